@@ -1,0 +1,74 @@
+//! The C front end: from preprocessed text to IR bodies; declarations, not files, are the unit.
+//!
+//! In: the preprocessed text of a translation unit. Out: a [`UnitIndex`], saying which functions the
+//! unit defines or reaches and what was lost, and the bodies themselves in the body cache.
+//!
+//! Steps: [`lex`] → [`split`] → [`normalise`] → [`parse`] (lang-c, one declaration at a time, behind a
+//! prelude of typedef names) → [`scope`] (what each name means in this unit) → [`lower`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::ir::SymbolName;
+
+/// Content hash that names a lowered body in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BodyKey(pub [u8; 16]);
+
+/// A function definition of a unit that the analysis needs: one of the tree's own files, or one that
+/// those reach.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionDef {
+    pub name: SymbolName,
+    /// File and 1-based line of the definition.
+    pub file: String,
+    pub line: u32,
+    /// Defined in one of the tree's own files.
+    pub own: bool,
+    /// The lowered body, or why there is none.
+    pub body: Result<BodyKey, LossReason>,
+    /// Functions called directly.
+    pub callees: Vec<SymbolName>,
+}
+
+/// Why a declaration or function was lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossReason {
+    /// The stage that gave up.
+    pub stage: Stage,
+    /// One line for a person, without the place.
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Stage {
+    Preprocess,
+    Split,
+    Parse,
+    Lower,
+}
+
+/// A declaration that was lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    pub file: String,
+    pub line: u32,
+    /// The declared name, if one could be made out.
+    pub name: Option<String>,
+    pub reason: LossReason,
+}
+
+/// All that later stages read of a translation unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitIndex {
+    /// The main source file.
+    pub source: String,
+    pub functions: Vec<FunctionDef>,
+    /// External declarations seen, and how many of those were function definitions.
+    pub declarations: u64,
+    pub function_definitions: u64,
+    /// Bytes of preprocessed text.
+    pub bytes: u64,
+    /// Declarations that did not parse or lower. A function definition among them is in `functions`
+    /// too if it is one of the tree's own or reached.
+    pub losses: Vec<Loss>,
+}

@@ -1,0 +1,445 @@
+//! The Saturn language (paper §2): what lowering produces and the executor runs.
+//!
+//! In: lowered C functions. Out: a typed, explicit control-flow graph per function, [`Body`], that
+//! stands alone: it holds sizes and byte offsets instead of C types, and names instead of
+//! declarations, so that one body serves every file that includes its header.
+//!
+//! Memory is byte-addressed. Every variable is an object with an address; scalars are read with
+//! [`ExprKind::Load`] and written with [`StmtKind::Store`]. Expressions have no side effects: calls,
+//! assignments and `++` inside a C expression become statements in evaluation order.
+
+use serde::{Deserialize, Serialize};
+
+/// Width of a pointer in bits. Only LP64/LLP64 targets are modelled.
+pub const POINTER_BITS: u16 = 64;
+
+/// Declares a dense index into one of a body's tables.
+macro_rules! index {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub struct $name(pub u32);
+        impl $name {
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+index!(
+    /// A parameter or local variable of a body.
+    LocalId
+);
+index!(
+    /// A global object or function that a body mentions.
+    SymbolId
+);
+index!(
+    /// A string literal of a body.
+    StringId
+);
+index!(
+    /// An expression in a body's arena; operands precede their users.
+    ExprId
+);
+index!(
+    /// A basic block; `BlockId(0)` is the entry.
+    BlockId
+);
+
+/// The type of a scalar value: all that the executor needs to know of a C type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Ty {
+    /// An integer, enumeration or boolean of 1 to 128 bits. C's `_Bool` is 8 bits wide, unsigned.
+    Int { bits: u16, signed: bool },
+    /// Any pointer, 64 bits.
+    Ptr,
+    /// A floating-point value: an unknown bit pattern of this width.
+    Float { bits: u16 },
+}
+
+impl Ty {
+    pub const INT: Ty = Ty::Int {
+        bits: 32,
+        signed: true,
+    };
+    pub const SIZE: Ty = Ty::Int {
+        bits: 64,
+        signed: false,
+    };
+    pub const SSIZE: Ty = Ty::Int {
+        bits: 64,
+        signed: true,
+    };
+
+    /// Width in bits.
+    pub fn bits(self) -> u16 {
+        match self {
+            Ty::Int { bits, .. } | Ty::Float { bits } => bits,
+            Ty::Ptr => POINTER_BITS,
+        }
+    }
+
+    /// Whether the value is interpreted as two's complement.
+    pub fn signed(self) -> bool {
+        matches!(self, Ty::Int { signed: true, .. })
+    }
+}
+
+/// What a function returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RetTy {
+    Void,
+    Scalar(Ty),
+    /// A record, vector, complex or long double of this many bytes.
+    Record {
+        size: u64,
+    },
+}
+
+/// A place in the source as the compiler's line markers name it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+pub struct Pos {
+    /// Index into [`Body::files`].
+    pub file: u16,
+    /// 1-based; 0 when unknown.
+    pub line: u32,
+    /// 1-based column in the preprocessed line (equal to the source's where no macro precedes it on
+    /// the line); 0 when unknown.
+    pub column: u16,
+}
+
+/// The identity of a function or file-scope object across the program. A `static` one is told apart
+/// by the file that defines it (as line markers name it, so a header's inline function is one
+/// function however many units include it).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SymbolName {
+    pub name: String,
+    /// Defining file for internal linkage, `None` for external linkage.
+    pub file: Option<String>,
+}
+
+impl std::fmt::Display for SymbolName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{file}::{}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// A global object or function mentioned by a body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symbol {
+    pub name: SymbolName,
+    pub kind: SymbolKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SymbolKind {
+    Function {
+        /// Declared `noreturn`: control does not come back from a call.
+        noreturn: bool,
+    },
+    Object {
+        /// Size in bytes, 0 when the type is incomplete.
+        size: u64,
+        /// `_Thread_local`/`__thread`.
+        thread_local: bool,
+    },
+}
+
+/// A parameter, local variable or temporary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Local {
+    /// Source name; empty for a temporary.
+    pub name: String,
+    /// Size in bytes; 0 for a variable-length array.
+    pub size: u64,
+    /// The scalar type if it is one.
+    pub ty: Option<Ty>,
+    /// For a pointer: the C type pointed to as written after resolving typedefs of pointers
+    /// (`struct mutex`, `spinlock_t`, `void`); otherwise the type's own name. For display and for
+    /// matching seed summaries to look-alikes.
+    pub type_name: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum UnOp {
+    Neg,
+    /// Bitwise complement.
+    Not,
+}
+
+/// Binary operators. Both operands have the same type (the usual arithmetic conversions are explicit
+/// casts) except for shifts, whose right operand may be of any integer type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    /// Arithmetic for signed left operands, logical otherwise.
+    Shr,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CmpOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ExprKind {
+    /// Two's complement, truncated to the type's width. A null pointer is 0.
+    Const(u128),
+    /// An unconstrained value, a fresh one at each evaluation.
+    Unknown,
+    /// Address of a local.
+    AddrLocal(LocalId),
+    /// Address of a global object or function.
+    AddrSymbol(SymbolId),
+    /// Address of a string literal's first byte.
+    AddrString(StringId),
+    /// Reads a scalar of the expression's type at an address.
+    Load {
+        addr: ExprId,
+        volatile: bool,
+    },
+    Unary {
+        op: UnOp,
+        arg: ExprId,
+    },
+    Binary {
+        op: BinOp,
+        lhs: ExprId,
+        rhs: ExprId,
+    },
+    /// 0 or 1 as `int`. Signedness is that of the operands' (equal) types; pointers are unsigned.
+    Compare {
+        op: CmpOp,
+        lhs: ExprId,
+        rhs: ExprId,
+    },
+    /// Converts between scalar types: truncation, sign or zero extension by the *operand's*
+    /// signedness. Conversion to `_Bool` is lowered to a comparison with 0.
+    Cast {
+        arg: ExprId,
+    },
+    /// `&base->name` (or `&base.name`): the address `offset` bytes past `base`. `name` indexes
+    /// [`Body::names`]; an unnamed (anonymous) record's member is reached in one step.
+    Member {
+        base: ExprId,
+        offset: u64,
+        name: u32,
+    },
+    /// `&base[index]`: `base + index * scale`, `index` a 64-bit integer.
+    Index {
+        base: ExprId,
+        index: ExprId,
+        scale: u64,
+    },
+    /// `cond ? then : els` where neither arm has an effect nor can fault.
+    Select {
+        cond: ExprId,
+        then: ExprId,
+        els: ExprId,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Expr {
+    pub kind: ExprKind,
+    /// The type of the value; addresses are [`Ty::Ptr`].
+    pub ty: Ty,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StmtKind {
+    /// `*addr = value`, `value`'s type giving the width.
+    Store {
+        addr: ExprId,
+        value: ExprId,
+    },
+    /// `memmove(dst, src, size)`: record assignment and `memcpy` of a constant size.
+    Copy {
+        dst: ExprId,
+        src: ExprId,
+        size: u64,
+    },
+    /// `memset(dst, 0, size)`.
+    Zero {
+        dst: ExprId,
+        size: u64,
+    },
+    /// The bytes become unknown: outputs of `asm`, `memset` with another value.
+    Havoc {
+        dst: ExprId,
+        size: u64,
+    },
+    Call(Box<Call>),
+    /// Only executions with `cond != 0` go on.
+    Assume(ExprId),
+    /// `cond != 0` must hold here (`assert` that a configuration compiles in).
+    Assert(ExprId),
+    /// The storage of a local ends: end of its block.
+    ScopeEnd(LocalId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    pub callee: Callee,
+    pub args: Vec<Arg>,
+    pub ret: RetTy,
+    /// Where the result goes; `None` when it is not used. For records, a local of that size.
+    pub dst: Option<LocalId>,
+    /// The call as a person would write it, shortened: `spin_lock(&dev->lock)`.
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Arg {
+    Scalar(ExprId),
+    /// A record passed by value, copied from this address.
+    Record {
+        addr: ExprId,
+        size: u64,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Callee {
+    Direct(SymbolId),
+    Indirect {
+        function: ExprId,
+        /// `(record tag, member)` when the pointer is read from a record's member.
+        field: Option<(String, String)>,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TermKind {
+    Goto(BlockId),
+    /// To `then` when `cond != 0`.
+    Branch {
+        cond: ExprId,
+        then: BlockId,
+        els: BlockId,
+    },
+    Switch {
+        value: ExprId,
+        /// Inclusive ranges in the value's type, disjoint, with their targets.
+        cases: Vec<(i128, i128, BlockId)>,
+        default: BlockId,
+    },
+    /// Any of these: computed `goto`, `asm goto`.
+    Nondet(Vec<BlockId>),
+    Return(Option<Arg>),
+    /// Control cannot get here or does not go on: after a `noreturn` call, `__builtin_unreachable`.
+    Unreachable,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terminator {
+    pub kind: TermKind,
+    pub pos: Pos,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    pub stmts: Vec<Stmt>,
+    pub term: Terminator,
+}
+
+/// One lowered function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Body {
+    pub name: SymbolName,
+    /// Where the definition's name stands.
+    pub pos: Pos,
+    /// Line of the closing brace.
+    pub end_line: u32,
+    /// The first `params` locals are the parameters, in order.
+    pub params: u32,
+    pub variadic: bool,
+    pub ret: RetTy,
+    pub locals: Vec<Local>,
+    pub symbols: Vec<Symbol>,
+    pub strings: Vec<Vec<u8>>,
+    pub names: Vec<String>,
+    pub files: Vec<String>,
+    pub exprs: Vec<Expr>,
+    pub blocks: Vec<Block>,
+}
+
+impl Body {
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.index()]
+    }
+
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.index()]
+    }
+
+    pub fn symbol(&self, id: SymbolId) -> &Symbol {
+        &self.symbols[id.index()]
+    }
+
+    pub fn local(&self, id: LocalId) -> &Local {
+        &self.locals[id.index()]
+    }
+
+    pub fn file(&self, pos: Pos) -> &str {
+        self.files
+            .get(usize::from(pos.file))
+            .map_or("", String::as_str)
+    }
+
+    /// The functions called directly, in order of first mention, each once.
+    pub fn direct_callees(&self) -> Vec<&SymbolName> {
+        let mut seen = vec![false; self.symbols.len()];
+        let mut callees = Vec::new();
+        for stmt in self.blocks.iter().flat_map(|block| &block.stmts) {
+            if let StmtKind::Call(call) = &stmt.kind
+                && let Callee::Direct(symbol) = call.callee
+                && !std::mem::replace(&mut seen[symbol.index()], true)
+            {
+                callees.push(&self.symbol(symbol).name);
+            }
+        }
+        callees
+    }
+}
+
+impl Terminator {
+    /// The blocks control may go to next.
+    pub fn successors(&self) -> Vec<BlockId> {
+        match &self.kind {
+            TermKind::Goto(next) => vec![*next],
+            TermKind::Branch { then, els, .. } => vec![*then, *els],
+            TermKind::Switch { cases, default, .. } => {
+                cases.iter().map(|case| case.2).chain([*default]).collect()
+            }
+            TermKind::Nondet(targets) => targets.clone(),
+            TermKind::Return(_) | TermKind::Unreachable => Vec::new(),
+        }
+    }
+}

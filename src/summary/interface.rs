@@ -1,0 +1,81 @@
+//! Interface objects, expressions and conditions (paper §5.1): the names that a function and its
+//! callers share.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ir::SymbolName;
+use crate::symbolic::term::Op;
+
+/// Where an interface path starts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Root {
+    /// The n-th parameter's value, from 0.
+    Param(u32),
+    /// A global object's storage.
+    Global(SymbolName),
+    /// The result.
+    Return,
+}
+
+/// An offset in bytes: a constant and a sum of coefficient · value (array elements).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Offset {
+    pub constant: i64,
+    /// `(coefficient, 64-bit value)`, sorted.
+    pub terms: Vec<(i64, IExpr)>,
+}
+
+impl Offset {
+    pub fn bytes(constant: i64) -> Self {
+        Offset {
+            constant,
+            terms: Vec::new(),
+        }
+    }
+}
+
+/// A memory object named from the interface: start at the root and, for each offset but the last,
+/// add it and load a pointer; the last gives the object's address. `Param(0)` with path `[8]` is
+/// `*(param0 + 8)`; with `[8, 16]` it is `*(*(param0 + 8) + 16)`; an empty path is the root's own
+/// value (a parameter's or the result's). For a global the first offset is within its storage.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct IObj {
+    pub root: Root,
+    pub path: Vec<Offset>,
+}
+
+/// Which value of an object an expression reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum When {
+    Entry,
+    Exit,
+}
+
+/// An interface expression: a term over interface objects' values. Conditions (ICond) are those of
+/// width 1.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum IExpr {
+    Const {
+        value: u128,
+        width: u16,
+    },
+    /// The scalar of `width` bits stored in the object.
+    Value {
+        object: IObj,
+        width: u16,
+        when: When,
+    },
+    /// The address of the object, 64 bits.
+    Address(IObj),
+    Op {
+        op: Op,
+        width: u16,
+        args: Vec<IExpr>,
+    },
+    /// constant + Σ coefficient · argument, modulo 2^width.
+    Linear {
+        width: u16,
+        constant: u128,
+        terms: Vec<(u128, IExpr)>,
+    },
+}

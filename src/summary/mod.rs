@@ -1,0 +1,79 @@
+//! Function summaries (paper §5.1–5.2, Figure 7): ⟨P_in, P_out, M, R⟩ over interface objects.
+//!
+//! In: the entry and exit states of a function's symbolic execution. Out: a [`Summary`] that callers
+//! apply (Figure 9), the database stores and people query.
+
+pub mod interface;
+
+use serde::{Deserialize, Serialize};
+
+use crate::property::{StateId, Target};
+use crate::report::TraceStep;
+pub use interface::{IExpr, IObj, Offset, Root, When};
+
+/// A valuation of some predicates: `None` where both values behave alike (`_` in Figure 8). One entry
+/// for each predicate of the list that it belongs to.
+pub type Cube = Vec<Option<bool>>;
+
+/// An object that the function moves between states.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SummaryObject {
+    pub object: IObj,
+    /// As the function's own source would write it: `*l`, `dev->lock`.
+    pub name: String,
+    /// Name of the machine.
+    pub machine: String,
+}
+
+/// One element of R: (sm, incond, s, outcond, s').
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Row {
+    /// Index into [`Summary::objects`].
+    pub object: u32,
+    /// Over [`Summary::inputs`], evaluated on entry.
+    pub incond: Cube,
+    pub from: StateId,
+    /// Over [`Summary::outputs`], evaluated on exit.
+    pub outcond: Cube,
+    pub to: Target,
+    /// One way through the function that takes this row: the operations on the object, outermost
+    /// call first.
+    pub trace: Vec<TraceStep>,
+}
+
+/// An interface object that a call may change (an element of M).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Modified {
+    pub object: IObj,
+    /// Bytes.
+    pub size: u64,
+    /// Its value on exit where the analysis has it in terms of entry values.
+    pub value: Option<IExpr>,
+}
+
+/// What a caller needs to know of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Summary {
+    /// P_in: conditions over entry values.
+    pub inputs: Vec<IExpr>,
+    /// P_out: conditions over exit values.
+    pub outputs: Vec<IExpr>,
+    /// M.
+    pub modified: Vec<Modified>,
+    pub objects: Vec<SummaryObject>,
+    /// R, in the order of objects, then of conditions.
+    pub rows: Vec<Row>,
+    /// The result in terms of entry values, where it is known and small.
+    pub result: Option<IExpr>,
+    /// Control never comes back.
+    pub noreturn: bool,
+    /// The parameters' names, for display; empty for seeds.
+    pub params: Vec<String>,
+}
+
+impl Summary {
+    /// The no-op summary: touches no object of any machine.
+    pub fn is_noop(&self) -> bool {
+        self.rows.is_empty()
+    }
+}

@@ -1,0 +1,6 @@
+//! Bit-precise, path-sensitive symbolic execution (paper §2–3).
+//!
+//! In: IR bodies and callees' summaries. Out: the entry and exit states of a function, and the events
+//! on the way. Knows nothing of C syntax.
+
+pub mod term;
