@@ -6,6 +6,9 @@
 //! Steps: [`lex`] → [`split`] → [`normalise`] → [`parse`] (lang-c, one declaration at a time, behind a
 //! prelude of typedef names) → [`scope`] (what each name means in this unit) → [`lower`].
 
+pub mod parse;
+pub mod scope;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ir::SymbolName;
