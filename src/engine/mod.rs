@@ -1,1 +1,3 @@
-//! (to come)
+//! The whole program's analysis: call graph, bottom-up schedule, one function at a time (paper §6).
+
+pub mod function;

@@ -31,6 +31,8 @@ pub struct FunctionDef {
     pub body: Result<BodyKey, LossReason>,
     /// Functions called directly.
     pub callees: Vec<SymbolName>,
+    /// [`crate::ir::Body::is_small`] of the body: a caller may inline it.
+    pub small: bool,
 }
 
 /// Why a declaration or function was lost.

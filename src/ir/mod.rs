@@ -413,6 +413,36 @@ impl Body {
             .map_or("", String::as_str)
     }
 
+    /// Small enough to be inlined into its callers: a few blocks and statements, no loop.
+    pub fn is_small(&self) -> bool {
+        const BLOCKS: usize = 8;
+        const STMTS: usize = 40;
+        self.blocks.len() <= BLOCKS
+            && self.blocks.iter().map(|b| b.stmts.len()).sum::<usize>() <= STMTS
+            && !self.has_loop()
+    }
+
+    /// Whether some block can be executed twice.
+    fn has_loop(&self) -> bool {
+        // Remove blocks without a predecessor until none is left; what remains lies on or behind a loop.
+        let mut incoming = vec![0u32; self.blocks.len()];
+        for next in self.blocks.iter().flat_map(|block| block.term.successors()) {
+            incoming[next.index()] += 1;
+        }
+        let mut free: Vec<usize> = (0..incoming.len()).filter(|&b| incoming[b] == 0).collect();
+        let mut removed = 0;
+        while let Some(block) = free.pop() {
+            removed += 1;
+            for next in self.blocks[block].term.successors() {
+                incoming[next.index()] -= 1;
+                if incoming[next.index()] == 0 {
+                    free.push(next.index());
+                }
+            }
+        }
+        removed < self.blocks.len()
+    }
+
     /// The functions called directly, in order of first mention, each once.
     pub fn direct_callees(&self) -> Vec<&SymbolName> {
         let mut seen = vec![false; self.symbols.len()];

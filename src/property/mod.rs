@@ -54,3 +54,27 @@ pub struct Checker {
     pub machines: Vec<Machine>,
     pub rules: Vec<Rule>,
 }
+
+/// All checkers of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Property {
+    pub checkers: Vec<Checker>,
+}
+
+impl Property {
+    /// The machine of this name.
+    pub fn machine(&self, name: &str) -> Option<&Machine> {
+        self.checkers
+            .iter()
+            .flat_map(|checker| &checker.machines)
+            .find(|machine| machine.name == name)
+    }
+
+    /// The rule of this id.
+    pub fn rule(&self, id: &str) -> Option<&Rule> {
+        self.checkers
+            .iter()
+            .flat_map(|checker| &checker.rules)
+            .find(|rule| rule.id == id)
+    }
+}
