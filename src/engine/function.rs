@@ -22,6 +22,9 @@ pub struct Options {
     pub max_terms: u64,
     /// Queries answered by the solver.
     pub max_queries: u64,
+    /// A last resort, off unless asked for.
+    #[serde(skip)]
+    pub time_limit: Option<std::time::Duration>,
 }
 
 impl Default for Options {
@@ -31,6 +34,7 @@ impl Default for Options {
             max_blocks: 20_000,
             max_terms: 2_000_000,
             max_queries: 20_000,
+            time_limit: None,
         }
     }
 }
@@ -59,6 +63,8 @@ pub enum Outcome {
     Analysed,
     /// Which budget ran out.
     OutOfBudget(String),
+    /// The time limit struck: depends on the machine, so the result is not kept.
+    OutOfTime,
     /// An error of ours.
     Failed(String),
 }

@@ -1,3 +1,13 @@
-//! The whole program's analysis: call graph, bottom-up schedule, one function at a time (paper §6).
+//! The whole program's analysis: link the units ([`program`]), condense the call graph
+//! ([`callgraph`]), run bottom-up on all cores ([`schedule`]), one function at a time
+//! ([`analysis`], [`function`]), and account for every function ([`ledger`]).
+//!
+//! Results depend on the program and the options, never on the order of work or on what is stored.
 
+pub mod analysis;
+pub mod callgraph;
+mod contain;
 pub mod function;
+pub mod ledger;
+pub mod program;
+pub mod schedule;

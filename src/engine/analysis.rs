@@ -1,0 +1,497 @@
+//! The analysis of a whole program: for each component of the call graph, decide what its functions
+//! are (seeded, lost, no-op), take stored results where nothing they depend on has changed, analyse
+//! the rest (paper §6).
+//!
+//! In: a linked [`Program`], bodies, seeds, property, stored results. Out: a [`Record`] for every
+//! function, equal whatever the number of threads and whatever was stored.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::callgraph::Condensation;
+use super::contain::contained;
+use super::function::{self, CalleeView, Callees, FunctionResult, Options, Outcome, Statistics};
+use super::program::{CalleeRef, Function, FunctionId, Program};
+use super::schedule;
+use crate::frontend::{BodyKey, LossReason};
+use crate::ir::{Body, SymbolName};
+use crate::property::Property;
+use crate::report::Finding;
+use crate::summary::Summary;
+
+/// Names all that a function's result depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ResultKey(pub [u8; 16]);
+
+/// Where lowered bodies are kept.
+pub trait Bodies: Sync {
+    /// The error is one line for a person.
+    fn body(&self, key: BodyKey) -> Result<Arc<Body>, String>;
+}
+
+/// Where results are kept from run to run.
+pub trait Results: Sync {
+    fn get(&self, key: ResultKey) -> Option<FunctionResult>;
+    fn put(&self, key: ResultKey, result: &FunctionResult);
+    /// Called once for each function, when it is done.
+    fn finished(&self, id: FunctionId, record: &Record);
+}
+
+/// The summary that seed data give a function: `params` are the parameters' pointed-to type names if
+/// the tree defines the function.
+pub type Seed<'a> = dyn Fn(&str, Option<&[String]>) -> Option<Arc<Summary>> + Sync + 'a;
+
+/// What became of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    Analysed,
+    /// Calls nothing that touches an object of any machine; not executed.
+    NoOp,
+    /// Its summary is given by seed data.
+    Seeded,
+    OutOfBudget(String),
+    Failed(String),
+    /// There is no body.
+    Lost(LossReason),
+}
+
+/// All that a run says of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub disposition: Disposition,
+    /// The key of the stored result, if there is one.
+    pub key: Option<ResultKey>,
+    pub findings: Vec<Finding>,
+    pub statistics: Statistics,
+}
+
+/// What the analysis reads.
+pub struct Inputs<'a> {
+    pub program: &'a Program,
+    pub bodies: &'a dyn Bodies,
+    pub seed: &'a Seed<'a>,
+    pub results: &'a dyn Results,
+    pub property: &'a Property,
+    pub options: &'a Options,
+    /// Raised to stop early.
+    pub cancel: &'a AtomicBool,
+}
+
+/// Analyses the program bottom-up in the current rayon pool. A function that was not reached before
+/// `cancel` was raised has no record.
+pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
+    let run = Run::new(inputs);
+    let edges: Vec<Vec<u32>> = inputs
+        .program
+        .functions
+        .iter()
+        .map(|function| {
+            let callees = function.callees.iter();
+            callees.filter_map(|c| c.function.map(|id| id.0)).collect()
+        })
+        .collect();
+    let graph = Condensation::new(&edges);
+    schedule::run(&graph, inputs.cancel, |component| {
+        let members = &graph.components[component as usize].members;
+        let members: Vec<FunctionId> = members.iter().copied().map(FunctionId).collect();
+        run.component(&members);
+    });
+    run.done
+        .into_iter()
+        .map(|done| done.into_inner().map(|done| done.record))
+        .collect()
+}
+
+/// What callers see of a function.
+#[derive(Clone, Debug)]
+struct Face {
+    view: CalleeView,
+    /// A hash of all that callers can learn of the function: part of the keys of their results.
+    identity: blake3::Hash,
+    /// The function may be inlined, and so may all that it calls, this many calls deep.
+    inline_depth: Option<u8>,
+}
+
+impl Face {
+    fn unknown() -> Self {
+        Face {
+            view: CalleeView::Unknown,
+            identity: blake3::hash(b"unknown"),
+            inline_depth: None,
+        }
+    }
+
+    fn summary(summary: Arc<Summary>) -> Self {
+        Face {
+            identity: hash(&[b"summary", &encode(&*summary)]),
+            view: CalleeView::Summary(summary),
+            inline_depth: None,
+        }
+    }
+
+    /// Whether a call moves an object of some machine.
+    fn is_active(&self) -> bool {
+        matches!(&self.view, CalleeView::Summary(summary) if !summary.is_noop())
+    }
+}
+
+struct Done {
+    face: Face,
+    record: Record,
+}
+
+/// How deep tiny leaves may call each other and still be inlined.
+const INLINE_DEPTH: u8 = 3;
+
+struct Run<'a> {
+    inputs: &'a Inputs<'a>,
+    /// Hash of what all results depend on: build, options, property.
+    basis: blake3::Hash,
+    /// Functions that are called and not defined.
+    externals: FxHashMap<&'a SymbolName, Face>,
+    unknown: Face,
+    done: Vec<OnceLock<Done>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(inputs: &'a Inputs<'a>) -> Self {
+        let mut externals = FxHashMap::default();
+        for callee in inputs.program.functions.iter().flat_map(|f| &f.callees) {
+            if callee.function.is_none() {
+                externals.entry(&callee.name).or_insert_with(|| {
+                    (inputs.seed)(&callee.name.name, None).map_or_else(Face::unknown, Face::summary)
+                });
+            }
+        }
+        Run {
+            inputs,
+            basis: hash(&[
+                env!("CASSINI_BUILD").as_bytes(),
+                &encode(inputs.options),
+                &encode(inputs.property),
+            ]),
+            externals,
+            unknown: Face::unknown(),
+            done: inputs
+                .program
+                .functions
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
+        }
+    }
+
+    fn function(&self, id: FunctionId) -> &'a Function {
+        self.inputs.program.function(id)
+    }
+
+    /// What is known of a callee; `None` for one of the component at hand.
+    fn face(&self, callee: &CalleeRef) -> Option<&Face> {
+        match callee.function {
+            Some(id) => self.done[id.index()].get().map(|done| &done.face),
+            None => Some(self.externals.get(&callee.name).unwrap_or(&self.unknown)),
+        }
+    }
+
+    /// Finishes all members of a component, whose callees are done.
+    fn component(&self, members: &[FunctionId]) {
+        let mut open = Vec::new();
+        for &id in members {
+            match (self.seeded(id), &self.function(id).body) {
+                (Some(summary), _) => self.finish_seeded(id, summary),
+                (None, Err(reason)) => {
+                    self.finish(id, Face::unknown(), Disposition::Lost(reason.clone()));
+                }
+                (None, Ok(body)) => open.push((id, *body)),
+            }
+        }
+        let active = open.iter().any(|&(id, _)| {
+            let mut faces = self
+                .function(id)
+                .callees
+                .iter()
+                .filter_map(|c| self.face(c));
+            faces.any(Face::is_active)
+        });
+        if !active {
+            for &(id, body) in &open {
+                self.finish(id, self.noop(id, body), Disposition::NoOp);
+            }
+            return;
+        }
+        let keys = self.keys(&open);
+        let stored: Option<Vec<FunctionResult>> = keys
+            .iter()
+            .map(|&key| self.inputs.results.get(key))
+            .collect();
+        let (results, fresh) = match stored {
+            Some(stored) => (stored, false),
+            None => (self.execute(&open), true),
+        };
+        // A half-finished component has no place in the database.
+        let timely = results.iter().all(|r| r.outcome != Outcome::OutOfTime);
+        for ((&(id, _), key), result) in open.iter().zip(keys).zip(results) {
+            if fresh && timely {
+                self.inputs.results.put(key, &result);
+            }
+            self.finish_result(id, timely.then_some(key), result);
+        }
+    }
+
+    /// The seed summary that stands for this function, if there is one.
+    fn seeded(&self, id: FunctionId) -> Option<Arc<Summary>> {
+        let function = self.function(id);
+        let summary = (self.inputs.seed)(&function.name.name, None)?;
+        let Ok(key) = function.body else {
+            // Nothing is known of its parameters; the name alone speaks for it.
+            return Some(summary);
+        };
+        let body = self.inputs.bodies.body(key).ok()?;
+        let params: Vec<String> = body
+            .locals
+            .iter()
+            .take(body.params as usize)
+            .map(|local| local.type_name.clone())
+            .collect();
+        (self.inputs.seed)(&function.name.name, Some(&params))
+    }
+
+    /// What callers see of a function that touches no object of any machine.
+    fn noop(&self, id: FunctionId, body: BodyKey) -> Face {
+        let plain = Face {
+            view: CalleeView::NoOp,
+            identity: blake3::hash(b"noop"),
+            inline_depth: None,
+        };
+        if !self.function(id).small {
+            return plain;
+        }
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"inline").update(&body.0);
+        let mut depth = 0;
+        for callee in &self.function(id).callees {
+            // Undefined callees, members of the same component and large ones forbid inlining.
+            let face = callee.function.and_then(|_| self.face(callee));
+            let Some((face, callee_depth)) = face.and_then(|f| Some((f, f.inline_depth?))) else {
+                return plain;
+            };
+            depth = depth.max(callee_depth + 1);
+            hasher.update(face.identity.as_bytes());
+        }
+        if depth > INLINE_DEPTH {
+            return plain;
+        }
+        Face {
+            view: CalleeView::NoOp,
+            identity: hasher.finalize(),
+            inline_depth: Some(depth),
+        }
+    }
+
+    /// The keys of the results of a component's functions.
+    fn keys(&self, members: &[(FunctionId, BodyKey)]) -> Vec<ResultKey> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.basis.as_bytes());
+        for (id, body) in members {
+            hasher.update(&body.0);
+            for callee in &self.function(*id).callees {
+                hasher.update(&encode(&callee.name));
+                match self.face(callee) {
+                    Some(face) => hasher.update(face.identity.as_bytes()),
+                    None => {
+                        let position = members.iter().position(|m| Some(m.0) == callee.function);
+                        hasher.update(&encode(&position))
+                    }
+                };
+            }
+        }
+        let all = hasher.finalize();
+        (0u32..)
+            .zip(members)
+            .map(|(position, _)| {
+                let hash = hash(&[all.as_bytes(), &position.to_le_bytes()]);
+                let mut key = [0; 16];
+                key.copy_from_slice(&hash.as_bytes()[..16]);
+                ResultKey(key)
+            })
+            .collect()
+    }
+
+    /// Analyses a component's functions: once, and if they are recursive again with the first pass's
+    /// summaries. A member that has no summary yet is unknown to the others.
+    fn execute(&self, members: &[(FunctionId, BodyKey)]) -> Vec<FunctionResult> {
+        let recursive = members.iter().any(|(id, _)| {
+            let mut callees = self.function(*id).callees.iter();
+            callees.any(|callee| members.iter().any(|m| Some(m.0) == callee.function))
+        });
+        let mut provisional: FxHashMap<FunctionId, CalleeView> = FxHashMap::default();
+        let mut results = Vec::new();
+        for _ in 0..if recursive { 2 } else { 1 } {
+            results.clear();
+            for &(id, body) in members {
+                let result = self.execute_one(id, body, &provisional);
+                if recursive {
+                    provisional.insert(id, face_of(&result).view);
+                }
+                results.push(result);
+            }
+        }
+        results
+    }
+
+    fn execute_one(
+        &self,
+        id: FunctionId,
+        body: BodyKey,
+        provisional: &FxHashMap<FunctionId, CalleeView>,
+    ) -> FunctionResult {
+        let work = || {
+            let body = self.inputs.bodies.body(body)?;
+            let callees = Caller {
+                run: self,
+                function: self.function(id),
+                provisional,
+            };
+            let Inputs {
+                property, options, ..
+            } = self.inputs;
+            Ok(function::analyse(&body, &callees, property, options))
+        };
+        contained(work)
+            .and_then(|result| result)
+            .unwrap_or_else(|message| FunctionResult {
+                summary: Summary::default(),
+                findings: Vec::new(),
+                outcome: Outcome::Failed(message),
+                statistics: Statistics::default(),
+            })
+    }
+
+    fn finish(&self, id: FunctionId, face: Face, disposition: Disposition) {
+        let record = Record {
+            disposition,
+            key: None,
+            findings: Vec::new(),
+            statistics: Statistics::default(),
+        };
+        self.finish_with(id, face, record);
+    }
+
+    fn finish_seeded(&self, id: FunctionId, summary: Arc<Summary>) {
+        self.finish(id, Face::summary(summary), Disposition::Seeded);
+    }
+
+    fn finish_result(&self, id: FunctionId, key: Option<ResultKey>, result: FunctionResult) {
+        let face = face_of(&result);
+        let disposition = match result.outcome {
+            Outcome::Analysed => Disposition::Analysed,
+            Outcome::OutOfBudget(what) => Disposition::OutOfBudget(what),
+            Outcome::OutOfTime => Disposition::OutOfBudget("time limit".to_owned()),
+            Outcome::Failed(why) => Disposition::Failed(why),
+        };
+        let record = Record {
+            disposition,
+            key,
+            findings: result.findings,
+            statistics: result.statistics,
+        };
+        self.finish_with(id, face, record);
+    }
+
+    fn finish_with(&self, id: FunctionId, face: Face, record: Record) {
+        self.inputs.results.finished(id, &record);
+        // A component runs once, so the cell is empty.
+        let _ = self.done[id.index()].set(Done { face, record });
+    }
+}
+
+/// What callers see of an analysed function.
+fn face_of(result: &FunctionResult) -> Face {
+    match result.outcome {
+        Outcome::Analysed => Face::summary(Arc::new(result.summary.clone())),
+        _ => Face::unknown(),
+    }
+}
+
+/// What one function's analysis may ask about the functions it calls.
+struct Caller<'r, 'a> {
+    run: &'r Run<'a>,
+    function: &'a Function,
+    /// The component's members, as far as they have a summary.
+    provisional: &'r FxHashMap<FunctionId, CalleeView>,
+}
+
+impl<'a> Caller<'_, 'a> {
+    /// What a name means here: in the function itself, or in a tiny leaf inlined into it.
+    fn resolve(&self, name: &SymbolName) -> Option<&'a CalleeRef> {
+        self.resolve_in(self.function, name, 0)
+    }
+
+    fn resolve_in(
+        &self,
+        function: &'a Function,
+        name: &SymbolName,
+        depth: u8,
+    ) -> Option<&'a CalleeRef> {
+        if let Some(callee) = function.callee(name) {
+            return Some(callee);
+        }
+        if depth > INLINE_DEPTH {
+            return None;
+        }
+        function
+            .callees
+            .iter()
+            .filter(|callee| self.tiny(callee).is_some())
+            .filter_map(|callee| callee.function)
+            .find_map(|id| self.resolve_in(self.run.function(id), name, depth + 1))
+    }
+
+    fn tiny(&self, callee: &CalleeRef) -> Option<FunctionId> {
+        self.run.face(callee)?.inline_depth?;
+        callee.function
+    }
+}
+
+impl Callees for Caller<'_, '_> {
+    fn view(&self, name: &SymbolName) -> CalleeView {
+        let Some(callee) = self.resolve(name) else {
+            // Named through a pointer: not an edge of the call graph, so only seeds are known.
+            return (self.run.inputs.seed)(&name.name, None)
+                .map_or(CalleeView::Unknown, CalleeView::Summary);
+        };
+        match (self.run.face(callee), callee.function) {
+            (Some(face), _) => face.view.clone(),
+            (None, Some(id)) => self
+                .provisional
+                .get(&id)
+                .cloned()
+                .unwrap_or(CalleeView::Unknown),
+            (None, None) => CalleeView::Unknown,
+        }
+    }
+
+    fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {
+        let id = self.tiny(self.resolve(name)?)?;
+        let key = self.run.function(id).body.as_ref().ok()?;
+        self.run.inputs.bodies.body(*key).ok()
+    }
+}
+
+fn hash(parts: &[&[u8]]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize()
+}
+
+/// The bytes of a value, for hashing.
+fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    // Only unsized sequences and failing writers are errors; these values have neither.
+    postcard::to_stdvec(value).unwrap_or_default()
+}

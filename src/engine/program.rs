@@ -1,0 +1,468 @@
+//! The whole program: every function that the analysis needs, and which function each call names.
+//!
+//! In: the [`UnitIndex`]es of all translation units. Out: a [`Program`], whose functions stand in the
+//! order of their places in the source, whatever the order in which units were read.
+//!
+//! An external function is linked by name, a static one by name and file. A tree may hold several
+//! programs, and a file may be compiled twice with different flags; then one name has several
+//! definitions, all of which are kept. A call means the definition in its own translation unit if
+//! there is one, else the first.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::frontend::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
+use crate::ir::SymbolName;
+
+/// A function of a [`Program`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+impl FunctionId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A function that a call site names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalleeRef {
+    pub name: SymbolName,
+    /// Its definition, if the program has one.
+    pub function: Option<FunctionId>,
+}
+
+/// One definition of a function, as one or more units lower it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: SymbolName,
+    /// File and 1-based line of the definition.
+    pub file: String,
+    pub line: u32,
+    /// Defined in one of the tree's own files.
+    pub own: bool,
+    pub body: Result<BodyKey, LossReason>,
+    /// See [`FunctionDef::small`].
+    pub small: bool,
+    /// Functions called directly, sorted by name, each once.
+    pub callees: Vec<CalleeRef>,
+}
+
+impl Function {
+    pub fn callee(&self, name: &SymbolName) -> Option<&CalleeRef> {
+        self.callees
+            .binary_search_by(|callee| callee.name.cmp(name))
+            .ok()
+            .map(|index| &self.callees[index])
+    }
+
+    /// Whether the function's text was read, though it may not have been understood.
+    pub fn parsed(&self) -> bool {
+        match &self.body {
+            Ok(_) => true,
+            Err(reason) => reason.stage == Stage::Lower,
+        }
+    }
+}
+
+/// What is told of a translation unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    pub source: String,
+    pub declarations: u64,
+    pub function_definitions: u64,
+    pub bytes: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    pub functions: Vec<Function>,
+    pub units: Vec<Unit>,
+    /// Declarations lost, sorted by place, each once however many units it was lost in.
+    pub losses: Vec<Loss>,
+    /// External functions of the tree's own files with several definitions: the name and their
+    /// `file:line`s.
+    pub duplicates: Vec<(String, Vec<String>)>,
+}
+
+/// What makes two units' definitions the same function.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity<'a> {
+    name: &'a SymbolName,
+    file: &'a str,
+    body: Option<BodyKey>,
+}
+
+impl<'a> Identity<'a> {
+    fn new(def: &'a FunctionDef) -> Self {
+        Identity {
+            name: &def.name,
+            file: &def.file,
+            body: def.body.as_ref().ok().copied(),
+        }
+    }
+}
+
+impl Program {
+    /// Links the units.
+    pub fn link(mut units: Vec<UnitIndex>) -> Program {
+        units.sort_by(|a, b| a.source.cmp(&b.source));
+        let (definitions, members) = distinct_definitions(&units);
+        let by_name = candidates(&definitions);
+        let mut functions: Vec<Function> = definitions
+            .iter()
+            .map(|definition| Function {
+                name: definition.def.name.clone(),
+                file: definition.def.file.clone(),
+                line: definition.def.line,
+                own: definition.def.own,
+                body: definition.def.body.clone(),
+                small: definition.def.small,
+                callees: Vec::new(),
+            })
+            .collect();
+        for (unit, members) in members.iter().enumerate() {
+            let local: FxHashMap<&SymbolName, FunctionId> = members
+                .iter()
+                .map(|&id| (&definitions[id.index()].def.name, id))
+                .collect();
+            for &id in members {
+                let definition = &definitions[id.index()];
+                if definition.unit != unit {
+                    continue;
+                }
+                let mut callees: Vec<CalleeRef> = definition
+                    .def
+                    .callees
+                    .iter()
+                    .map(|name| CalleeRef {
+                        name: name.clone(),
+                        function: local
+                            .get(name)
+                            .or_else(|| by_name.get(name).and_then(|ids| ids.first()))
+                            .copied(),
+                    })
+                    .collect();
+                callees.sort_by(|a, b| a.name.cmp(&b.name));
+                callees.dedup_by(|a, b| a.name == b.name);
+                functions[id.index()].callees = callees;
+            }
+        }
+        let duplicates = duplicates(&functions);
+        let losses = losses(&units);
+        Program {
+            functions,
+            units: units
+                .into_iter()
+                .map(|unit| Unit {
+                    source: unit.source,
+                    declarations: unit.declarations,
+                    function_definitions: unit.function_definitions,
+                    bytes: unit.bytes,
+                })
+                .collect(),
+            losses,
+            duplicates,
+        }
+    }
+
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    pub fn ids(&self) -> impl Iterator<Item = FunctionId> + use<> {
+        (0..self.functions.len() as u32).map(FunctionId)
+    }
+}
+
+/// A function as one of its units gives it.
+struct Definition<'a> {
+    def: &'a FunctionDef,
+    /// The first unit that has it.
+    unit: usize,
+}
+
+impl<'a> Definition<'a> {
+    fn identity(&self) -> Identity<'a> {
+        Identity::new(self.def)
+    }
+
+    fn place(&self) -> (&'a str, u32, &'a SymbolName, usize, Option<BodyKey>) {
+        let FunctionDef {
+            name, file, line, ..
+        } = self.def;
+        (file, *line, name, self.unit, self.identity().body)
+    }
+}
+
+/// All different definitions in the order of their places, and for each unit the ones it has.
+fn distinct_definitions(units: &[UnitIndex]) -> (Vec<Definition<'_>>, Vec<Vec<FunctionId>>) {
+    // A definition that some unit lowers is not also counted as lost where another unit fails.
+    let mut lowered: FxHashMap<(&SymbolName, &str), bool> = FxHashMap::default();
+    for def in units.iter().flat_map(|unit| &unit.functions) {
+        *lowered.entry((&def.name, &def.file)).or_default() |= def.body.is_ok();
+    }
+    let mut first: FxHashMap<Identity<'_>, Definition<'_>> = FxHashMap::default();
+    for (unit, index) in units.iter().enumerate() {
+        for def in &index.functions {
+            if def.body.is_err() && lowered[&(&def.name, def.file.as_str())] {
+                continue;
+            }
+            let identity = Identity::new(def);
+            first.entry(identity).or_insert(Definition { def, unit });
+        }
+    }
+    let mut definitions: Vec<Definition<'_>> = first.into_values().collect();
+    definitions.sort_by(|a, b| a.place().cmp(&b.place()));
+    let ids: FxHashMap<Identity<'_>, FunctionId> = definitions
+        .iter()
+        .zip(0..)
+        .map(|(definition, id)| (definition.identity(), FunctionId(id)))
+        .collect();
+    let members = units
+        .iter()
+        .map(|unit| {
+            let definitions = unit.functions.iter();
+            definitions
+                .filter_map(|def| ids.get(&Identity::new(def)).copied())
+                .collect()
+        })
+        .collect();
+    (definitions, members)
+}
+
+/// The definitions of each name, the one to take first: of an own file, with a body.
+fn candidates<'a>(definitions: &[Definition<'a>]) -> FxHashMap<&'a SymbolName, Vec<FunctionId>> {
+    let mut by_name: FxHashMap<&SymbolName, Vec<FunctionId>> = FxHashMap::default();
+    for (definition, id) in definitions.iter().zip(0..) {
+        by_name
+            .entry(&definition.def.name)
+            .or_default()
+            .push(FunctionId(id));
+    }
+    for ids in by_name.values_mut() {
+        ids.sort_by_key(|id| {
+            let def = definitions[id.index()].def;
+            (!def.own, def.body.is_err(), *id)
+        });
+    }
+    by_name
+}
+
+fn duplicates(functions: &[Function]) -> Vec<(String, Vec<String>)> {
+    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for function in functions {
+        if function.own && function.name.file.is_none() {
+            let place = format!("{}:{}", function.file, function.line);
+            let places = places.entry(&function.name.name).or_default();
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+    }
+    places
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .map(|(name, places)| (name.to_owned(), places))
+        .collect()
+}
+
+fn losses(units: &[UnitIndex]) -> Vec<Loss> {
+    let mut losses: Vec<Loss> = units
+        .iter()
+        .flat_map(|unit| unit.losses.iter().cloned())
+        .collect();
+    fn place(loss: &Loss) -> (&str, u32, Stage, Option<&str>, &str) {
+        let LossReason { stage, message } = &loss.reason;
+        (&loss.file, loss.line, *stage, loss.name.as_deref(), message)
+    }
+    losses.sort_by(|a, b| place(a).cmp(&place(b)));
+    losses.dedup();
+    losses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn external(name: &str) -> SymbolName {
+        SymbolName {
+            name: name.into(),
+            file: None,
+        }
+    }
+
+    fn internal(file: &str, name: &str) -> SymbolName {
+        SymbolName {
+            name: name.into(),
+            file: Some(file.into()),
+        }
+    }
+
+    fn def(
+        name: SymbolName,
+        file: &str,
+        line: u32,
+        body: u8,
+        callees: &[SymbolName],
+    ) -> FunctionDef {
+        FunctionDef {
+            name,
+            file: file.into(),
+            line,
+            own: file.ends_with(".c"),
+            body: Ok(BodyKey([body; 16])),
+            callees: callees.to_vec(),
+            small: false,
+        }
+    }
+
+    fn unit(source: &str, functions: Vec<FunctionDef>) -> UnitIndex {
+        UnitIndex {
+            source: source.into(),
+            functions,
+            declarations: 1,
+            function_definitions: 1,
+            bytes: 1,
+            losses: Vec::new(),
+        }
+    }
+
+    fn target<'p>(program: &'p Program, caller: &str, callee: &SymbolName) -> Option<&'p Function> {
+        let caller = program
+            .functions
+            .iter()
+            .find(|f| f.name.to_string() == caller)?;
+        caller
+            .callee(callee)?
+            .function
+            .map(|id| program.function(id))
+    }
+
+    #[test]
+    fn a_static_function_of_one_name_in_two_files_is_two_functions() {
+        let program = Program::link(vec![
+            unit(
+                "b.c",
+                vec![
+                    def(external("g"), "b.c", 9, 1, &[internal("b.c", "probe")]),
+                    def(internal("b.c", "probe"), "b.c", 1, 2, &[]),
+                ],
+            ),
+            unit(
+                "a.c",
+                vec![
+                    def(external("f"), "a.c", 9, 3, &[internal("a.c", "probe")]),
+                    def(internal("a.c", "probe"), "a.c", 1, 4, &[]),
+                ],
+            ),
+        ]);
+        assert_eq!(
+            target(&program, "f", &internal("a.c", "probe"))
+                .unwrap()
+                .file,
+            "a.c"
+        );
+        assert_eq!(
+            target(&program, "g", &internal("b.c", "probe"))
+                .unwrap()
+                .file,
+            "b.c"
+        );
+        assert!(program.duplicates.is_empty());
+    }
+
+    #[test]
+    fn a_call_prefers_the_definition_of_its_own_unit() {
+        let main = |file: &str, body| {
+            vec![
+                def(external("main"), file, 5, body, &[external("usage")]),
+                def(external("usage"), file, 1, body + 1, &[]),
+            ]
+        };
+        let program = Program::link(vec![
+            unit("x.c", main("x.c", 1)),
+            unit("y.c", main("y.c", 3)),
+            unit(
+                "z.c",
+                vec![def(external("z"), "z.c", 1, 7, &[external("usage")])],
+            ),
+        ]);
+        let mains: Vec<_> = program
+            .functions
+            .iter()
+            .filter(|f| f.name.name == "main")
+            .map(|f| {
+                program
+                    .function(f.callees[0].function.unwrap())
+                    .file
+                    .as_str()
+            })
+            .collect();
+        assert_eq!(mains, ["x.c", "y.c"]);
+        assert_eq!(
+            target(&program, "z", &external("usage")).unwrap().file,
+            "x.c"
+        );
+        assert_eq!(
+            program.duplicates[1],
+            ("usage".into(), vec!["x.c:1".into(), "y.c:1".into()])
+        );
+    }
+
+    #[test]
+    fn a_headers_inline_function_is_one_function() {
+        let inline = |body| def(internal("h.h", "get"), "h.h", 3, body, &[]);
+        let caller = |name: &str, file: &str, body| {
+            def(external(name), file, 1, body, &[internal("h.h", "get")])
+        };
+        let program = Program::link(vec![
+            unit("a.c", vec![caller("a", "a.c", 1), inline(9)]),
+            unit("b.c", vec![caller("b", "b.c", 2), inline(9)]),
+            // Other flags: the same text lowers to another body.
+            unit("c.c", vec![caller("c", "c.c", 3), inline(8)]),
+        ]);
+        assert_eq!(program.functions.len(), 5);
+        let get = internal("h.h", "get");
+        assert_eq!(
+            target(&program, "b", &get).unwrap().body,
+            Ok(BodyKey([9; 16]))
+        );
+        assert_eq!(
+            target(&program, "c", &get).unwrap().body,
+            Ok(BodyKey([8; 16]))
+        );
+    }
+
+    #[test]
+    fn the_order_of_units_does_not_matter() {
+        let a = unit(
+            "a.c",
+            vec![def(external("f"), "a.c", 1, 1, &[external("g")])],
+        );
+        let b = unit(
+            "b.c",
+            vec![def(external("g"), "b.c", 1, 2, &[external("h")])],
+        );
+        assert_eq!(
+            Program::link(vec![a.clone(), b.clone()]),
+            Program::link(vec![b, a])
+        );
+    }
+
+    #[test]
+    fn a_function_lost_in_one_unit_and_lowered_in_another_is_not_lost() {
+        let ok = def(internal("h.h", "f"), "h.h", 3, 1, &[]);
+        let lost = FunctionDef {
+            body: Err(LossReason {
+                stage: Stage::Parse,
+                message: "syntax error".into(),
+            }),
+            ..ok.clone()
+        };
+        let program = Program::link(vec![unit("a.c", vec![lost]), unit("b.c", vec![ok])]);
+        assert_eq!(program.functions.len(), 1);
+        assert!(program.functions[0].body.is_ok());
+    }
+}
