@@ -1,13 +1,17 @@
 //! Properties as data: finite state machines over interface objects (paper §5), loaded from
 //! `checkers/*.toml`.
 //!
-//! In: checker files. Out: [`Checker`]s with machines, operations and rules, checked at load.
+//! In: checker files. Out: a [`Property`], the [`Checker`]s with machines, operations and rules,
+//! checked at load. Knows nothing of C.
+
+pub mod load;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::report::Level;
+pub use load::{LoadError, SourceFile};
 
 /// A state of a machine, an index into [`Machine::states`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,7 +29,7 @@ pub enum Target {
 /// One finite state machine: a kind of lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Unique over all checkers: `spin`, `rwlock`, `semaphore`.
+    /// Unique over all checkers: `mutex`, `rwlock`, `semaphore`.
     pub name: String,
     pub states: Vec<String>,
     /// The state of an object that the function itself creates.
@@ -55,26 +59,70 @@ pub struct Checker {
     pub rules: Vec<Rule>,
 }
 
-/// All checkers of a run.
+/// Everything that is checked: the checkers in force.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Property {
     pub checkers: Vec<Checker>,
 }
 
 impl Property {
-    /// The machine of this name.
-    pub fn machine(&self, name: &str) -> Option<&Machine> {
-        self.checkers
-            .iter()
-            .flat_map(|checker| &checker.machines)
-            .find(|machine| machine.name == name)
+    /// The checkers that come with the program and then those of `files`. Rows that cannot be used
+    /// are left out and reported.
+    pub fn load(files: &[SourceFile]) -> (Property, Vec<LoadError>) {
+        let mut property = Property::default();
+        let built_in = SourceFile::new(
+            "checkers/lock.toml",
+            include_str!("../../checkers/lock.toml"),
+        );
+        let mut errors = load::load(&[built_in], &mut property);
+        errors.extend(load::load(files, &mut property));
+        (property, errors)
     }
 
-    /// The rule of this id.
+    pub fn machines(&self) -> impl Iterator<Item = &Machine> {
+        self.checkers.iter().flat_map(|checker| &checker.machines)
+    }
+
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.checkers.iter().flat_map(|checker| &checker.rules)
+    }
+
+    pub fn machine(&self, name: &str) -> Option<&Machine> {
+        self.machines().find(|machine| machine.name == name)
+    }
+
     pub fn rule(&self, id: &str) -> Option<&Rule> {
-        self.checkers
-            .iter()
-            .flat_map(|checker| &checker.rules)
-            .find(|rule| rule.id == id)
+        self.rules().find(|rule| rule.id == id)
+    }
+}
+
+impl Machine {
+    /// The state's name; empty for an id of another machine.
+    pub fn state_name(&self, state: StateId) -> &str {
+        self.states
+            .get(usize::from(state.0))
+            .map_or("", String::as_str)
+    }
+
+    /// The state of that name.
+    pub fn state(&self, name: &str) -> Option<StateId> {
+        let index = self.states.iter().position(|state| state == name)?;
+        u8::try_from(index).ok().map(StateId)
+    }
+
+    /// All states in order.
+    pub fn state_ids(&self) -> impl Iterator<Item = StateId> + use<> {
+        // The loader admits at most 255 states.
+        (0..self.states.len() as u8).map(StateId)
+    }
+}
+
+impl Rule {
+    /// The message with its blanks filled in.
+    pub fn message_for(&self, object: &str, state: &str, function: &str) -> String {
+        self.message
+            .replace("{object}", object)
+            .replace("{state}", state)
+            .replace("{function}", function)
     }
 }

@@ -4,6 +4,7 @@
 //! apply (Figure 9), the database stores and people query.
 
 pub mod interface;
+pub mod seeds;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,357 @@
+//! Seed summaries: what lock primitives do, as rows of `summaries/*.toml`.
+//!
+//! In: rows (functions, operation, interface object, condition on the result) and the machines that
+//! they refer to. Out: a [`Summary`] for each function, of the same form as an inferred one (paper
+//! §5.2, Figure 8), so that nothing later can tell them apart.
+
+mod syntax;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use self::syntax::{Condition, When as Happens};
+use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject};
+use crate::ir::SymbolName;
+use crate::property::load::{Document, expected};
+use crate::property::{LoadError, Machine, Property, SourceFile, Target};
+
+/// What is known of one primitive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Seed {
+    pub summary: Arc<Summary>,
+    /// The types that the parameter leading to the object may point to in a *definition* of this name
+    /// for the seed to stand for it. Empty: the seed gives way to any definition.
+    pub types: Vec<String>,
+    /// The parameter in question.
+    pub param: Option<u32>,
+}
+
+impl Seed {
+    /// Whether the seed stands for the function: it is not defined in the program (`None`), or its
+    /// definition takes the primitive's own type. `defined_params` are the definition's parameter
+    /// types as in [`crate::ir::Local::type_name`].
+    pub fn applies(&self, defined_params: Option<&[String]>) -> bool {
+        let Some(params) = defined_params else {
+            return true;
+        };
+        let defined = self.param.and_then(|index| params.get(index as usize));
+        defined.is_some_and(|defined| self.types.iter().any(|ty| ty == unqualified(defined)))
+    }
+}
+
+/// The type name without leading qualifiers.
+fn unqualified(mut type_name: &str) -> &str {
+    while let Some(rest) = ["const ", "volatile ", "_Atomic "]
+        .iter()
+        .find_map(|qualifier| type_name.strip_prefix(qualifier))
+    {
+        type_name = rest;
+    }
+    type_name.trim()
+}
+
+/// All seeds by function name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Seeds {
+    by_name: BTreeMap<String, Seed>,
+}
+
+impl Seeds {
+    /// The seeds that come with the program and then those of `files`; a function named again in a
+    /// later file is replaced. Rows that cannot be used are left out and reported. `files` are those
+    /// that `property` was loaded from, which has reported what is no TOML in them.
+    pub fn load(property: &Property, files: &[SourceFile]) -> (Seeds, Vec<LoadError>) {
+        let built_in = [
+            SourceFile::new(
+                "summaries/linux.toml",
+                include_str!("../../summaries/linux.toml"),
+            ),
+            SourceFile::new(
+                "summaries/pthread.toml",
+                include_str!("../../summaries/pthread.toml"),
+            ),
+            SourceFile::new(
+                "summaries/c11.toml",
+                include_str!("../../summaries/c11.toml"),
+            ),
+        ];
+        let mut seeds = Seeds::default();
+        let mut errors = Vec::new();
+        for file in built_in.iter().chain(files) {
+            seeds.load_file(file, property, &mut errors);
+        }
+        (seeds, errors)
+    }
+
+    /// The seed of that name, whether or not it applies to a definition.
+    pub fn get(&self, name: &str) -> Option<&Seed> {
+        self.by_name.get(name)
+    }
+
+    /// The summary that stands for the function, if a seed does. `defined_params`: see
+    /// [`Seed::applies`].
+    pub fn summary(
+        &self,
+        name: &SymbolName,
+        defined_params: Option<&[String]>,
+    ) -> Option<Arc<Summary>> {
+        let seed = self.get(&name.name)?;
+        seed.applies(defined_params).then(|| seed.summary.clone())
+    }
+
+    /// All names in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    fn load_file(&mut self, file: &SourceFile, property: &Property, errors: &mut Vec<LoadError>) {
+        let mut document = Document::parse(file);
+        let mut seeds: BTreeMap<String, Seed> = BTreeMap::new();
+        for row in document.rows::<FunctionRow>("function") {
+            let Some(effect) = Effect::check(&row, property, &mut document) else {
+                continue;
+            };
+            for name in &row.names {
+                if !syntax::is_identifier(name.get_ref()) {
+                    let message = format!("`{}` is no C function name", name.get_ref());
+                    document.error(name.span(), message);
+                    continue;
+                }
+                let seed = seeds.entry(name.get_ref().clone()).or_insert_with(|| Seed {
+                    summary: Arc::new(Summary::default()),
+                    types: row.types.clone(),
+                    param: effect.param(),
+                });
+                if !effect.add_to(Arc::make_mut(&mut seed.summary)) {
+                    let message = format!(
+                        "`{}` already has an operation on this object",
+                        name.get_ref()
+                    );
+                    document.error(name.span(), message);
+                }
+            }
+        }
+        self.by_name.extend(seeds);
+        errors.extend(document.into_row_errors());
+    }
+}
+
+/// A `[[function]]` row as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FunctionRow {
+    names: Vec<Spanned<String>>,
+    object: Spanned<String>,
+    machine: Option<Spanned<String>>,
+    /// An operation of the machine, or `none`: the function has no effect on any object.
+    operation: Spanned<String>,
+    /// The condition on the result under which the operation has happened; `always` if missing.
+    when: Option<Spanned<String>>,
+    /// The result's type.
+    #[serde(default)]
+    result: ResultType,
+    /// The result where it is always the same.
+    returns: Option<i64>,
+    #[serde(default)]
+    types: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ResultType {
+    Bool,
+    #[default]
+    Int,
+    Long,
+    Pointer,
+}
+
+impl ResultType {
+    /// Bits.
+    fn width(self) -> u16 {
+        match self {
+            ResultType::Bool => 8,
+            ResultType::Int => 32,
+            ResultType::Long | ResultType::Pointer => 64,
+        }
+    }
+}
+
+/// A row that has been checked: what each of its functions does.
+struct Effect<'a> {
+    object: IObj,
+    name: &'a str,
+    /// `None`: the row says that the function has no effect.
+    operation: Option<(&'a Machine, &'a [Target])>,
+    /// `None`: always.
+    condition: Option<Condition>,
+    result: ResultType,
+    returns: Option<i64>,
+}
+
+impl<'a> Effect<'a> {
+    /// Looks up what the row mentions; reports what does not exist or does not parse.
+    fn check(
+        row: &'a FunctionRow,
+        property: &'a Property,
+        document: &mut Document,
+    ) -> Option<Self> {
+        let object = syntax::object(row.object.get_ref())
+            .map_err(|message| document.error(row.object.span(), message))
+            .ok()?;
+        let condition = match &row.when {
+            None => None,
+            Some(when) => match syntax::when(when.get_ref(), row.result.width()) {
+                Ok(Happens::Always) => None,
+                Ok(Happens::If(condition)) => Some(condition),
+                Err(message) => {
+                    document.error(when.span(), message);
+                    return None;
+                }
+            },
+        };
+        let operation = if row.operation.get_ref() == "none" {
+            None
+        } else {
+            Some(find_operation(row, property, document)?)
+        };
+        Some(Effect {
+            object,
+            name: row.object.get_ref(),
+            operation,
+            condition,
+            result: row.result,
+            returns: row.returns,
+        })
+    }
+
+    /// The parameter that leads to the object.
+    fn param(&self) -> Option<u32> {
+        match self.object.root {
+            Root::Param(index) => Some(index),
+            Root::Global(_) | Root::Return => None,
+        }
+    }
+
+    /// Adds the object and its rows of R; false if the summary has the object already.
+    fn add_to(&self, summary: &mut Summary) -> bool {
+        let Some((machine, targets)) = self.operation else {
+            return summary.objects.is_empty();
+        };
+        if summary.objects.iter().any(|o| o.object == self.object) {
+            return false;
+        }
+        let object = summary.objects.len() as u32;
+        summary.objects.push(SummaryObject {
+            object: self.object.clone(),
+            name: self.name.to_owned(),
+            machine: machine.name.clone(),
+        });
+        // The lock's word is modified, but that is the machine's business: size 0, nothing to havoc.
+        modify(summary, self.object.clone(), 0);
+        let width = self.result.width();
+        let happened = self.condition.as_ref().map(|condition| {
+            let result = IObj {
+                root: Root::Return,
+                path: Vec::new(),
+            };
+            modify(summary, result, u64::from(width / 8));
+            (output(summary, &condition.predicate), condition.holds)
+        });
+        if let Some(value) = self.returns {
+            summary.result = Some(IExpr::Const {
+                value: value as u128 & (u128::MAX >> (128 - u32::from(width))),
+                width,
+            });
+        }
+        for (from, target) in machine.state_ids().zip(targets) {
+            let mut add = |outcome: Option<bool>, to: Target| {
+                let mut outcond: Cube = vec![None; summary.outputs.len()];
+                if let (Some(outcome), Some((index, holds))) = (outcome, happened) {
+                    outcond[index] = Some(outcome == holds);
+                }
+                summary.rows.push(Row {
+                    object,
+                    incond: Vec::new(),
+                    from,
+                    outcond,
+                    to,
+                    trace: Vec::new(),
+                });
+            };
+            // A mistake, or an operation that changes nothing, is one whatever the result is.
+            let unconditional =
+                matches!(target, Target::Error(_)) || *target == Target::State(from);
+            if happened.is_none() || unconditional {
+                add(None, target.clone());
+            } else {
+                add(Some(true), target.clone());
+                add(Some(false), Target::State(from));
+            }
+        }
+        true
+    }
+}
+
+fn find_operation<'a>(
+    row: &FunctionRow,
+    property: &'a Property,
+    document: &mut Document,
+) -> Option<(&'a Machine, &'a [Target])> {
+    let Some(name) = &row.machine else {
+        let message = format!(
+            "which machine has the operation `{}`? `machine` is missing",
+            row.operation.get_ref()
+        );
+        document.error(row.operation.span(), message);
+        return None;
+    };
+    let Some(machine) = property.machine(name.get_ref()) else {
+        let offer = expected(property.machines().map(|machine| machine.name.as_str()));
+        document.error(
+            name.span(),
+            format!("no machine `{}`{offer}", name.get_ref()),
+        );
+        return None;
+    };
+    let Some(targets) = machine.operations.get(row.operation.get_ref()) else {
+        let offer = expected(machine.operations.keys().map(String::as_str));
+        let message = format!(
+            "machine `{}` has no operation `{}`{offer}",
+            machine.name,
+            row.operation.get_ref()
+        );
+        document.error(row.operation.span(), message);
+        return None;
+    };
+    Some((machine, targets))
+}
+
+/// Adds an object to M unless it is there.
+fn modify(summary: &mut Summary, object: IObj, size: u64) {
+    if !summary.modified.iter().any(|m| m.object == object) {
+        summary.modified.push(Modified {
+            object,
+            size,
+            value: None,
+        });
+    }
+}
+
+/// The index of the predicate in P_out, added if need be.
+fn output(summary: &mut Summary, predicate: &IExpr) -> usize {
+    if let Some(index) = summary.outputs.iter().position(|known| known == predicate) {
+        return index;
+    }
+    summary.outputs.push(predicate.clone());
+    for row in &mut summary.rows {
+        row.outcond.push(None);
+    }
+    summary.outputs.len() - 1
+}
+
+#[cfg(test)]
+mod tests;

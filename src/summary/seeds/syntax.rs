@@ -1,0 +1,199 @@
+//! The small languages inside a seed row: interface objects and conditions on the result.
+
+use super::{IExpr, IObj, Offset, Root};
+use crate::ir::SymbolName;
+use crate::summary::interface;
+use crate::symbolic::term::Op;
+
+/// When an operation happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    If(Condition),
+}
+
+/// `predicate == holds`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    /// Of width 1.
+    pub predicate: IExpr,
+    pub holds: bool,
+}
+
+/// Whether C could name a function so.
+pub(super) fn is_identifier(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes
+        .next()
+        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Reads `*param0`, `*(param0 + 8)`, `*(*(param0 + 8) + 16)`, `*(param1 + param0)` (an `int`
+/// parameter as a byte offset), `*ret` or `global name`.
+pub(super) fn object(text: &str) -> Result<IObj, String> {
+    if let Some(name) = text.strip_prefix("global ") {
+        let name = name.trim();
+        if !is_identifier(name) {
+            return Err(format!("`{name}` is no C object name"));
+        }
+        return Ok(IObj {
+            root: Root::Global(SymbolName {
+                name: name.to_owned(),
+                file: None,
+            }),
+            path: vec![Offset::bytes(0)],
+        });
+    }
+    let mut parser = ObjectParser { rest: text };
+    let pointer = parser.operand().filter(|_| parser.rest.is_empty());
+    match pointer {
+        Some(Pointer { root, path, offset }) if !path.is_empty() && offset == Offset::default() => {
+            Ok(IObj { root, path })
+        }
+        _ => Err(format!(
+            "`{text}` is no object; expected something like *param0, *(param0 + 8), *ret or global name"
+        )),
+    }
+}
+
+/// A pointer value: what `path` reads from `root`, plus `offset`.
+struct Pointer {
+    root: Root,
+    path: Vec<Offset>,
+    offset: Offset,
+}
+
+/// operand := `*` operand | `(` operand { `+` term } `)` | `paramN` | `ret`; term := integer | `paramN`.
+struct ObjectParser<'a> {
+    rest: &'a str,
+}
+
+impl<'a> ObjectParser<'a> {
+    fn eat(&mut self, token: char) -> bool {
+        match self.rest.trim_start().strip_prefix(token) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn word(&mut self) -> &'a str {
+        let text = self.rest.trim_start();
+        let end = text
+            .find(|c: char| !c.is_ascii_alphanumeric())
+            .unwrap_or(text.len());
+        let (word, rest) = text.split_at(end);
+        self.rest = rest;
+        word
+    }
+
+    fn operand(&mut self) -> Option<Pointer> {
+        if self.eat('*') {
+            let mut pointer = self.operand()?;
+            pointer.path.push(std::mem::take(&mut pointer.offset));
+            return Some(pointer);
+        }
+        if self.eat('(') {
+            let mut pointer = self.operand()?;
+            while self.eat('+') {
+                self.term(&mut pointer.offset)?;
+            }
+            return self.eat(')').then_some(pointer);
+        }
+        let root = match self.word() {
+            "ret" => Root::Return,
+            word => Root::Param(param(word)?),
+        };
+        Some(Pointer {
+            root,
+            path: Vec::new(),
+            offset: Offset::default(),
+        })
+    }
+
+    fn term(&mut self, offset: &mut Offset) -> Option<()> {
+        let word = self.word();
+        if let Ok(bytes) = word.parse::<u32>() {
+            offset.constant += i64::from(bytes);
+            return Some(());
+        }
+        let value = IExpr::Value {
+            object: IObj {
+                root: Root::Param(param(word)?),
+                path: Vec::new(),
+            },
+            width: 32,
+            when: interface::When::Entry,
+        };
+        let value = IExpr::Op {
+            op: Op::Sext,
+            width: 64,
+            args: vec![value],
+        };
+        offset.terms.push((1, value));
+        offset.terms.sort();
+        Some(())
+    }
+}
+
+/// N of `paramN`.
+fn param(word: &str) -> Option<u32> {
+    word.strip_prefix("param")?.parse().ok()
+}
+
+/// Reads `always` or a comparison of `ret`, of `width` bits, with a number. The predicates are
+/// lift_c(ret), that is `ret != 0`, where they can be, as in inferred summaries.
+pub(super) fn when(text: &str, width: u16) -> Result<When, String> {
+    if text == "always" {
+        return Ok(When::Always);
+    }
+    let words: Vec<_> = text.split_whitespace().collect();
+    let ["ret", operator, number] = words.as_slice() else {
+        return Err(format!(
+            "`{text}` is no condition; expected `always` or something like `ret == 0`"
+        ));
+    };
+    let number: i64 = number
+        .parse()
+        .map_err(|_| format!("`{number}` is no number"))?;
+    let ret = IExpr::Value {
+        object: IObj {
+            root: Root::Return,
+            path: Vec::new(),
+        },
+        width,
+        when: interface::When::Exit,
+    };
+    let constant = IExpr::Const {
+        value: number as u128 & (u128::MAX >> (128 - u32::from(width))),
+        width,
+    };
+    let compare = |op, left, right| IExpr::Op {
+        op,
+        width: 1,
+        args: vec![left, right],
+    };
+    let (predicate, holds) = match *operator {
+        "==" | "!=" if number == 0 => {
+            let zero = compare(Op::Eq, ret, constant);
+            let lifted = IExpr::Op {
+                op: Op::Not,
+                width: 1,
+                args: vec![zero],
+            };
+            (lifted, *operator == "!=")
+        }
+        "==" | "!=" => (compare(Op::Eq, ret, constant), *operator == "=="),
+        "<" | ">=" => (compare(Op::Slt, ret, constant), *operator == "<"),
+        ">" | "<=" => (compare(Op::Slt, constant, ret), *operator == ">"),
+        _ => {
+            return Err(format!(
+                "`{operator}` is no comparison; expected one of ==, !=, <, <=, >, >="
+            ));
+        }
+    };
+    Ok(When::If(Condition { predicate, holds }))
+}

@@ -1,0 +1,323 @@
+use super::*;
+use crate::property::StateId;
+use crate::summary::When;
+use crate::symbolic::term::Op;
+
+fn built_in() -> Seeds {
+    let (property, _) = Property::load(&[]);
+    let (seeds, errors) = Seeds::load(&property, &[]);
+    assert_eq!(errors, []);
+    seeds
+}
+
+fn load(text: &str) -> (Seeds, Vec<String>) {
+    let (property, _) = Property::load(&[]);
+    let (seeds, errors) = Seeds::load(&property, &[SourceFile::new("my.toml", text)]);
+    let errors = errors.iter().map(ToString::to_string).collect();
+    (seeds, errors)
+}
+
+/// R in the notation of Figure 8: `unlocked,true -> locked`.
+fn rows(seeds: &Seeds, name: &str) -> Vec<String> {
+    let (property, _) = Property::load(&[]);
+    let summary = &seeds.get(name).expect(name).summary;
+    let machine = property.machine(&summary.objects[0].machine).unwrap();
+    let mut lines = Vec::new();
+    for row in &summary.rows {
+        let outcond: Vec<_> = row
+            .outcond
+            .iter()
+            .map(|value| value.map_or("_".to_owned(), |value| value.to_string()))
+            .collect();
+        let to = match &row.to {
+            Target::State(state) => machine.state_name(*state),
+            Target::Error(rule) => rule.as_deref().unwrap_or("error"),
+        };
+        let from = machine.state_name(row.from);
+        lines.push(format!("{from},{} -> {to}", outcond.join(",")));
+    }
+    lines
+}
+
+#[test]
+fn spin_lock_and_spin_trylock_are_as_in_figure_8() {
+    let seeds = built_in();
+    assert_eq!(
+        rows(&seeds, "spin_lock"),
+        ["unlocked, -> locked", "locked, -> lock/double-lock"]
+    );
+    assert_eq!(
+        rows(&seeds, "spin_trylock"),
+        [
+            "unlocked,true -> locked",
+            "unlocked,false -> unlocked",
+            "locked,_ -> error"
+        ]
+    );
+    let trylock = &seeds.get("spin_trylock").unwrap().summary;
+    let ret = IExpr::Value {
+        object: IObj {
+            root: Root::Return,
+            path: vec![],
+        },
+        width: 32,
+        when: When::Exit,
+    };
+    let zero = IExpr::Const {
+        value: 0,
+        width: 32,
+    };
+    let is_zero = IExpr::Op {
+        op: Op::Eq,
+        width: 1,
+        args: vec![ret, zero],
+    };
+    let lifted = IExpr::Op {
+        op: Op::Not,
+        width: 1,
+        args: vec![is_zero],
+    };
+    assert_eq!(trylock.outputs, [lifted]);
+    let modified: Vec<_> = trylock.modified.iter().map(|m| &m.object.root).collect();
+    assert_eq!(modified, [&Root::Param(0), &Root::Return]);
+}
+
+#[test]
+fn zero_means_success_for_down_trylock_and_pthread_but_not_for_mutex_trylock() {
+    let seeds = built_in();
+    for name in ["down_trylock", "pthread_mutex_trylock", "mtx_trylock"] {
+        assert_eq!(rows(&seeds, name)[0], "unlocked,false -> locked", "{name}");
+    }
+    for name in ["mutex_trylock", "down_read_trylock", "_atomic_dec_and_lock"] {
+        let first = &rows(&seeds, name)[0];
+        assert!(first.starts_with("unlocked,true -> "), "{name}: {first}");
+    }
+}
+
+#[test]
+fn a_posix_lock_always_succeeds() {
+    let seeds = built_in();
+    let lock = &seeds.get("pthread_mutex_lock").unwrap().summary;
+    assert_eq!(
+        lock.result,
+        Some(IExpr::Const {
+            value: 0,
+            width: 32
+        })
+    );
+    assert!(lock.outputs.is_empty());
+}
+
+#[test]
+fn the_counter_comes_before_the_lock_in_atomic_dec_and_lock() {
+    let seeds = built_in();
+    let seed = seeds.get("refcount_dec_and_lock").unwrap();
+    assert_eq!(seed.summary.objects[0].object.root, Root::Param(1));
+    let params = |types: [&str; 2]| types.map(str::to_owned);
+    assert!(seed.applies(Some(&params(["refcount_t", "spinlock_t"]))));
+    assert!(!seed.applies(Some(&params(["spinlock_t", "refcount_t"]))));
+}
+
+#[test]
+fn a_seed_gives_way_to_a_look_alike_but_not_to_the_primitive_itself() {
+    let seeds = built_in();
+    let down = SymbolName {
+        name: "down".into(),
+        file: Some("game.c".into()),
+    };
+    let applies = |params: Option<&[String]>| seeds.summary(&down, params).is_some();
+    assert!(applies(None));
+    assert!(applies(Some(&["struct semaphore".into()])));
+    assert!(applies(Some(&["volatile struct semaphore".into()])));
+    assert!(!applies(Some(&["int".into()])));
+    assert!(!applies(Some(&[])));
+    // No types: any definition wins.
+    assert!(!seeds.get("rtnl_lock").unwrap().applies(Some(&[])));
+}
+
+#[test]
+fn every_form_that_linux_shows_after_preprocessing_is_known() {
+    let seeds = built_in();
+    for name in [
+        "_raw_spin_lock_irqsave",
+        "_raw_spin_lock_nest_lock",
+        "__raw_spin_unlock_irqrestore",
+        "_raw_read_unlock_bh",
+        "_raw_write_lock_irqsave",
+        "do_raw_spin_trylock",
+        "queued_spin_lock",
+        "rt_spin_lock_nested",
+        "mutex_lock_killable_nested",
+        "_mutex_lock_nest_lock",
+        "_rt_mutex_lock_nest_lock",
+        "down_write_killable_nested",
+        "_down_write_nest_lock",
+        "percpu_down_read_trylock",
+        "downgrade_write",
+        "down_timeout",
+        "__bit_spin_unlock",
+        "ww_mutex_lock_slow",
+    ] {
+        let seed = seeds.get(name).unwrap_or_else(|| panic!("{name}"));
+        assert!(!seed.summary.is_noop(), "{name}");
+    }
+}
+
+#[test]
+fn the_bits_of_a_word_are_different_locks() {
+    let seeds = built_in();
+    let object = &seeds.get("bit_spin_lock").unwrap().summary.objects[0].object;
+    assert_eq!(object.root, Root::Param(1));
+    assert_eq!(object.path[0].constant, 0);
+    assert_eq!(object.path[0].terms.len(), 1);
+}
+
+#[test]
+fn objects_are_read_as_written() {
+    let offset = Offset::bytes;
+    for (text, root, path) in [
+        ("*param0", Root::Param(0), vec![offset(0)]),
+        ("*(param12 + 8)", Root::Param(12), vec![offset(8)]),
+        ("**ret", Root::Return, vec![offset(0), offset(0)]),
+        (
+            "*(*(param1+8) + 16)",
+            Root::Param(1),
+            vec![offset(8), offset(16)],
+        ),
+    ] {
+        assert_eq!(syntax::object(text), Ok(IObj { root, path }), "{text}");
+    }
+    for text in [
+        "param0",
+        "*",
+        "*arg0",
+        "*(param0 + x)",
+        "*param0 + 8",
+        "*(param0 + 8",
+        "global 1x",
+        "",
+    ] {
+        assert!(syntax::object(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn conditions_on_the_result_are_read_with_their_polarity() {
+    let polarity = |text: &str| match syntax::when(text, 64) {
+        Ok(syntax::When::If(condition)) => Some(condition.holds),
+        _ => None,
+    };
+    for (text, holds) in [
+        ("ret != 0", true),
+        ("ret == 0", false),
+        ("ret == -1", true),
+        ("ret < 0", true),
+        ("ret >= 0", false),
+        ("ret > 0", true),
+        ("ret <= 0", false),
+    ] {
+        assert_eq!(polarity(text), Some(holds), "{text}");
+    }
+    // ret >= 0 and ret < 0 are one predicate with two values, and so are == and !=.
+    for (one, other) in [("ret < 0", "ret >= 0"), ("ret == 3", "ret != 3")] {
+        let predicate = |text| match syntax::when(text, 32) {
+            Ok(syntax::When::If(condition)) => Some(condition.predicate),
+            _ => None,
+        };
+        assert_eq!(predicate(one), predicate(other));
+    }
+    assert_eq!(syntax::when("always", 32), Ok(syntax::When::Always));
+    for text in ["ret", "ret = 0", "ret == x", "param0 == 0", ""] {
+        assert!(syntax::when(text, 32).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_bad_row_is_reported_at_its_place_and_the_others_count() {
+    let text = "\
+[[function]]
+names = [\"grab\"]
+object = \"*param0\"
+machine = \"mutx\"
+operation = \"lock\"
+
+[[function]]
+names = [\"take\", \"2take\"]
+object = \"*param1\"
+machine = \"mutex\"
+operation = \"lock\"
+
+[[function]]
+names = [\"drop\"]
+object = \"*param1\"
+machine = \"mutex\"
+operation = \"release\"
+
+[[function]]
+names = [\"drop\"]
+objects = \"*param1\"
+operation = \"none\"
+";
+    let (seeds, errors) = load(text);
+    assert_eq!(
+        errors,
+        [
+            "my.toml:4:11: no machine `mutx`; expected one of mutex, bitlock, rwlock, semaphore",
+            "my.toml:8:18: `2take` is no C function name",
+            "my.toml:17:13: machine `mutex` has no operation `release`; expected one of lock, \
+             trylock, unlock",
+            "my.toml:21:1: in this function: unknown field `objects`, expected one of `names`, \
+             `object`, `machine`, `operation`, `when`, `result`, `returns`, `types`",
+        ]
+    );
+    assert!(seeds.get("take").is_some());
+    assert!(seeds.get("drop").is_none());
+}
+
+#[test]
+fn a_user_row_replaces_a_built_in_one_and_may_name_two_objects() {
+    let text = r#"
+        [[function]]
+        names = ["spin_lock"]
+        object = "*param0"
+        machine = "semaphore"
+        operation = "down"
+        when = "ret == 1"
+
+        [[function]]
+        names = ["spin_lock"]
+        object = "*param1"
+        machine = "mutex"
+        operation = "lock"
+    "#;
+    let (seeds, errors) = load(text);
+    assert_eq!(errors, [] as [&str; 0]);
+    let summary = &seeds.get("spin_lock").unwrap().summary;
+    assert_eq!(summary.objects.len(), 2);
+    let states: Vec<_> = summary
+        .rows
+        .iter()
+        .map(|row| (row.object, row.from, row.outcond.clone()))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (0, StateId(0), vec![Some(true)]),
+            (0, StateId(0), vec![Some(false)]),
+            (0, StateId(1), vec![None]),
+            (1, StateId(0), vec![None]),
+            (1, StateId(1), vec![None]),
+        ]
+    );
+}
+
+#[test]
+fn the_same_object_twice_is_a_mistake() {
+    let row = "[[function]]\nnames = [\"f\"]\nobject = \"*param0\"\nmachine = \"mutex\"\n\
+               operation = \"lock\"\n";
+    let (_, errors) = load(&format!("{row}{row}"));
+    assert_eq!(
+        errors,
+        ["my.toml:7:10: `f` already has an operation on this object"]
+    );
+}
