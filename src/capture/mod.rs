@@ -1,1 +1,325 @@
-//! (to come)
+//! From a C tree to the compile commands of its translation units, and from those to preprocessed text.
+//!
+//! In: a path, and optionally a compile_commands.json. Out: a [`Capture`], with one [`CompileCommand`]
+//! per translation unit, and a [`Preprocessor`] that runs them. A tree without a database is read as
+//! it lies ([`bare`]). The paper (§4) leaves this to the build system; nothing of the analysis is here.
+
+mod bare;
+mod command;
+mod compile_commands;
+mod preprocess;
+mod standin;
+mod tree;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use command::CompileCommand;
+pub use preprocess::{NoCompiler, PreprocessError, Preprocessed, Preprocessor};
+pub use tree::{SourceName, Tree};
+
+/// Where to look for the program.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// A folder, a single C file, or a compile_commands.json.
+    pub path: PathBuf,
+    /// A compile_commands.json to use whatever lies in the tree (`-p`); a folder means the one in it.
+    pub compile_commands: Option<PathBuf>,
+}
+
+/// The translation units of a tree.
+#[derive(Debug)]
+pub struct Capture {
+    pub tree: Tree,
+    pub origin: Origin,
+    /// In the order of the database, or sorted by path. May be empty: that is for the caller to judge.
+    pub commands: Vec<CompileCommand>,
+    /// What was left out or guessed, and why.
+    pub problems: Vec<Problem>,
+}
+
+/// Where the compile commands came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This compile_commands.json.
+    Database(PathBuf),
+    /// Guessed from the files of the tree.
+    BareTree,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Database(path) => write!(f, "{}", path.display()),
+            Origin::BareTree => write!(f, "the files found (no compile_commands.json)"),
+        }
+    }
+}
+
+/// How grave a [`Problem`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something of the program is lost.
+    Error,
+    /// Something was guessed.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// A place in a file; line and column are 1-based, 0 when unknown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        for number in [self.line, self.column] {
+            if number == 0 {
+                break;
+            }
+            write!(f, ":{number}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Something that a person should know about how the tree was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    pub severity: Severity,
+    pub place: Option<Place>,
+    pub message: String,
+}
+
+impl Problem {
+    fn new(severity: Severity, place: Option<Place>, message: impl Into<String>) -> Self {
+        Problem {
+            severity,
+            place,
+            message: message.into(),
+        }
+    }
+
+    /// A problem with a whole file.
+    fn about(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
+        let place = Place {
+            file: path.display().to_string(),
+            line: 0,
+            column: 0,
+        };
+        Problem::new(severity, Some(place), message)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        write!(f, "{severity}: {}", self.message)
+    }
+}
+
+/// Why there is nothing to analyse.
+#[derive(Debug, Error)]
+pub enum CaptureError {
+    #[error("{}: {source}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    /// Only for a database that the user named; one found in the tree is reported and passed over.
+    #[error("{0}")]
+    Database(Problem),
+}
+
+/// Finds the translation units of the program at `options.path`.
+pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| CaptureError::Unreadable { path, source }
+    };
+    let path = std::path::absolute(&options.path).map_err(unreadable(&options.path))?;
+    let metadata = std::fs::metadata(&path).map_err(unreadable(&options.path))?;
+
+    let names_database = metadata.is_file() && path.extension().is_some_and(|e| e == "json");
+    let explicit = match &options.compile_commands {
+        Some(file) => Some(std::path::absolute(file).map_err(unreadable(file))?),
+        None if names_database => Some(path.clone()),
+        None => None,
+    };
+    let root = match path.parent() {
+        Some(parent) if !metadata.is_dir() => parent,
+        _ => &path,
+    };
+    let scope = if names_database { root } else { &path };
+    let tree = Tree::new(root).map_err(unreadable(&options.path))?;
+    // Says early, and once, what every later step would stumble over.
+    if metadata.is_dir() {
+        std::fs::read_dir(&path).map_err(unreadable(&options.path))?;
+    }
+
+    let mut problems = Vec::new();
+    if let Some(file) = explicit {
+        let file = if file.is_dir() {
+            file.join(compile_commands::FILE_NAME)
+        } else {
+            file
+        };
+        let commands = compile_commands::read(&file, &tree, scope, &mut problems)
+            .map_err(CaptureError::Database)?;
+        return Ok(Capture {
+            tree,
+            origin: Origin::Database(file),
+            commands,
+            problems,
+        });
+    }
+    for file in compile_commands::candidates(root) {
+        match compile_commands::read(&file, &tree, scope, &mut problems) {
+            Ok(commands) if commands.is_empty() => problems.push(Problem::about(
+                Severity::Note,
+                &file,
+                format!(
+                    "passed over: it has no C file under {}",
+                    options.path.display()
+                ),
+            )),
+            Ok(commands) => {
+                return Ok(Capture {
+                    tree,
+                    origin: Origin::Database(file),
+                    commands,
+                    problems,
+                });
+            }
+            // A broken database above the tree may well be about something else.
+            Err(problem) if !file.starts_with(root) => {
+                problems.push(Problem {
+                    severity: Severity::Note,
+                    ..problem
+                });
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let commands = bare::commands(&tree, &path, &mut problems);
+    Ok(Capture {
+        tree,
+        origin: Origin::BareTree,
+        commands,
+        problems,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn options(path: &Path) -> Options {
+        Options {
+            path: path.to_path_buf(),
+            compile_commands: None,
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_named() {
+        let error = capture(&options(Path::new("/no/such/tree"))).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "/no/such/tree: No such file or directory (os error 2)"
+        );
+    }
+
+    #[test]
+    fn a_broken_database_in_the_tree_is_reported_and_passed_over_but_one_asked_for_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("compile_commands.json");
+        fs::write(folder.path().join("a.c"), "").unwrap();
+        fs::write(&database, "[{]").unwrap();
+        let found = capture(&options(folder.path())).unwrap();
+        assert_eq!((found.origin, found.commands.len()), (Origin::BareTree, 1));
+        let place = found.problems[0].place.clone().unwrap();
+        assert_eq!((place.line, place.column), (1, 3));
+        for explicit in [&database, folder.path()] {
+            let compile_commands = Some(explicit.to_path_buf());
+            let error = capture(&Options {
+                compile_commands,
+                ..options(folder.path())
+            })
+            .unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .contains("compile_commands.json:1:3: error: "),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_bare_tree_is_read_in_order_without_hidden_and_generated_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in [
+            "b.c",
+            "a/z.c",
+            "a/y.h",
+            ".git/x.c",
+            "CMakeFiles/t.c",
+            "a/k.cc",
+        ] {
+            let file = folder.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        let found = capture(&options(folder.path())).unwrap();
+        let names: Vec<_> = found
+            .commands
+            .iter()
+            .map(|command| command.name.as_str())
+            .collect();
+        assert_eq!(names, ["a/z.c", "b.c"]);
+        let single = capture(&options(&folder.path().join("b.c"))).unwrap();
+        assert_eq!(single.commands.len(), 1);
+        assert_eq!(single.commands[0].name, "b.c");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_unreadable_folder_is_named_and_the_rest_is_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let locked = folder.path().join("locked");
+        fs::create_dir(&locked).unwrap();
+        fs::write(folder.path().join("a.c"), "").unwrap();
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+        let privileged = fs::read_dir(&locked).is_ok();
+        let found = capture(&options(folder.path())).unwrap();
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(found.commands.len(), 1);
+        // Permissions do not stop the superuser.
+        if !privileged {
+            let problem = found.problems[0].to_string();
+            assert!(
+                problem.contains("/locked: error: Permission denied"),
+                "{problem}"
+            );
+        }
+    }
+}

@@ -1,0 +1,639 @@
+//! Runs a compile command's preprocessor.
+//!
+//! In: a [`CompileCommand`]. Out: [`Preprocessed`] text with its line markers, through a pipe, or the
+//! compiler's first complaint with its place. A header that cannot be found gets a stand-in, a flag
+//! that the compiler does not know is left out, and both are told.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use thiserror::Error;
+use wait4::Wait4;
+
+use super::command::{self, CompileCommand};
+use super::standin::{self, StandIns};
+use super::{Place, Problem, Severity, Tree};
+
+/// Compilers to fall back on, best first.
+const FALLBACKS: &[&str] = &["cc", "gcc", "clang"];
+
+/// More text than this is no sane translation unit.
+const TEXT_LIMIT: u64 = 1 << 29;
+/// A compiler's messages are kept up to here.
+const MESSAGE_LIMIT: u64 = 1 << 20;
+/// So many missing headers and unknown flags are mended in one unit.
+const MENDING_LIMIT: usize = 200;
+
+/// The text of a translation unit.
+#[derive(Debug)]
+pub struct Preprocessed {
+    /// With line markers; any bytes at all.
+    pub text: Vec<u8>,
+    /// What had to be mended.
+    pub notes: Vec<Problem>,
+    /// CPU time of the preprocessor, user and system, over all attempts.
+    pub cpu: Duration,
+}
+
+/// A translation unit that could not be preprocessed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreprocessError {
+    /// The unit's source, as reports name it.
+    pub file: String,
+    /// What the compiler complained of first, and where.
+    pub problem: Problem,
+    pub cpu: Duration,
+}
+
+impl std::error::Error for PreprocessError {}
+
+impl fmt::Display for PreprocessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: not preprocessed: {}", self.file, self.problem)
+    }
+}
+
+/// There is nothing to preprocess with.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("no C compiler found; looked for {} in PATH", .0.join(", "))]
+pub struct NoCompiler(Vec<String>);
+
+/// Preprocesses translation units; shared by threads.
+pub struct Preprocessor<'a> {
+    tree: &'a Tree,
+    /// Arguments of the user's own, after the command's.
+    extra: Vec<OsString>,
+    /// Folders to look for compilers in.
+    path: Vec<PathBuf>,
+    /// What a command's compiler came to, by its folder (for a relative path) and name.
+    compilers: Mutex<HashMap<(PathBuf, OsString), Option<Compiler>>>,
+}
+
+/// A compiler that can be run.
+#[derive(Clone, Debug)]
+struct Compiler {
+    program: PathBuf,
+    /// It is not the command's own.
+    foreign: bool,
+}
+
+/// What one run of the compiler gave.
+struct Run {
+    text: Vec<u8>,
+    messages: String,
+    success: bool,
+    cpu: Duration,
+}
+
+/// A complaint that can be mended.
+enum Mend {
+    Header(PathBuf),
+    Flag(String),
+}
+
+impl<'a> Preprocessor<'a> {
+    /// `extra` are compiler arguments of the user's own (`check … -- ARGS`). Compilers are looked for in `PATH`.
+    pub fn new(tree: &'a Tree, extra: Vec<OsString>) -> Self {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self::with_path(tree, extra, &path)
+    }
+
+    fn with_path(tree: &'a Tree, extra: Vec<OsString>, path: &OsStr) -> Self {
+        let path = std::env::split_paths(path)
+            .filter(|folder| folder.is_absolute())
+            .collect();
+        Preprocessor {
+            tree,
+            extra,
+            path,
+            compilers: Mutex::default(),
+        }
+    }
+
+    /// Looks for the compilers of `commands`: says which are replaced by another, and fails if there is
+    /// none for any of them.
+    pub fn check(&self, commands: &[CompileCommand]) -> Result<Vec<Problem>, NoCompiler> {
+        let mut replaced: BTreeMap<(&OsStr, PathBuf), usize> = BTreeMap::new();
+        let mut missing = None;
+        let mut usable = false;
+        for command in commands
+            .iter()
+            .filter(|command| !is_preprocessed(&command.source))
+        {
+            match self.compiler(command) {
+                Ok(compiler) if compiler.foreign => {
+                    *replaced
+                        .entry((&command.compiler, compiler.program))
+                        .or_default() += 1;
+                    usable = true;
+                }
+                Ok(_) => usable = true,
+                Err(error) => missing = Some(error),
+            }
+        }
+        match missing {
+            Some(error) if !usable => return Err(error),
+            _ => {}
+        }
+        let note = |((own, other), count): ((&OsStr, PathBuf), usize)| {
+            let (own, other) = (own.display(), other.display());
+            let message = format!(
+                "{own} is not installed; {count} units are preprocessed with {other} instead"
+            );
+            Problem::new(Severity::Note, None, message)
+        };
+        Ok(replaced.into_iter().map(note).collect())
+    }
+
+    /// The text of a translation unit.
+    pub fn preprocess(&self, command: &CompileCommand) -> Result<Preprocessed, PreprocessError> {
+        let mut cpu = Duration::ZERO;
+        let mut notes = Vec::new();
+        self.attempts(command, &mut cpu, &mut notes)
+            .map(|text| Preprocessed { text, notes, cpu })
+            .map_err(|problem| PreprocessError {
+                file: command.name.clone(),
+                problem,
+                cpu,
+            })
+    }
+
+    /// Runs the compiler, mending what it complains of, until it succeeds or nothing can be mended.
+    fn attempts(
+        &self,
+        command: &CompileCommand,
+        cpu: &mut Duration,
+        notes: &mut Vec<Problem>,
+    ) -> Result<Vec<u8>, Problem> {
+        let at_source = |severity, message: String| {
+            let place = Place {
+                file: command.name.clone(),
+                line: 0,
+                column: 0,
+            };
+            Problem::new(severity, Some(place), message)
+        };
+        let failed = |error: io::Error| at_source(Severity::Error, error.to_string());
+        if is_preprocessed(&command.source) {
+            return read_limited(&command.source).map_err(failed);
+        }
+        let compiler = self
+            .compiler(command)
+            .map_err(|e| at_source(Severity::Error, e.to_string()))?;
+        let mut arguments = command.arguments.clone();
+        if compiler.foreign {
+            arguments = command::portable(&arguments);
+        }
+        arguments.extend(self.extra.iter().cloned());
+        let mut stand_ins: Option<StandIns> = None;
+
+        for _ in 0..MENDING_LIMIT {
+            let run = self
+                .run(&compiler, command, &arguments, stand_ins.as_ref())
+                .map_err(failed)?;
+            *cpu += run.cpu;
+            if run.success {
+                return Ok(run.text);
+            }
+            let complaint = self.complaint(command, &run.messages).unwrap_or_else(|| {
+                at_source(
+                    Severity::Error,
+                    format!("{} failed without a message", compiler.program.display()),
+                )
+            });
+            let mended = match mend(&complaint.message) {
+                Some(Mend::Header(name)) => {
+                    let folder = match &mut stand_ins {
+                        Some(folder) => folder,
+                        none => none.insert(StandIns::new().map_err(failed)?),
+                    };
+                    let template = self.tree.template(&name);
+                    let text = template
+                        .as_ref()
+                        .map_or(String::new(), |(_, text)| standin::from_template(text));
+                    let added = folder.add(&name, &text).map_err(failed)?;
+                    let what = match template {
+                        Some((file, _)) => format!("taken from its template {file}"),
+                        None => "taken as empty".to_owned(),
+                    };
+                    added.then(|| format!("{} cannot be found; {what}", name.display()))
+                }
+                Some(Mend::Flag(flag)) => {
+                    let before = arguments.len();
+                    arguments.retain(|argument| argument.to_str() != Some(&flag));
+                    let message = || {
+                        format!(
+                            "{} does not know {flag}; left out",
+                            compiler.program.display()
+                        )
+                    };
+                    (arguments.len() < before).then(message)
+                }
+                None => None,
+            };
+            match mended {
+                Some(message) => {
+                    notes.push(Problem::new(Severity::Warning, complaint.place, message))
+                }
+                // What was made up may be what the program objects to (`#error "run configure"`), and
+                // after such an error the compiler goes on to the end.
+                None if (command.guessed || stand_ins.is_some())
+                    && complaint.message.starts_with("#error") =>
+                {
+                    notes.push(Problem {
+                        severity: Severity::Warning,
+                        ..complaint
+                    });
+                    return Ok(run.text);
+                }
+                None => return Err(complaint),
+            }
+        }
+        Err(at_source(
+            Severity::Error,
+            format!("more than {MENDING_LIMIT} headers cannot be found"),
+        ))
+    }
+
+    /// One run of the compiler.
+    fn run(
+        &self,
+        compiler: &Compiler,
+        command: &CompileCommand,
+        arguments: &[OsString],
+        stand_ins: Option<&StandIns>,
+    ) -> io::Result<Run> {
+        let mut process = Command::new(&compiler.program);
+        process.args(arguments);
+        if let Some(stand_ins) = stand_ins {
+            process.arg("-idirafter").arg(stand_ins.search());
+        }
+        // Warnings are the compiler's business. `--` is not portable, and no spelling starts with `-`
+        // that the command itself could have meant as a file.
+        process.args(["-w", "-E"]).arg(&command.spelling);
+        process.current_dir(&command.directory);
+        // Messages are read, and __DATE__ and __TIME__ must not change from run to run.
+        process.env("LC_ALL", "C").env("SOURCE_DATE_EPOCH", "0");
+        process
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = process.spawn().map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("{}: {error}", compiler.program.display()),
+            )
+        })?;
+
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take();
+        let (text, messages) = std::thread::scope(|scope| {
+            let messages = scope.spawn(move || stderr.map_or_else(Vec::new, read_messages));
+            let mut text = Vec::with_capacity(1 << 20);
+            let read = match stdout {
+                Some(stdout) => stdout.take(TEXT_LIMIT + 1).read_to_end(&mut text),
+                None => Ok(0),
+            };
+            // The pipe's reading end is closed now, so that a compiler that has more to say stops.
+            (read.map(|_| text), messages.join().unwrap_or_default())
+        });
+        let usage = child.wait4()?;
+        let text = text?;
+        if text.len() as u64 > TEXT_LIMIT {
+            return Err(io::Error::other(format!(
+                "more than {TEXT_LIMIT} bytes after preprocessing"
+            )));
+        }
+        Ok(Run {
+            text,
+            messages: String::from_utf8_lossy(&messages).into_owned(),
+            success: usage.status.success(),
+            cpu: usage.rusage.utime + usage.rusage.stime,
+        })
+    }
+
+    /// The compiler's first error.
+    fn complaint(&self, command: &CompileCommand, messages: &str) -> Option<Problem> {
+        let error = messages.lines().find_map(|line| {
+            [": fatal error: ", ": error: "]
+                .into_iter()
+                .find_map(|kind| line.split_once(kind))
+        });
+        let Some((place, message)) = error else {
+            let line = messages.lines().find(|line| !line.trim().is_empty())?;
+            return Some(Problem::new(Severity::Error, None, line.trim()));
+        };
+        let mut numbers = [0, 0];
+        let mut file = place;
+        let mut parts = place.rsplitn(3, ':');
+        if let (Some(column), Some(line), Some(name)) = (parts.next(), parts.next(), parts.next())
+            && let (Ok(line), Ok(column)) = (line.parse(), column.parse())
+        {
+            (file, numbers) = (name, [line, column]);
+        }
+        let [line, column] = numbers;
+        let file = match line {
+            // The complainer is the compiler: `cc1`, `gcc`.
+            0 => command.name.clone(),
+            _ => self.tree.name(&command.directory, file).shown,
+        };
+        Some(Problem::new(
+            Severity::Error,
+            Some(Place { file, line, column }),
+            message,
+        ))
+    }
+
+    /// The compiler to run a command with.
+    fn compiler(&self, command: &CompileCommand) -> Result<Compiler, NoCompiler> {
+        let key = (command.directory.clone(), command.compiler.clone());
+        let mut compilers = self.compilers.lock();
+        let found = compilers.entry(key).or_insert_with(|| {
+            let own = self.find(&command.directory, &command.compiler);
+            let own = own.map(|program| Compiler {
+                program,
+                foreign: false,
+            });
+            own.or_else(|| {
+                let program = FALLBACKS
+                    .iter()
+                    .find_map(|name| self.find(Path::new("/"), OsStr::new(name)))?;
+                Some(Compiler {
+                    program,
+                    foreign: !command.guessed,
+                })
+            })
+        });
+        found.clone().ok_or_else(|| {
+            let mut names = vec![command.compiler.to_string_lossy().into_owned()];
+            names.extend(FALLBACKS.iter().map(|name| (*name).to_owned()));
+            names.dedup();
+            NoCompiler(names)
+        })
+    }
+
+    /// A program by name in the search path, or by path.
+    fn find(&self, directory: &Path, name: &OsStr) -> Option<PathBuf> {
+        let runs = |file: &PathBuf| {
+            file.metadata()
+                .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+        };
+        if name.is_empty() {
+            None
+        } else if name.as_bytes().contains(&b'/') {
+            Some(directory.join(name)).filter(runs)
+        } else {
+            self.path.iter().map(|folder| folder.join(name)).find(runs)
+        }
+    }
+}
+
+fn is_preprocessed(source: &Path) -> bool {
+    source.extension().is_some_and(|extension| extension == "i")
+}
+
+fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    std::fs::File::open(path)?
+        .take(TEXT_LIMIT)
+        .read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// Keeps the beginning of what a compiler says and reads on to the end, so that it never blocks.
+fn read_messages(mut stderr: impl Read) -> Vec<u8> {
+    let mut messages = Vec::new();
+    // A broken pipe loses messages only; the exit status tells of the failure.
+    let _ = stderr
+        .by_ref()
+        .take(MESSAGE_LIMIT)
+        .read_to_end(&mut messages);
+    let _ = io::copy(&mut stderr, &mut io::sink());
+    messages
+}
+
+/// What to do about a complaint of gcc's or clang's, if anything.
+fn mend(message: &str) -> Option<Mend> {
+    let unquoted = |text: &str| text.trim().trim_matches(['\'', '"', '`']).to_owned();
+    if let Some(name) = message.strip_suffix(": No such file or directory") {
+        return Some(Mend::Header(PathBuf::from(name)));
+    }
+    if let Some(name) = message.strip_suffix(" file not found") {
+        return Some(Mend::Header(PathBuf::from(unquoted(name))));
+    }
+    let flag = [
+        "unrecognized command-line option ",
+        "unrecognized command line option ",
+        "unknown argument: ",
+        "unknown argument ",
+        "unsupported option ",
+    ]
+    .into_iter()
+    .find_map(|start| message.strip_prefix(start))?;
+    let flag = flag.split(';').next().unwrap_or(flag);
+    Some(Mend::Flag(unquoted(flag)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::{Capture, Options, capture};
+    use std::fs;
+    use tempfile::TempDir;
+
+    fn tree(files: &[(&str, &str)]) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    fn captured(folder: &TempDir) -> Capture {
+        capture(&Options {
+            path: folder.path().to_path_buf(),
+            compile_commands: None,
+        })
+        .unwrap()
+    }
+
+    /// Preprocesses the only unit of a tree; the text comes without line markers.
+    fn only(files: &[(&str, &str)]) -> Result<(String, Vec<String>), PreprocessError> {
+        let folder = tree(files);
+        let capture = captured(&folder);
+        assert_eq!(capture.commands.len(), 1, "{:?}", capture.problems);
+        let done = Preprocessor::new(&capture.tree, Vec::new()).preprocess(&capture.commands[0])?;
+        let text = String::from_utf8_lossy(&done.text).into_owned();
+        let text: Vec<&str> = text
+            .lines()
+            .filter(|l| !l.starts_with('#') && !l.is_empty())
+            .collect();
+        Ok((
+            text.join("\n"),
+            done.notes.iter().map(Problem::to_string).collect(),
+        ))
+    }
+
+    #[test]
+    fn a_database_unit_is_preprocessed_as_it_was_compiled() {
+        let database = r#"[{"file": "a.c", "command": "gcc -DX='\"hi\"' -Iinc -Werror -c a.c -o no/such/dir/a.o"}]"#;
+        let files = [
+            ("a.c", "#include <h.h>\n#warning w\nX"),
+            ("inc/h.h", "int h;"),
+            ("compile_commands.json", database),
+        ];
+        assert_eq!(only(&files).unwrap(), ("int h;\n\"hi\"".to_owned(), vec![]));
+    }
+
+    #[test]
+    fn missing_headers_get_stand_ins_and_are_told() {
+        let files = [(
+            "a.c",
+            "#include \"gone.h\"\n#include <../up/gone2.h>\nint a;\n#if __has_include(<other.h>)\nint b;\n#endif",
+        )];
+        let (text, notes) = only(&files).unwrap();
+        assert_eq!(text, "int a;");
+        assert_eq!(
+            notes,
+            [
+                "a.c:1:10: warning: gone.h cannot be found; taken as empty",
+                "a.c:2:10: warning: ../up/gone2.h cannot be found; taken as empty"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_missing_config_h_is_made_of_its_template() {
+        let files = [
+            (
+                "src/a.c",
+                "#ifdef HAVE_CONFIG_H\n#include <config.h>\n#endif\n#ifdef HAVE_STDIO_H\nint a;\n#endif\nL",
+            ),
+            (
+                "config.h.in",
+                "#undef HAVE_STDIO_H\n#undef HAVE_NO_SUCH_HEADER_H\n#define L @L@\n",
+            ),
+        ];
+        let (text, notes) = only(&files).unwrap();
+        assert_eq!(text, "int a;\n0");
+        assert_eq!(
+            notes,
+            [
+                "src/a.c:2:10: warning: config.h cannot be found; taken from its template config.h.in"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_error_directive_fails_a_unit_of_a_database_but_not_a_guessed_one() {
+        let source = ("a.c", "int a;\n#error \"configure me\"\nint b;");
+        let (text, notes) = only(&[source]).unwrap();
+        assert_eq!(text, "int a;\nint b;");
+        assert_eq!(notes, ["a.c:2:2: warning: #error \"configure me\""]);
+        let database = (
+            "compile_commands.json",
+            r#"[{"file": "a.c", "command": "gcc -c a.c"}]"#,
+        );
+        let error = only(&[source, database]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a.c: not preprocessed: a.c:2:2: error: #error \"configure me\""
+        );
+    }
+
+    #[test]
+    fn a_flag_that_the_compiler_does_not_know_is_left_out() {
+        let database = r#"[{"file": "a.c", "command": "gcc -fno-such-thing -DA=1 -c a.c"}]"#;
+        let (text, notes) = only(&[("a.c", "A"), ("compile_commands.json", database)]).unwrap();
+        assert_eq!(text, "1");
+        assert_eq!(notes.len(), 1);
+        assert!(
+            notes[0].ends_with("does not know -fno-such-thing; left out"),
+            "{notes:?}"
+        );
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_installed_is_replaced_without_its_flags() {
+        let database = r#"[{"file": "a.c", "command": "no-such-gcc -mabi=odd -DA=1 -c a.c"}]"#;
+        let folder = tree(&[("a.c", "A"), ("compile_commands.json", database)]);
+        let capture = captured(&folder);
+        let preprocessor = Preprocessor::new(&capture.tree, vec!["-UA".into(), "-DA=2".into()]);
+        let notes = preprocessor.check(&capture.commands).unwrap();
+        assert!(
+            notes[0]
+                .message
+                .starts_with("no-such-gcc is not installed; 1 units are"),
+            "{notes:?}"
+        );
+        let done = preprocessor.preprocess(&capture.commands[0]).unwrap();
+        assert!(
+            done.text.ends_with(b"\n2\n"),
+            "{}",
+            String::from_utf8_lossy(&done.text)
+        );
+        assert!(done.cpu > Duration::ZERO);
+    }
+
+    #[test]
+    fn without_a_compiler_it_says_what_it_looked_for() {
+        let folder = tree(&[("a.c", "int a;")]);
+        let capture = captured(&folder);
+        let preprocessor = Preprocessor::with_path(&capture.tree, Vec::new(), OsStr::new(""));
+        let error = preprocessor.check(&capture.commands).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no C compiler found; looked for cc, gcc, clang in PATH"
+        );
+        let error = preprocessor.preprocess(&capture.commands[0]).unwrap_err();
+        assert!(error.to_string().contains("no C compiler found"), "{error}");
+    }
+
+    #[test]
+    fn a_file_already_preprocessed_is_read_as_it_is() {
+        let database = r#"[{"file": "a.i", "command": "no-such-gcc -c a.i"}]"#;
+        let (text, _) = only(&[("a.i", "A\nint a;"), ("compile_commands.json", database)]).unwrap();
+        assert_eq!(text, "A\nint a;");
+    }
+
+    #[test]
+    fn include_folders_are_worked_out_nearest_first() {
+        let files = [
+            (
+                "one/src/a.c",
+                "#include \"lib/x.h\"\n#include <y.h>\n#include <string.h>\n",
+            ),
+            ("one/include/lib/x.h", "#include \"z.h\"\nint one;"),
+            ("one/include/lib/z.h", "int z;"),
+            ("two/include/lib/x.h", "int two;"),
+            ("two/deep/y.h", "int y;"),
+            ("compat/string.h", "int compat;"),
+        ];
+        let (text, notes) = only(&files).unwrap();
+        assert!(text.starts_with("int z;\nint one;\nint y;\n"), "{text}");
+        assert!(text.contains("strlen") && !text.contains("compat") && !text.contains("two"));
+        assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn names_that_are_no_utf8_are_preprocessed_too() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(OsStr::from_bytes(b"a\xff.c")), "int a;").unwrap();
+        let capture = captured(&folder);
+        let done = Preprocessor::new(&capture.tree, Vec::new())
+            .preprocess(&capture.commands[0])
+            .unwrap();
+        assert!(done.text.ends_with(b"int a;\n") || done.text.ends_with(b"int a;"));
+        assert_eq!(capture.commands[0].name, "a\u{fffd}.c");
+    }
+}
