@@ -11,12 +11,13 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use crate::frontend::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
 use crate::ir::SymbolName;
 
 /// A function of a [`Program`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct FunctionId(pub u32);
 
 impl FunctionId {
@@ -26,7 +27,7 @@ impl FunctionId {
 }
 
 /// A function that a call site names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CalleeRef {
     pub name: SymbolName,
     /// Its definition, if the program has one.
@@ -34,7 +35,7 @@ pub struct CalleeRef {
 }
 
 /// One definition of a function, as one or more units lower it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Function {
     pub name: SymbolName,
     /// File and 1-based line of the definition.
@@ -67,7 +68,7 @@ impl Function {
 }
 
 /// What is told of a translation unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unit {
     pub source: String,
     pub declarations: u64,
@@ -75,7 +76,7 @@ pub struct Unit {
     pub bytes: u64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Program {
     pub functions: Vec<Function>,
     pub units: Vec<Unit>,

@@ -1,0 +1,166 @@
+//! The body cache: lowered functions under their content hashes, in sled.
+//!
+//! In: bodies from lowering. Out: the same bodies, in this run or a later one. Small bodies, which
+//! callers inline again and again, also stay decoded in memory, up to a bound.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use quick_cache::sync::Cache;
+
+use crate::engine::analysis;
+use crate::frontend::BodyKey;
+use crate::ir::Body;
+
+/// Bytes of sled's own page cache.
+const PAGE_CACHE: u64 = 64 << 20;
+/// Small bodies kept decoded.
+const DECODED: usize = 8192;
+
+pub struct Bodies {
+    database: sled::Db,
+    bodies: sled::Tree,
+    decoded: Cache<BodyKey, Arc<Body>>,
+}
+
+impl std::fmt::Debug for Bodies {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bodies").finish_non_exhaustive()
+    }
+}
+
+impl Bodies {
+    pub fn open(path: &Path) -> Result<Self, sled::Error> {
+        let database = sled::Config::new()
+            .path(path)
+            .cache_capacity(PAGE_CACHE)
+            .flush_every_ms(Some(2000))
+            .open()?;
+        // Another build's bodies may be encoded otherwise, and are worth no more than the time to
+        // lower them again.
+        let name = concat!("bodies-", env!("CASSINI_BUILD")).as_bytes();
+        for tree in database.tree_names() {
+            if tree.starts_with(b"bodies-") && tree != name {
+                database.drop_tree(tree)?;
+            }
+        }
+        let bodies = database.open_tree(name)?;
+        Ok(Bodies {
+            database,
+            bodies,
+            decoded: Cache::new(DECODED),
+        })
+    }
+
+    /// The body of this key, if it was ever put and can still be read.
+    pub fn get(&self, key: BodyKey) -> Option<Arc<Body>> {
+        self.try_get(key).ok().flatten()
+    }
+
+    pub fn put(&self, key: BodyKey, body: &Body) -> Result<(), sled::Error> {
+        let bytes = postcard::to_stdvec(body)
+            .map_err(|error| sled::Error::Unsupported(error.to_string()))?;
+        self.bodies.insert(key.0, bytes)?;
+        Ok(())
+    }
+
+    pub fn contains(&self, key: BodyKey) -> bool {
+        self.bodies.contains_key(key.0).unwrap_or(false)
+    }
+
+    /// Writes everything out, so that a later kill loses nothing.
+    pub fn flush(&self) -> Result<(), sled::Error> {
+        self.database.flush().map(drop)
+    }
+
+    fn try_get(&self, key: BodyKey) -> Result<Option<Arc<Body>>, String> {
+        if let Some(body) = self.decoded.get(&key) {
+            return Ok(Some(body));
+        }
+        let Some(bytes) = self.bodies.get(key.0).map_err(|e| e.to_string())? else {
+            return Ok(None);
+        };
+        let body: Body = postcard::from_bytes(&bytes).map_err(|e| e.to_string())?;
+        let body = Arc::new(body);
+        if body.is_small() {
+            self.decoded.insert(key, Arc::clone(&body));
+        }
+        Ok(Some(body))
+    }
+}
+
+impl analysis::Bodies for Bodies {
+    fn body(&self, key: BodyKey) -> Result<Arc<Body>, String> {
+        match self.try_get(key) {
+            Ok(Some(body)) => Ok(body),
+            Ok(None) => Err("its body is missing from the body cache".to_owned()),
+            Err(error) => Err(format!("body cache: {error}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Block, Pos, RetTy, SymbolName, TermKind, Terminator};
+
+    fn body(name: &str) -> Body {
+        Body {
+            name: SymbolName {
+                name: name.into(),
+                file: None,
+            },
+            pos: Pos::default(),
+            end_line: 1,
+            params: 0,
+            variadic: false,
+            ret: RetTy::Void,
+            locals: Vec::new(),
+            symbols: Vec::new(),
+            strings: Vec::new(),
+            names: Vec::new(),
+            files: vec!["a.c".into()],
+            exprs: Vec::new(),
+            blocks: vec![Block {
+                stmts: Vec::new(),
+                term: Terminator {
+                    kind: TermKind::Return(None),
+                    pos: Pos::default(),
+                },
+            }],
+        }
+    }
+
+    #[test]
+    fn a_body_comes_back_in_a_later_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = BodyKey([3; 16]);
+        {
+            let bodies = Bodies::open(folder.path()).unwrap();
+            bodies.put(key, &body("f")).unwrap();
+            assert_eq!(*bodies.get(key).unwrap(), body("f"));
+            bodies.flush().unwrap();
+        }
+        let bodies = Bodies::open(folder.path()).unwrap();
+        assert_eq!(*bodies.get(key).unwrap(), body("f"));
+        assert_eq!(bodies.get(BodyKey([4; 16])), None);
+    }
+
+    #[test]
+    fn another_builds_bodies_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        {
+            let database = sled::open(folder.path()).unwrap();
+            let tree = database.open_tree("bodies-other").unwrap();
+            tree.insert([3; 16], b"some other encoding").unwrap();
+        }
+        let bodies = Bodies::open(folder.path()).unwrap();
+        assert_eq!(bodies.get(BodyKey([3; 16])), None);
+        assert!(
+            !bodies
+                .database
+                .tree_names()
+                .contains(&sled::IVec::from("bodies-other"))
+        );
+    }
+}

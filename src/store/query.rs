@@ -1,0 +1,239 @@
+//! Reads the summary database: what `cassini query` and `cassini debug` ask.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+
+use super::database::read_result;
+use super::{BODIES, Bodies, DATABASE, StoreError, schema};
+use crate::engine::analysis::ResultKey;
+use crate::engine::function::FunctionResult;
+use crate::frontend::BodyKey;
+use crate::ir::SymbolName;
+
+/// A function as the last run left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionRow {
+    pub id: u32,
+    pub name: SymbolName,
+    pub file: String,
+    pub line: u32,
+    pub own: bool,
+    pub body: Option<BodyKey>,
+    /// `None` when the run was stopped before it.
+    pub outcome: Option<String>,
+    pub reason: Option<String>,
+    pub result: Option<ResultKey>,
+}
+
+/// A call edge seen from one end.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Neighbour {
+    pub name: SymbolName,
+    /// `file:line` of the definition, if the tree has one.
+    pub place: Option<String>,
+}
+
+/// Something that was lost or that a person should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// `parse`, `lower`, `out of budget`, …
+    pub kind: String,
+    pub file: String,
+    pub line: u32,
+    pub name: Option<String>,
+    pub message: String,
+}
+
+/// The database, open for reading beside a run.
+#[derive(Debug)]
+pub struct Reader {
+    connection: Connection,
+}
+
+impl Reader {
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        schema::check(folder)?;
+        let connection =
+            Connection::open_with_flags(folder.join(DATABASE), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        Ok(Reader { connection })
+    }
+
+    /// The functions of this name: `name`, or `file::name` with the file or the end of its path.
+    pub fn functions(&self, name: &str) -> Result<Vec<FunctionRow>, StoreError> {
+        let (file, name) = match name.rsplit_once("::") {
+            Some((file, name)) => (Some(file), name),
+            None => (None, name),
+        };
+        let mut statement = self.connection.prepare(
+            "SELECT id, name, scope, file, line, own, body, outcome, reason, result
+             FROM functions WHERE name = ?1 ORDER BY own DESC, id",
+        )?;
+        let rows = statement.query_map([name], function_row)?;
+        let mut functions = rows.collect::<Result<Vec<_>, _>>()?;
+        if let Some(file) = file {
+            functions.retain(|function| ends_with_path(&function.file, file));
+        }
+        Ok(functions)
+    }
+
+    pub fn result(&self, key: ResultKey) -> Result<Option<FunctionResult>, StoreError> {
+        Ok(read_result(&self.connection, key)?)
+    }
+
+    /// Names of functions that look like `name`, the most alike first.
+    pub fn similar(&self, name: &str) -> Result<Vec<String>, StoreError> {
+        let name = name.rsplit_once("::").map_or(name, |(_, name)| name);
+        let mut statement = self
+            .connection
+            .prepare("SELECT DISTINCT name FROM functions ORDER BY name")?;
+        let names = statement.query_map([], |row| row.get(0))?;
+        let mut scored: Vec<(f64, String)> = Vec::new();
+        for candidate in names {
+            let candidate: String = candidate?;
+            let score = strsim::jaro_winkler(name, &candidate);
+            if score > 0.85 {
+                scored.push((score, candidate));
+            }
+        }
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        Ok(scored.into_iter().take(3).map(|(_, name)| name).collect())
+    }
+
+    /// The functions called directly, by name.
+    pub fn callees(&self, function: u32) -> Result<Vec<Neighbour>, StoreError> {
+        self.neighbours(
+            "SELECT calls.name, calls.scope, f.file, f.line FROM calls
+             LEFT JOIN functions f ON f.id = calls.callee
+             WHERE calls.caller = ?1 ORDER BY calls.name, calls.scope",
+            params![function],
+        )
+    }
+
+    /// The functions that call this definition directly, by name.
+    pub fn callers(&self, function: u32) -> Result<Vec<Neighbour>, StoreError> {
+        self.neighbours(
+            "SELECT f.name, f.scope, f.file, f.line FROM calls
+             JOIN functions f ON f.id = calls.caller
+             WHERE calls.callee = ?1 ORDER BY f.name, f.file, f.line",
+            params![function],
+        )
+    }
+
+    /// The functions that call a name which the tree does not define.
+    pub fn callers_of_undefined(&self, name: &str) -> Result<Vec<Neighbour>, StoreError> {
+        self.neighbours(
+            "SELECT f.name, f.scope, f.file, f.line FROM calls
+             JOIN functions f ON f.id = calls.caller
+             WHERE calls.name = ?1 AND calls.callee IS NULL ORDER BY f.name, f.file, f.line",
+            params![name],
+        )
+    }
+
+    fn neighbours(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+    ) -> Result<Vec<Neighbour>, StoreError> {
+        let mut statement = self.connection.prepare(sql)?;
+        let rows = statement.query_map(params, |row| {
+            let file: Option<String> = row.get(2)?;
+            let line: Option<u32> = row.get(3)?;
+            Ok(Neighbour {
+                name: SymbolName {
+                    name: row.get(0)?,
+                    file: row.get(1)?,
+                },
+                place: file.zip(line).map(|(file, line)| format!("{file}:{line}")),
+            })
+        })?;
+        let mut neighbours = rows.collect::<Result<Vec<_>, _>>()?;
+        // A function compiled in two ways is two functions of one place.
+        neighbours.dedup();
+        Ok(neighbours)
+    }
+
+    /// Everything that was lost, by place: declarations, then functions.
+    pub fn failures(&self) -> Result<Vec<Failure>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT DISTINCT stage, file, line, name, message FROM losses
+             UNION
+             SELECT DISTINCT outcome, file, line, name, reason FROM functions
+             WHERE outcome IN ('out of budget', 'failed')
+             ORDER BY 2, 3, 1, 4",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(Failure {
+                kind: row.get(0)?,
+                file: row.get(1)?,
+                line: row.get(2)?,
+                name: row.get(3)?,
+                message: row.get::<_, Option<String>>(4)?.unwrap_or_default(),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Names defined more than once, with the places of their definitions.
+    pub fn duplicates(&self) -> Result<Vec<(String, Vec<String>)>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare("SELECT name, place FROM duplicates ORDER BY name, place")?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        let mut duplicates: Vec<(String, Vec<String>)> = Vec::new();
+        for row in rows {
+            let (name, place) = row?;
+            match duplicates.last_mut() {
+                Some((last, places)) if *last == name => places.push(place),
+                _ => duplicates.push((name, vec![place])),
+            }
+        }
+        Ok(duplicates)
+    }
+
+    /// How many functions the last run did not reach.
+    pub fn unfinished(&self) -> Result<u64, StoreError> {
+        let count: Option<i64> = self
+            .connection
+            .query_row(
+                "SELECT count(*) FROM functions WHERE outcome IS NULL",
+                [],
+                |row| row.get(0),
+            )
+            .optional()?;
+        Ok(count.unwrap_or(0).cast_unsigned())
+    }
+}
+
+/// The body cache of `folder`, open beside no run.
+pub fn open_bodies(folder: &Path) -> Result<Bodies, StoreError> {
+    schema::check(folder)?;
+    Bodies::open(&folder.join(BODIES)).map_err(|error| match error {
+        sled::Error::Io(_) => StoreError::Locked(folder.to_owned()),
+        error => StoreError::Bodies(error),
+    })
+}
+
+fn function_row(row: &Row<'_>) -> Result<FunctionRow, rusqlite::Error> {
+    Ok(FunctionRow {
+        id: row.get(0)?,
+        name: SymbolName {
+            name: row.get(1)?,
+            file: row.get(2)?,
+        },
+        file: row.get(3)?,
+        line: row.get(4)?,
+        own: row.get(5)?,
+        body: row.get::<_, Option<[u8; 16]>>(6)?.map(BodyKey),
+        outcome: row.get(7)?,
+        reason: row.get(8)?,
+        result: row.get::<_, Option<[u8; 16]>>(9)?.map(ResultKey),
+    })
+}
+
+/// Whether `path` is `end` or ends with it, whole components only.
+fn ends_with_path(path: &str, end: &str) -> bool {
+    Path::new(path).ends_with(Path::new(end))
+}
