@@ -1,1 +1,3 @@
-//! (to come)
+//! Satisfiability of guards and terms: bit-blasting a cone, the solver behind it, models.
+
+pub mod model;

@@ -3,4 +3,6 @@
 //! In: IR bodies and callees' summaries. Out: the entry and exit states of a function, and the events
 //! on the way. Knows nothing of C syntax.
 
+pub mod formula;
+pub mod guard;
 pub mod term;

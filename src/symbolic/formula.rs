@@ -1,0 +1,219 @@
+//! Terms and guards together: which term each named condition stands for.
+//!
+//! In: terms of width 1, guards. Out: the guard of a term, the term of a guard. A condition and its
+//! negation, and comparisons that are each other's negation, share one variable because terms are
+//! canonical.
+
+use rustc_hash::FxHashMap;
+
+use super::guard::{Cond, Guard, Guards};
+use super::term::{Node, Op, Term, Terms};
+
+/// A guard of more nodes than this is given a name by [`Formula::bound`].
+const MAX_GUARD: usize = 400;
+
+/// A limit that was hit. What was built since then means nothing: the function is out of budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exhausted {
+    /// Too many named conditions.
+    Conditions,
+    /// A guard, or all of them together, grew too large.
+    GuardSize,
+}
+
+impl std::fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Exhausted::Conditions => "too many branch conditions",
+            Exhausted::GuardSize => "branch conditions too complex",
+        })
+    }
+}
+
+/// The terms and guards of one function's analysis.
+#[derive(Default)]
+pub struct Formula {
+    pub terms: Terms,
+    pub guards: Guards,
+    /// The term of each condition; never a constant or a negation.
+    cond_terms: Vec<Term>,
+    guard_of: FxHashMap<Term, Guard>,
+    bounded: FxHashMap<Guard, Guard>,
+    out_of_conditions: bool,
+}
+
+impl Formula {
+    pub fn new() -> Formula {
+        Formula::default()
+    }
+
+    /// The limit that was hit, if any. To be checked now and then.
+    pub fn exhausted(&self) -> Option<Exhausted> {
+        if self.out_of_conditions {
+            Some(Exhausted::Conditions)
+        } else if self.guards.overflowed() {
+            Some(Exhausted::GuardSize)
+        } else {
+            None
+        }
+    }
+
+    /// The term, of width 1, that a condition stands for.
+    pub fn cond_term(&self, cond: Cond) -> Term {
+        self.cond_terms[usize::from(cond.0)]
+    }
+
+    /// The guard of a term of width 1: Boolean structure becomes structure of the guard, anything
+    /// else a named condition.
+    pub fn guard_of(&mut self, t: Term) -> Guard {
+        debug_assert_eq!(self.terms.width(t), 1);
+        let mut stack = vec![t];
+        while let Some(&x) = stack.last() {
+            if self.guard_of.contains_key(&x) {
+                stack.pop();
+                continue;
+            }
+            let pending = stack.len();
+            let guard = match self.boolean_parts(x) {
+                Some((_, parts)) if !self.parts_known(parts, &mut stack) => None,
+                Some((op, parts)) => Some(self.combine(op, parts)),
+                None => Some(self.atom(x)),
+            };
+            if let Some(guard) = guard {
+                debug_assert_eq!(pending, stack.len());
+                self.guard_of.insert(x, guard);
+            }
+        }
+        self.guard_of.get(&t).copied().unwrap_or(Guard::TRUE)
+    }
+
+    /// The operator and operands of Boolean structure, unused operands repeating the first.
+    fn boolean_parts(&self, t: Term) -> Option<(Op, [Term; 3])> {
+        let Node::Op { op, args } = self.terms.node(t) else {
+            return None;
+        };
+        match (op, &args[..]) {
+            (Op::Not, &[a]) => Some((Op::Not, [a, a, a])),
+            (Op::And | Op::Or, &[a, b]) => Some((*op, [a, b, a])),
+            (Op::Eq, &[a, b]) if self.terms.width(a) == 1 => Some((Op::Eq, [a, b, a])),
+            (Op::Ite, &[c, a, b]) => Some((Op::Ite, [c, a, b])),
+            _ => None,
+        }
+    }
+
+    fn parts_known(&self, parts: [Term; 3], stack: &mut Vec<Term>) -> bool {
+        let before = stack.len();
+        stack.extend(
+            parts
+                .into_iter()
+                .filter(|part| !self.guard_of.contains_key(part)),
+        );
+        stack.len() == before
+    }
+
+    fn combine(&mut self, op: Op, parts: [Term; 3]) -> Guard {
+        let [a, b, c] = parts.map(|part| self.guard_of[&part]);
+        match op {
+            Op::Not => self.guards.not(a),
+            Op::And => self.guards.and(a, b),
+            Op::Or => self.guards.or(a, b),
+            Op::Eq => {
+                let not_b = self.guards.not(b);
+                self.guards.ite(a, b, not_b)
+            }
+            _ => self.guards.ite(a, b, c),
+        }
+    }
+
+    fn atom(&mut self, t: Term) -> Guard {
+        match self.terms.node(t) {
+            Node::Const(value) => {
+                if *value == 0 {
+                    Guard::FALSE
+                } else {
+                    Guard::TRUE
+                }
+            }
+            Node::Guard(guard) => *guard,
+            _ => self.named(t),
+        }
+    }
+
+    /// A new condition for `t`.
+    fn named(&mut self, t: Term) -> Guard {
+        match self.guards.fresh_cond() {
+            Some(cond) => {
+                self.cond_terms.push(t);
+                self.guards.literal(cond, true)
+            }
+            None => {
+                self.out_of_conditions = true;
+                Guard::TRUE
+            }
+        }
+    }
+
+    /// The term of a guard: a constant, the condition's own term or its negation, else a leaf that
+    /// stands for the guard.
+    pub fn term_of(&mut self, g: Guard) -> Term {
+        match g {
+            Guard::FALSE => return Term::FALSE,
+            Guard::TRUE => return Term::TRUE,
+            _ => {}
+        }
+        match self.guards.as_literal(g) {
+            Some((cond, true)) => self.cond_term(cond),
+            Some((cond, false)) => {
+                let t = self.cond_term(cond);
+                self.terms.not(t)
+            }
+            None => self.terms.guard_leaf(g),
+        }
+    }
+
+    /// `g ? a : b`.
+    pub fn ite_guard(&mut self, g: Guard, a: Term, b: Term) -> Term {
+        if a == b {
+            return a;
+        }
+        let c = self.term_of(g);
+        self.terms.ite(c, a, b)
+    }
+
+    /// The guard itself, or, if it is large, one named condition that stands for it.
+    pub fn bound(&mut self, g: Guard) -> Guard {
+        if self.guards.size(g) <= MAX_GUARD {
+            return g;
+        }
+        if let Some(&name) = self.bounded.get(&g) {
+            return name;
+        }
+        let leaf = self.terms.guard_leaf(g);
+        let name = self.named(leaf);
+        let (not_g, not_name) = (self.guards.not(g), self.guards.not(name));
+        self.bounded.insert(g, name);
+        self.bounded.insert(not_g, not_name);
+        name
+    }
+
+    /// For `g1` and `g2` that exclude each other: a small `c` with `g1 ⇒ c` and `g2 ⇒ ¬c`, which
+    /// chooses between two values that reach a join under `g1` and `g2`.
+    pub fn relative(&mut self, g1: Guard, g2: Guard) -> Guard {
+        let (first, second) = (
+            self.guards.implied_literals(g1),
+            self.guards.implied_literals(g2),
+        );
+        let opposite = first
+            .iter()
+            .find(|&&(cond, value)| second.binary_search(&(cond, !value)).is_ok());
+        if let Some(&(cond, value)) = opposite {
+            return self.guards.literal(cond, value);
+        }
+        // Where the literals common to both fail, neither value is asked for.
+        let common: Vec<(Cond, bool)> = first
+            .into_iter()
+            .filter(|literal| second.binary_search(literal).is_ok())
+            .collect();
+        self.guards.restrict(g1, &common)
+    }
+}

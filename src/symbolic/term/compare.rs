@@ -1,0 +1,570 @@
+//! Comparisons and choices.
+
+use smallvec::SmallVec;
+
+use super::{Node, Op, Term, Terms, View, eval, mask};
+
+/// How many nested choices an operator is pushed through.
+const MAX_CHOICES: usize = 24;
+/// How many of the values chosen from may be other than constants, for a comparison.
+const MAX_OPEN: usize = 3;
+
+impl Terms {
+    pub fn eq(&mut self, a: Term, b: Term) -> Term {
+        let width = self.width(a);
+        debug_assert_eq!(width, self.width(b));
+        if a == b {
+            return Term::TRUE;
+        }
+        let (a, b) = if self.as_const(a).is_some() {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => return self.truth(x == y),
+            (None, Some(k)) => return self.eq_constant(a, b, k),
+            _ => {}
+        }
+        if self.complementary(a, b) {
+            return Term::FALSE;
+        }
+        if width == 1 {
+            return match (self.view(a), self.view(b)) {
+                (View::Unary(Op::Not, x), View::Unary(Op::Not, y)) => self.eq(x, y),
+                (View::Unary(Op::Not, x), _) => {
+                    let same = self.eq(x, b);
+                    self.not(same)
+                }
+                (_, View::Unary(Op::Not, y)) => {
+                    let same = self.eq(a, y);
+                    self.not(same)
+                }
+                _ => self.commutative(Op::Eq, 1, a, b),
+            };
+        }
+        let sum = |v| matches!(v, View::Linear | View::Unary(Op::Not, _));
+        if sum(self.view(a)) || sum(self.view(b)) {
+            return self.eq_sum(a, b);
+        }
+        self.eq_structure(a, b)
+    }
+
+    fn truth(&self, value: bool) -> Term {
+        if value { Term::TRUE } else { Term::FALSE }
+    }
+
+    /// Two terms that are neither constants nor (both) sums.
+    fn eq_structure(&mut self, a: Term, b: Term) -> Term {
+        match (self.view(a), self.view(b)) {
+            (View::Unary(Op::Zext, x), View::Unary(Op::Zext, y)) => {
+                let width = self.width(x).max(self.width(y));
+                let (x, y) = (self.zext(x, width), self.zext(y, width));
+                return self.eq(x, y);
+            }
+            (View::Unary(Op::Sext, x), View::Unary(Op::Sext, y)) => {
+                let width = self.width(x).max(self.width(y));
+                let (x, y) = (self.sext(x, width), self.sext(y, width));
+                return self.eq(x, y);
+            }
+            (View::Binary(Op::Concat, h, l), View::Binary(Op::Concat, i, m))
+                if self.width(l) == self.width(m) =>
+            {
+                let high = self.eq(h, i);
+                let low = self.eq(l, m);
+                return self.and(high, low);
+            }
+            _ => {}
+        }
+        for (x, y) in [(a, b), (b, a)] {
+            if let View::Ite(c, p, q) = self.view(x) {
+                if p == y {
+                    let rest = self.eq(q, y);
+                    return self.or(c, rest);
+                }
+                if q == y {
+                    let rest = self.eq(p, y);
+                    let not_c = self.not(c);
+                    return self.or(not_c, rest);
+                }
+            }
+        }
+        self.commutative(Op::Eq, 1, a, b)
+    }
+
+    /// `a == b` where `b` is the constant `k` and `a` is not constant.
+    fn eq_constant(&mut self, a: Term, b: Term, k: u128) -> Term {
+        let width = self.width(a);
+        if width == 1 {
+            return if k == 1 { a } else { self.not(a) };
+        }
+        if self.upper_bound(a) < k {
+            return Term::FALSE;
+        }
+        match self.view(a) {
+            View::Linear => return self.eq_sum(a, b),
+            View::Unary(Op::Not, x) => {
+                let k = self.constant(!k, width);
+                return self.eq(x, k);
+            }
+            View::Unary(op @ (Op::Zext | Op::Sext), x) => {
+                let narrow = self.width(x);
+                if eval::apply(op, width, &[(k & mask(narrow), narrow)]) != k {
+                    return Term::FALSE;
+                }
+                let k = self.constant(k, narrow);
+                return self.eq(x, k);
+            }
+            View::Binary(Op::Concat, high, low) => {
+                let (wh, wl) = (self.width(high), self.width(low));
+                let (kh, kl) = (self.constant(k >> wl, wh), self.constant(k, wl));
+                let upper = self.eq(high, kh);
+                let lower = self.eq(low, kl);
+                return self.and(upper, lower);
+            }
+            View::Binary(Op::And, _, y) => {
+                if let Some(m) = self.as_const(y) {
+                    if k & !m != 0 {
+                        return Term::FALSE;
+                    }
+                    // A single bit is either set or clear.
+                    if k == m && m.is_power_of_two() {
+                        let zero = self.constant(0, width);
+                        let clear = self.eq(a, zero);
+                        return self.not(clear);
+                    }
+                }
+            }
+            View::Binary(Op::Or, x, y) => {
+                if let Some(m) = self.as_const(y) {
+                    if m & !k != 0 {
+                        return Term::FALSE;
+                    }
+                    let others = self.constant(!m, width);
+                    let rest = self.and(x, others);
+                    let k = self.constant(k & !m, width);
+                    return self.eq(rest, k);
+                }
+            }
+            View::Binary(Op::Xor, x, y) => {
+                if let Some(m) = self.as_const(y) {
+                    let k = self.constant(k ^ m, width);
+                    return self.eq(x, k);
+                }
+            }
+            View::Ite(..) => {
+                let test = &mut |terms: &mut Terms, x| terms.eq(x, b);
+                if let Some(pushed) = self.push_into_ite(a, MAX_OPEN, test) {
+                    return pushed;
+                }
+            }
+            _ => {}
+        }
+        self.binary(Op::Eq, 1, a, b)
+    }
+
+    /// Equality where a side is a sum: everything that both sides share cancels.
+    fn eq_sum(&mut self, a: Term, b: Term) -> Term {
+        let width = self.width(a);
+        let m = mask(width);
+        let difference = self.linear(width, 0, &[(1, a), (u128::MAX, b)]);
+        let (k, terms) = match self.node(difference) {
+            Node::Const(value) => return self.truth(*value == 0),
+            Node::Linear { constant, terms } => (*constant, terms.clone()),
+            _ => {
+                let zero = self.constant(0, width);
+                return self.eq_constant(difference, zero, 0);
+            }
+        };
+        // Every multiple of 2^n is one modulo 2^width.
+        let twos = terms.iter().map(|&(c, _)| c.trailing_zeros()).min();
+        let twos = twos.unwrap_or(0);
+        if k & mask(twos as u16) != 0 {
+            return Term::FALSE;
+        }
+        if let [(c, t)] = terms[..] {
+            // 2^n·odd·t = -k  iff  t = (-k / 2^n) / odd  in the low width - n bits.
+            let low = width - twos as u16;
+            let value = (k.wrapping_neg() & m) >> twos;
+            let value = value.wrapping_mul(inverse(c >> twos));
+            let value = self.constant(value, low);
+            let part = self.extract(t, 0, low);
+            return self.eq(part, value);
+        }
+        // Positive coefficients left, the others negated right, the oldest term left.
+        let half = 1u128 << (width - 1);
+        let flip = terms.first().is_some_and(|&(c, _)| c > half);
+        let sign = if flip { u128::MAX } else { 1 };
+        let mut left: SmallVec<[(u128, Term); 4]> = SmallVec::new();
+        let mut right: SmallVec<[(u128, Term); 4]> = SmallVec::new();
+        for (c, t) in terms {
+            let c = c.wrapping_mul(sign) & m;
+            if c <= half {
+                left.push((c, t));
+            } else {
+                right.push((c.wrapping_neg() & m, t));
+            }
+        }
+        let left = self.linear(width, 0, &left);
+        let right = self.linear(width, k.wrapping_mul(sign).wrapping_neg(), &right);
+        if self.as_const(right).is_some() {
+            self.binary(Op::Eq, 1, left, right)
+        } else {
+            self.eq_structure(left, right)
+        }
+    }
+
+    /// `a <= b`, unsigned.
+    pub fn ule(&mut self, a: Term, b: Term) -> Term {
+        let greater = self.ult(b, a);
+        self.not(greater)
+    }
+
+    /// `a <= b`, signed.
+    pub fn sle(&mut self, a: Term, b: Term) -> Term {
+        let greater = self.slt(b, a);
+        self.not(greater)
+    }
+
+    /// `a < b`, unsigned.
+    pub fn ult(&mut self, a: Term, b: Term) -> Term {
+        let width = self.width(a);
+        debug_assert_eq!(width, self.width(b));
+        if a == b {
+            return Term::FALSE;
+        }
+        if width == 1 {
+            let not_a = self.not(a);
+            return self.and(not_a, b);
+        }
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => return self.truth(x < y),
+            (Some(k), None) => {
+                if k == mask(width) {
+                    return Term::FALSE;
+                }
+                // k < b = !(b < k + 1)
+                let next = self.constant(k + 1, width);
+                let below = self.ult(b, next);
+                return self.not(below);
+            }
+            (None, Some(k)) => return self.ult_constant(a, b, k),
+            (None, None) => {}
+        }
+        match (self.view(a), self.view(b)) {
+            (View::Unary(Op::Zext, x), View::Unary(Op::Zext, y)) => {
+                let width = self.width(x).max(self.width(y));
+                let (x, y) = (self.zext(x, width), self.zext(y, width));
+                self.ult(x, y)
+            }
+            // Sign extension keeps the unsigned order.
+            (View::Unary(Op::Sext, x), View::Unary(Op::Sext, y)) => {
+                let width = self.width(x).max(self.width(y));
+                let (x, y) = (self.sext(x, width), self.sext(y, width));
+                self.ult(x, y)
+            }
+            _ => self.binary(Op::Ult, 1, a, b),
+        }
+    }
+
+    /// `a < b`, unsigned, where `b` is the constant `k` and `a` is not constant.
+    fn ult_constant(&mut self, a: Term, b: Term, k: u128) -> Term {
+        let width = self.width(a);
+        let half = 1u128 << (width - 1);
+        match k {
+            0 => return Term::FALSE,
+            1 => {
+                let zero = self.constant(0, width);
+                return self.eq(a, zero);
+            }
+            _ if k == mask(width) => {
+                let greatest = self.eq(a, b);
+                return self.not(greatest);
+            }
+            _ if self.upper_bound(a) < k => return Term::TRUE,
+            _ if k == half => {
+                let zero = self.constant(0, width);
+                let negative = self.slt(a, zero);
+                return self.not(negative);
+            }
+            _ => {}
+        }
+        match self.view(a) {
+            View::Unary(Op::Zext, x) => {
+                let narrow = self.width(x);
+                let k = self.constant(k, narrow);
+                return self.ult(x, k);
+            }
+            View::Unary(Op::Sext, x) => {
+                let narrow = self.width(x);
+                let half = 1u128 << (narrow - 1);
+                // Values in the gap that the extension leaves part the signs.
+                let k = if k < half || k >= mask(width) - (half - 1) {
+                    k
+                } else {
+                    half
+                };
+                let k = self.constant(k, narrow);
+                return self.ult(x, k);
+            }
+            View::Ite(..) => {
+                let test = &mut |terms: &mut Terms, x| terms.ult(x, b);
+                if let Some(pushed) = self.push_into_ite(a, MAX_OPEN, test) {
+                    return pushed;
+                }
+            }
+            _ => {}
+        }
+        self.binary(Op::Ult, 1, a, b)
+    }
+
+    /// `a < b`, signed.
+    pub fn slt(&mut self, a: Term, b: Term) -> Term {
+        let width = self.width(a);
+        debug_assert_eq!(width, self.width(b));
+        if a == b {
+            return Term::FALSE;
+        }
+        if width == 1 {
+            let not_b = self.not(b);
+            return self.and(a, not_b);
+        }
+        let greatest = mask(width) >> 1;
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => {
+                return self.truth(eval::signed(x, width) < eval::signed(y, width));
+            }
+            (Some(k), None) => {
+                if k == greatest {
+                    return Term::FALSE;
+                }
+                let next = self.constant(k.wrapping_add(1), width);
+                let below = self.slt(b, next);
+                return self.not(below);
+            }
+            (None, Some(k)) => return self.slt_constant(a, b, k),
+            (None, None) => {}
+        }
+        if let (View::Unary(Op::Sext, x), View::Unary(Op::Sext, y)) = (self.view(a), self.view(b)) {
+            let width = self.width(x).max(self.width(y));
+            let (x, y) = (self.sext(x, width), self.sext(y, width));
+            return self.slt(x, y);
+        }
+        if self.upper_bound(a) <= greatest && self.upper_bound(b) <= greatest {
+            return self.ult(a, b);
+        }
+        self.binary(Op::Slt, 1, a, b)
+    }
+
+    /// `a < b`, signed, where `b` is the constant `k` and `a` is not constant.
+    fn slt_constant(&mut self, a: Term, b: Term, k: u128) -> Term {
+        let width = self.width(a);
+        let greatest = mask(width) >> 1;
+        let least = greatest + 1;
+        if k == least {
+            return Term::FALSE;
+        }
+        if k == least + 1 {
+            let least = self.constant(least, width);
+            return self.eq(a, least);
+        }
+        if k == greatest {
+            let same = self.eq(a, b);
+            return self.not(same);
+        }
+        if self.upper_bound(a) <= greatest {
+            return if k <= greatest {
+                self.ult(a, b)
+            } else {
+                Term::FALSE
+            };
+        }
+        match self.view(a) {
+            View::Unary(Op::Sext, x) => {
+                let narrow = self.width(x);
+                let k = eval::signed(k, width);
+                let bound = eval::signed(mask(narrow) >> 1, narrow);
+                return if k > bound {
+                    Term::TRUE
+                } else if k < -bound - 1 {
+                    Term::FALSE
+                } else {
+                    let k = self.constant(k as u128, narrow);
+                    self.slt(x, k)
+                };
+            }
+            View::Ite(..) => {
+                let test = &mut |terms: &mut Terms, x| terms.slt(x, b);
+                if let Some(pushed) = self.push_into_ite(a, MAX_OPEN, test) {
+                    return pushed;
+                }
+            }
+            _ => {}
+        }
+        self.binary(Op::Slt, 1, a, b)
+    }
+
+    /// `c ? a : b`.
+    pub fn ite(&mut self, c: Term, a: Term, b: Term) -> Term {
+        debug_assert_eq!(self.width(c), 1);
+        debug_assert_eq!(self.width(a), self.width(b));
+        let width = self.width(a);
+        if a == b || c == Term::TRUE {
+            return a;
+        }
+        if c == Term::FALSE {
+            return b;
+        }
+        match self.view(c) {
+            View::Unary(Op::Not, x) => return self.ite(x, b, a),
+            View::Binary(Op::Eq, x, y) => {
+                // (x == y ? y : x) = x
+                if (a == y && b == x) || (a == x && b == y) {
+                    return b;
+                }
+                if a == x && self.as_const(y).is_some() {
+                    return self.ite(c, y, b);
+                }
+            }
+            _ => {}
+        }
+        // The same condition again decides an inner choice.
+        if let View::Ite(d, x, _) = self.view(a)
+            && d == c
+        {
+            return self.ite(c, x, b);
+        }
+        if let View::Ite(d, _, y) = self.view(b)
+            && d == c
+        {
+            return self.ite(c, a, y);
+        }
+        if width == 1 {
+            return self.ite_bool(c, a, b);
+        }
+        let all = mask(width);
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(1), Some(0)) => return self.zext(c, width),
+            (Some(x), Some(0)) if x == all => return self.sext(c, width),
+            (Some(0), Some(1)) => {
+                let c = self.not(c);
+                return self.zext(c, width);
+            }
+            (Some(0), Some(y)) if y == all => {
+                let c = self.not(c);
+                return self.sext(c, width);
+            }
+            _ => {}
+        }
+        // Arms that recur join their conditions.
+        if let View::Ite(d, x, y) = self.view(b) {
+            if x == a {
+                let either = self.or(c, d);
+                return self.ite(either, a, y);
+            }
+            if y == a {
+                let not_d = self.not(d);
+                let either = self.or(c, not_d);
+                return self.ite(either, a, x);
+            }
+        }
+        if let View::Ite(d, x, y) = self.view(a) {
+            if y == b {
+                let both = self.and(c, d);
+                return self.ite(both, x, b);
+            }
+            if x == b {
+                let not_d = self.not(d);
+                let both = self.and(c, not_d);
+                return self.ite(both, y, b);
+            }
+        }
+        let args = SmallVec::from_slice(&[c, a, b]);
+        self.intern(Node::Op { op: Op::Ite, args }, width)
+    }
+
+    fn ite_bool(&mut self, c: Term, a: Term, b: Term) -> Term {
+        if a == Term::TRUE || a == c {
+            return self.or(c, b);
+        }
+        if b == Term::FALSE || b == c {
+            return self.and(c, a);
+        }
+        if a == Term::FALSE {
+            let not_c = self.not(c);
+            return self.and(not_c, b);
+        }
+        if b == Term::TRUE {
+            let not_c = self.not(c);
+            return self.or(not_c, a);
+        }
+        if self.complementary(a, b) {
+            return self.eq(c, a);
+        }
+        let args = SmallVec::from_slice(&[c, a, b]);
+        self.intern(Node::Op { op: Op::Ite, args }, 1)
+    }
+
+    /// `f` of a tree of choices as the same choices between `f` of its values, if at least one value
+    /// is constant and at most `max_open` are not: those are where `f` folds.
+    pub(super) fn push_into_ite(
+        &mut self,
+        t: Term,
+        max_open: usize,
+        f: &mut dyn FnMut(&mut Terms, Term) -> Term,
+    ) -> Option<Term> {
+        // Choices breadth first, so that what exceeds the limit is the deepest part.
+        let mut choices: SmallVec<[(Term, Term, Term, Term); 8]> = SmallVec::new();
+        let mut values: SmallVec<[Term; 8]> = SmallVec::new();
+        let mut queue: SmallVec<[Term; 16]> = SmallVec::from_slice(&[t]);
+        let (mut next, mut open) = (0, 0);
+        while let Some(&x) = queue.get(next) {
+            next += 1;
+            match self.view(x) {
+                View::Ite(c, a, b) if choices.len() < MAX_CHOICES => {
+                    choices.push((x, c, a, b));
+                    for arm in [a, b] {
+                        if !queue.contains(&arm) {
+                            queue.push(arm);
+                        }
+                    }
+                }
+                view => {
+                    if !matches!(view, View::Const(_)) {
+                        open += 1;
+                        if open > max_open {
+                            return None;
+                        }
+                    }
+                    values.push(x);
+                }
+            }
+        }
+        if open == values.len() {
+            return None;
+        }
+        let mut done: SmallVec<[(Term, Term); 16]> = SmallVec::new();
+        for x in values {
+            done.push((x, f(self, x)));
+        }
+        // Operands precede their users.
+        choices.sort_unstable();
+        for (x, c, a, b) in choices {
+            let of = |arm| done.iter().find(|&&(from, _)| from == arm).map(|d| d.1);
+            let (a, b) = (of(a)?, of(b)?);
+            let chosen = self.ite(c, a, b);
+            done.push((x, chosen));
+        }
+        done.last().map(|&(_, result)| result)
+    }
+}
+
+/// The inverse of an odd number modulo 2^128, by Newton's iteration: each step doubles the number of
+/// correct low bits, of which an odd number has three to begin with.
+fn inverse(odd: u128) -> u128 {
+    let mut x = odd;
+    for _ in 0..6 {
+        x = x.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(x)));
+    }
+    x
+}
