@@ -308,7 +308,7 @@ mod tests {
         let locked = folder.path().join("locked");
         fs::create_dir(&locked).unwrap();
         fs::write(folder.path().join("a.c"), "").unwrap();
-        fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o0)).unwrap();
         let privileged = fs::read_dir(&locked).is_ok();
         let found = capture(&options(folder.path())).unwrap();
         fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
