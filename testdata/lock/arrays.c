@@ -1,0 +1,101 @@
+/* Locks in arrays. */
+typedef struct { int v; } spinlock_t;
+void spin_lock(spinlock_t *lock);
+void spin_unlock(spinlock_t *lock);
+
+#define BUCKETS 64
+struct bucket { spinlock_t lock; int count; };
+struct table { int size; struct bucket buckets[BUCKETS]; };
+static spinlock_t stripes[16];
+
+void same_index(struct table *t, unsigned i) //~ clean
+{
+	spin_lock(&t->buckets[i].lock);
+	t->buckets[i].count++;
+	spin_unlock(&t->buckets[i].lock);
+}
+
+void same_index_twice(struct table *t, unsigned i)
+{
+	struct bucket *b = &t->buckets[i];
+
+	spin_lock(&b->lock);
+	b->count++;
+	spin_lock(&t->buckets[i].lock); //~ lock/double-lock
+	spin_unlock(&b->lock);
+}
+
+/* Two buckets, told apart before they are locked. */
+void move(struct table *t, unsigned from, unsigned to) //~ clean
+{
+	if (from == to)
+		return;
+	spin_lock(&t->buckets[from].lock);
+	spin_lock(&t->buckets[to].lock);
+	t->buckets[from].count--;
+	t->buckets[to].count++;
+	spin_unlock(&t->buckets[to].lock);
+	spin_unlock(&t->buckets[from].lock);
+}
+
+void neighbours(struct table *t, unsigned i) //~ clean
+{
+	spin_lock(&t->buckets[i].lock);
+	spin_lock(&t->buckets[i + 1].lock);
+	t->buckets[i].count = t->buckets[i + 1].count;
+	spin_unlock(&t->buckets[i + 1].lock);
+	spin_unlock(&t->buckets[i].lock);
+}
+
+/* i + 1 - 1 is i. */
+void there_and_back(struct table *t, unsigned long i)
+{
+	struct bucket *b = &t->buckets[i + 1];
+
+	spin_lock(&t->buckets[i].lock);
+	b--;
+	spin_lock(&b->lock); //~ lock/double-lock
+	spin_unlock(&b->lock);
+}
+
+void hashed(unsigned long key) //~ clean
+{
+	spinlock_t *l = &stripes[key % 16];
+
+	spin_lock(l);
+	spin_unlock(&stripes[key & 15]);
+}
+
+void each_in_turn(struct table *t) //~ clean
+{
+	int i;
+
+	for (i = 0; i < t->size; i++) {
+		spin_lock(&t->buckets[i].lock);
+		t->buckets[i].count = 0;
+		spin_unlock(&t->buckets[i].lock);
+	}
+}
+
+void all_at_once(struct table *t) //~ clean
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		spin_lock(&t->buckets[i].lock);
+	t->size = 0;
+	for (i = 0; i < 2; i++)
+		spin_unlock(&t->buckets[i].lock);
+}
+
+/* The index does not move. */
+void stuck(struct table *t)
+{
+	int i = 0, at = 0;
+
+	do {
+		spin_lock(&t->buckets[at].lock); //~ lock/double-lock
+		t->buckets[i].count = 0;
+	} while (++i < t->size);
+	spin_unlock(&t->buckets[at].lock);
+}

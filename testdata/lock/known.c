@@ -1,0 +1,77 @@
+/* Wrong answers that we know of. Each is counted, and seen the day it changes. */
+#include <pthread.h>
+#include <stddef.h>
+
+struct object { pthread_mutex_t lock; pthread_rwlock_t index; int value; };
+int work(int);
+
+static pthread_mutex_t nested_lock;
+
+void setup(void)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&nested_lock, &attr);
+}
+
+/* A recursive mutex may be locked again: its kind is not modelled. */
+void recursive_mutex(void)
+{
+	pthread_mutex_lock(&nested_lock);
+	pthread_mutex_lock(&nested_lock); //~ known-false-positive lock/double-lock
+	work(1);
+	pthread_mutex_unlock(&nested_lock);
+	pthread_mutex_unlock(&nested_lock);
+}
+
+/* The error path keeps the lock, but the result tells: a caller could handle it, and none does. */
+int error_keeps_lock(struct object *o)
+{
+	pthread_mutex_lock(&o->lock);
+	if (work(o->value) < 0)
+		return -1; //~ known-miss lock/held-on-exit
+	pthread_mutex_unlock(&o->lock);
+	return 0;
+}
+
+/* Entered with a reader's lock of the caller, this would be right. */
+void reader_released_twice(struct object *o)
+{
+	pthread_rwlock_rdlock(&o->index);
+	work(o->value);
+	pthread_rwlock_unlock(&o->index);
+	pthread_rwlock_unlock(&o->index); //~ known-miss lock/double-unlock
+}
+
+static void swap(struct object *a, struct object *b)
+{
+	int value;
+
+	pthread_mutex_lock(&a->lock);
+	pthread_mutex_lock(&b->lock);
+	value = a->value;
+	a->value = b->value;
+	b->value = value;
+	pthread_mutex_unlock(&b->lock);
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* Two parameters are taken to be different objects. */
+void swap_with_itself(struct object *o)
+{
+	swap(o, o); //~ known-miss lock/double-lock
+}
+
+/* Later than the iterations that are unrolled. */
+void fifth_round(struct object *o, int n)
+{
+	int i;
+
+	pthread_mutex_lock(&o->lock);
+	for (i = 0; i < n; i++)
+		if (i == 5)
+			pthread_mutex_lock(&o->lock); //~ known-miss lock/double-lock
+	pthread_mutex_unlock(&o->lock);
+}

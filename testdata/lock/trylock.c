@@ -1,0 +1,119 @@
+/* Trylocks: the result tells. */
+typedef struct { int v; } spinlock_t;
+typedef struct { int counter; } atomic_t;
+struct mutex { int v; };
+void spin_lock(spinlock_t *lock);
+void spin_unlock(spinlock_t *lock);
+int spin_trylock(spinlock_t *lock);
+int mutex_trylock(struct mutex *lock);
+int mutex_lock_interruptible(struct mutex *lock);
+void mutex_lock(struct mutex *lock);
+void mutex_unlock(struct mutex *lock);
+int _atomic_dec_and_lock(atomic_t *counter, spinlock_t *lock);
+void forget(void *);
+#define EINTR 4
+
+struct object { spinlock_t lock; struct mutex mutex; atomic_t refs; int value; };
+
+int if_free(struct object *o) //~ clean
+{
+	if (!spin_trylock(&o->lock))
+		return 0;
+	o->value++;
+	spin_unlock(&o->lock);
+	return 1;
+}
+
+/* Unlocks in both cases. */
+int if_free_badly(struct object *o)
+{
+	if (spin_trylock(&o->lock))
+		o->value++;
+	spin_unlock(&o->lock); //~ lock/double-unlock
+	return 1;
+}
+
+/* The result is lost: the caller cannot know. */
+void result_lost(struct object *o)
+{
+	if (mutex_trylock(&o->mutex))
+		o->value++;
+} //~ lock/inconsistent-exit
+
+int result_kept(struct object *o) //~ clean
+{
+	int got = mutex_trylock(&o->mutex);
+
+	if (got)
+		o->value++;
+	return got;
+}
+
+int result_inverted(struct object *o) //~ clean
+{
+	return !spin_trylock(&o->lock);
+}
+
+int use_result_inverted(struct object *o) //~ clean
+{
+	if (result_inverted(o))
+		return 0;
+	o->value--;
+	spin_unlock(&o->lock);
+	return 1;
+}
+
+int interruptible(struct object *o) //~ clean
+{
+	int err = mutex_lock_interruptible(&o->mutex);
+
+	if (err)
+		return err;
+	o->value = 0;
+	mutex_unlock(&o->mutex);
+	return 0;
+}
+
+int interruptible_badly(struct object *o)
+{
+	int err = mutex_lock_interruptible(&o->mutex);
+
+	if (!err)
+		o->value = 0;
+	mutex_unlock(&o->mutex); //~ lock/double-unlock
+	return err;
+}
+
+/* Two locks, backing off. */
+int both(struct object *a, struct object *b) //~ clean
+{
+	mutex_lock(&a->mutex);
+	if (!mutex_trylock(&b->mutex)) {
+		mutex_unlock(&a->mutex);
+		return 0;
+	}
+	a->value = b->value;
+	mutex_unlock(&b->mutex);
+	mutex_unlock(&a->mutex);
+	return 1;
+}
+
+/* Locked by the last reference. */
+void put(struct object *o) //~ clean
+{
+	if (_atomic_dec_and_lock(&o->refs, &o->lock)) {
+		o->value = -1;
+		spin_unlock(&o->lock);
+		forget(o);
+	}
+}
+
+void put_badly(struct object *o)
+{
+	if (_atomic_dec_and_lock(&o->refs, &o->lock))
+		o->value = -1;
+	else
+		o->value = 0;
+	forget(o);
+	spin_unlock(&o->lock); //~ lock/double-unlock
+}

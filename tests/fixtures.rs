@@ -1,0 +1,302 @@
+//! Runs the program on the C fixtures of `testdata/` and compares its findings with the markers
+//! written in them.
+//!
+//! A marker is a comment at the end of a line:
+//!
+//! * `//~ lock/double-lock`: this finding on this line;
+//! * `//~ lock/double-lock @name`: this finding somewhere in the function `name`;
+//! * `//~ clean`: on a function's line, nothing may be reported in it;
+//! * `//~ known-false-positive RULE`: a finding that is wrong, and known to be;
+//! * `//~ known-miss RULE`: a finding that should be there, and is known not to be.
+//!
+//! Anything else that is reported is a failure, so is anything missing, and so is a known wrong answer
+//! that has become right: its marker must then be changed. Set `FIXTURE=name` to run one of them.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// What a marker says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Expectation {
+    Finding {
+        rule: String,
+        function: Option<String>,
+    },
+    FalsePositive {
+        rule: String,
+    },
+    Miss {
+        rule: String,
+    },
+    Clean {
+        function: String,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Marker {
+    file: String,
+    line: u64,
+    expectation: Expectation,
+}
+
+/// A finding as the program's JSON tells it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Found {
+    file: String,
+    line: u64,
+    rule: String,
+    function: String,
+    message: String,
+}
+
+/// The markers of one source text, or what is wrong with them.
+fn markers(file: &str, text: &str) -> Result<Vec<Marker>, String> {
+    let mut markers = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line_number = index as u64 + 1;
+        let mut parts = line.split("//~");
+        let code = parts.next().unwrap_or_default();
+        for part in parts {
+            let words: Vec<_> = part.split_whitespace().collect();
+            let rule = |text: &str| {
+                text.contains('/')
+                    .then(|| text.to_owned())
+                    .ok_or_else(|| format!("{file}:{line_number}: `{text}` is no rule"))
+            };
+            let expectation = match words.as_slice() {
+                ["clean"] => Expectation::Clean {
+                    function: function_name(code)
+                        .ok_or_else(|| format!("{file}:{line_number}: no function here"))?,
+                },
+                ["known-false-positive", id] => Expectation::FalsePositive { rule: rule(id)? },
+                ["known-miss", id] => Expectation::Miss { rule: rule(id)? },
+                [id, place] if place.starts_with('@') => Expectation::Finding {
+                    rule: rule(id)?,
+                    function: Some(place[1..].to_owned()),
+                },
+                [id] => Expectation::Finding {
+                    rule: rule(id)?,
+                    function: None,
+                },
+                _ => return Err(format!("{file}:{line_number}: what does `{part}` mean?")),
+            };
+            markers.push(Marker {
+                file: file.to_owned(),
+                line: line_number,
+                expectation,
+            });
+        }
+    }
+    Ok(markers)
+}
+
+/// The name before the first parenthesis.
+fn function_name(code: &str) -> Option<String> {
+    let head = code.split('(').next()?.trim_end();
+    let start = head
+        .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .map_or(0, |at| at + 1);
+    (code.contains('(') && start < head.len()).then(|| head[start..].to_owned())
+}
+
+/// Compares and describes every difference, one to a line; nothing if all is as expected.
+fn differences(markers: &[Marker], findings: &[Found]) -> Vec<String> {
+    let mut differences = Vec::new();
+    let mut explained = BTreeSet::new();
+    for marker in markers {
+        let place = format!("{}:{}", marker.file, marker.line);
+        let mut matching = |rule: &str, function: Option<&str>| {
+            let before = explained.len();
+            explained.extend(findings.iter().filter(|found| {
+                found.file == marker.file
+                    && found.rule == rule
+                    && match function {
+                        Some(function) => found.function == function,
+                        None => found.line == marker.line,
+                    }
+            }));
+            explained.len() > before
+        };
+        match &marker.expectation {
+            Expectation::Finding { rule, function } => {
+                if !matching(rule, function.as_deref()) {
+                    differences.push(format!("{place}: missing: {rule}"));
+                }
+            }
+            Expectation::FalsePositive { rule } => {
+                if !matching(rule, None) {
+                    differences.push(format!(
+                        "{place}: the known false {rule} is gone: mark the line for what it is now"
+                    ));
+                }
+            }
+            Expectation::Miss { rule } => {
+                if matching(rule, None) {
+                    differences.push(format!(
+                        "{place}: the known miss of {rule} is found now: mark it `//~ {rule}`"
+                    ));
+                }
+            }
+            Expectation::Clean { .. } => {}
+        }
+    }
+    for found in findings.iter().filter(|found| !explained.contains(found)) {
+        let clean = markers.iter().any(|marker| {
+            marker.file == found.file
+                && matches!(&marker.expectation, Expectation::Clean { function }
+                    if *function == found.function)
+        });
+        differences.push(format!(
+            "{}:{}: not expected in `{}`{}: {}: {}",
+            found.file,
+            found.line,
+            found.function,
+            if clean { ", which is clean" } else { "" },
+            found.rule,
+            found.message
+        ));
+    }
+    differences
+}
+
+/// The C sources of a fixture (a file, or a folder's files), by name relative to it.
+fn sources(fixture: &Path) -> Vec<(String, String)> {
+    let mut paths = vec![fixture.to_owned()];
+    if fixture.is_dir() {
+        paths = entries(fixture);
+    }
+    let read = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, fs::read_to_string(path).unwrap())
+    };
+    paths.iter().map(read).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// Runs `check --format json` on a copy, and returns the findings or what went wrong.
+fn check(sources: &[(String, String)]) -> Result<Vec<Found>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in sources {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let output = assert_cmd::Command::cargo_bin("cassini")
+        .unwrap()
+        .args(["check", "--format", "json", "--no-progress", "."])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !matches!(output.status.code(), Some(0 | 1)) {
+        return Err(format!("check ended with {}: {stderr}", output.status));
+    }
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("no JSON: {error}: {stderr}"))?;
+    let findings = report["findings"]
+        .as_array()
+        .ok_or("no findings in the JSON")?;
+    if (output.status.code() == Some(1)) != !findings.is_empty() {
+        return Err(format!("{} findings, {}", findings.len(), output.status));
+    }
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    let mut found: Vec<_> = findings
+        .iter()
+        .map(|finding| Found {
+            file: text(finding, "file"),
+            line: finding["line"].as_u64().unwrap_or_default(),
+            rule: text(finding, "rule"),
+            function: text(finding, "function"),
+            message: text(finding, "message"),
+        })
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+#[test]
+#[ignore = "until the executor is in place"]
+fn the_findings_on_the_lock_fixtures_are_those_marked() {
+    let only = std::env::var("FIXTURE").ok();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lock");
+    let mut report = String::new();
+    let mut counts = [0usize; 4];
+    for fixture in entries(&folder) {
+        let name = fixture.file_stem().unwrap().to_string_lossy().into_owned();
+        if only.as_ref().is_some_and(|only| *only != name) {
+            continue;
+        }
+        let sources = sources(&fixture);
+        let mut expected = Vec::new();
+        let mut wrong = Vec::new();
+        for (file, text) in &sources {
+            match markers(file, text) {
+                Ok(markers) => expected.extend(markers),
+                Err(message) => wrong.push(message),
+            }
+        }
+        for marker in &expected {
+            counts[match marker.expectation {
+                Expectation::Finding { .. } => 0,
+                Expectation::Clean { .. } => 1,
+                Expectation::FalsePositive { .. } => 2,
+                Expectation::Miss { .. } => 3,
+            }] += 1;
+        }
+        match check(&sources) {
+            Ok(findings) => wrong.extend(differences(&expected, &findings)),
+            Err(message) => wrong.push(message),
+        }
+        if !wrong.is_empty() {
+            let _ = writeln!(report, "{name}:");
+            for line in wrong {
+                let _ = writeln!(report, "  {line}");
+            }
+        }
+    }
+    let [findings, clean, false_positives, misses] = counts;
+    eprintln!(
+        "{findings} findings and {clean} clean functions marked; \
+         {false_positives} known false positives, {misses} known misses"
+    );
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn differences_are_told_in_words() {
+    let text = "int f(void) //~ clean\nx; //~ a/b\ny; //~ known-miss c/d\nz; //~ a/b @g\n";
+    let expected = markers("t.c", text).unwrap();
+    let found = |line, rule: &str, function: &str| Found {
+        file: "t.c".into(),
+        line,
+        rule: rule.into(),
+        function: function.into(),
+        message: "m".into(),
+    };
+    assert_eq!(
+        differences(&expected, &[found(2, "a/b", "h"), found(9, "a/b", "g")]),
+        [] as [&str; 0]
+    );
+    assert_eq!(
+        differences(&expected, &[found(1, "a/b", "f"), found(3, "c/d", "h")]),
+        [
+            "t.c:2: missing: a/b",
+            "t.c:3: the known miss of c/d is found now: mark it `//~ c/d`",
+            "t.c:4: missing: a/b",
+            "t.c:1: not expected in `f`, which is clean: a/b: m",
+        ]
+    );
+    assert!(markers("t.c", "x //~ known-mis a/b\n").is_err());
+    assert!(markers("t.c", "no function //~ clean\n").is_err());
+}
