@@ -207,7 +207,7 @@ fn check(sources: &[(String, String)]) -> Result<Vec<Found>, String> {
     let findings = report["findings"]
         .as_array()
         .ok_or("no findings in the JSON")?;
-    if (output.status.code() == Some(1)) != !findings.is_empty() {
+    if (output.status.code() == Some(1)) == findings.is_empty() {
         return Err(format!("{} findings, {}", findings.len(), output.status));
     }
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
