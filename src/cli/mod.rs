@@ -1,1 +1,82 @@
-//! (to come)
+//! The command line: parses arguments, calls the library, prints. No analysis here.
+//!
+//! Exit status: 0 nothing found, 1 findings, 2 could not run. Only this module prints.
+
+mod check;
+mod debug;
+mod explain;
+mod output;
+mod progress;
+mod query;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::store;
+
+/// Nothing found.
+const CLEAN: u8 = 0;
+/// Findings.
+const FOUND: u8 = 1;
+/// Could not run, or `--strict` and something was lost.
+const FAILED: u8 = 2;
+/// Stopped by Ctrl-C, as a shell tells it.
+const INTERRUPTED: u8 = 130;
+
+/// Finds bugs in C programs.
+#[derive(Debug, Parser)]
+#[command(name = "cassini", version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Analyse a tree and report what is wrong in it
+    Check(check::Arguments),
+    /// Ask the summary database of the last check
+    Query(query::Arguments),
+    /// What a rule means, with an example
+    Explain(explain::Arguments),
+    /// Print an intermediate form of a function
+    Debug(debug::Arguments),
+}
+
+/// Where the database is, for commands that read it.
+#[derive(Debug, clap::Args)]
+struct DatabaseArguments {
+    /// The database's folder [default: the nearest .cassini here or above]
+    #[arg(long = "db", value_name = "DIR")]
+    database: Option<PathBuf>,
+}
+
+impl DatabaseArguments {
+    fn folder(&self) -> PathBuf {
+        match &self.database {
+            Some(folder) => folder.clone(),
+            None => store::find_folder(&std::env::current_dir().unwrap_or_default()),
+        }
+    }
+}
+
+/// Runs the program with the process's arguments.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Check(arguments) => check::run(arguments),
+        Command::Query(arguments) => query::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Debug(arguments) => debug::run(&arguments),
+    };
+    match result {
+        Ok(status) => ExitCode::from(status),
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::from(CLEAN),
+        Err(error) => {
+            anstream::eprintln!("{}: {error:#}", output::ERROR_LABEL);
+            ExitCode::from(FAILED)
+        }
+    }
+}

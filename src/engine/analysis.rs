@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::callgraph::Condensation;
 use super::contain::contained;
 use super::function::{self, CalleeView, Callees, FunctionResult, Options, Outcome, Statistics};
+use super::meter::Meter;
 use super::program::{CalleeRef, Function, FunctionId, Program};
 use super::schedule;
 use crate::frontend::{BodyKey, LossReason};
@@ -21,6 +22,7 @@ use crate::ir::{Body, SymbolName};
 use crate::property::Property;
 use crate::report::Finding;
 use crate::summary::Summary;
+use crate::summary::seeds::Seeds;
 
 /// Names all that a function's result depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -39,10 +41,6 @@ pub trait Results: Sync {
     /// Called once for each function, when it is done.
     fn finished(&self, id: FunctionId, record: &Record);
 }
-
-/// The summary that seed data give a function: `params` are the parameters' pointed-to type names if
-/// the tree defines the function.
-pub type Seed<'a> = dyn Fn(&str, Option<&[String]>) -> Option<Arc<Summary>> + Sync + 'a;
 
 /// What became of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,12 +70,14 @@ pub struct Record {
 pub struct Inputs<'a> {
     pub program: &'a Program,
     pub bodies: &'a dyn Bodies,
-    pub seed: &'a Seed<'a>,
+    pub seeds: &'a Seeds,
     pub results: &'a dyn Results,
     pub property: &'a Property,
     pub options: &'a Options,
     /// Raised to stop early.
     pub cancel: &'a AtomicBool,
+    /// Takes the time.
+    pub meter: &'a Meter,
 }
 
 /// Analyses the program bottom-up in the current rayon pool. A function that was not reached before
@@ -97,7 +97,7 @@ pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
     schedule::run(&graph, inputs.cancel, |component| {
         let members = &graph.components[component as usize].members;
         let members: Vec<FunctionId> = members.iter().copied().map(FunctionId).collect();
-        run.component(&members);
+        inputs.meter.measure(|| run.component(&members));
     });
     run.done
         .into_iter()
@@ -148,7 +148,7 @@ const INLINE_DEPTH: u8 = 3;
 
 struct Run<'a> {
     inputs: &'a Inputs<'a>,
-    /// Hash of what all results depend on: build, options, property.
+    /// Hash of what all results depend on: build, options, property, seeds.
     basis: blake3::Hash,
     /// Functions that are called and not defined.
     externals: FxHashMap<&'a SymbolName, Face>,
@@ -162,7 +162,8 @@ impl<'a> Run<'a> {
         for callee in inputs.program.functions.iter().flat_map(|f| &f.callees) {
             if callee.function.is_none() {
                 externals.entry(&callee.name).or_insert_with(|| {
-                    (inputs.seed)(&callee.name.name, None).map_or_else(Face::unknown, Face::summary)
+                    let seed = inputs.seeds.summary(&callee.name, None);
+                    seed.map_or_else(Face::unknown, Face::summary)
                 });
             }
         }
@@ -172,6 +173,7 @@ impl<'a> Run<'a> {
                 env!("CASSINI_BUILD").as_bytes(),
                 &encode(inputs.options),
                 &encode(inputs.property),
+                &encode(inputs.seeds),
             ]),
             externals,
             unknown: Face::unknown(),
@@ -244,7 +246,8 @@ impl<'a> Run<'a> {
     /// The seed summary that stands for this function, if there is one.
     fn seeded(&self, id: FunctionId) -> Option<Arc<Summary>> {
         let function = self.function(id);
-        let summary = (self.inputs.seed)(&function.name.name, None)?;
+        let seeds = self.inputs.seeds;
+        let summary = seeds.summary(&function.name, None)?;
         let Ok(key) = function.body else {
             // Nothing is known of its parameters; the name alone speaks for it.
             return Some(summary);
@@ -256,7 +259,7 @@ impl<'a> Run<'a> {
             .take(body.params as usize)
             .map(|local| local.type_name.clone())
             .collect();
-        (self.inputs.seed)(&function.name.name, Some(&params))
+        seeds.summary(&function.name, Some(&params))
     }
 
     /// What callers see of a function that touches no object of any machine.
@@ -460,8 +463,8 @@ impl Callees for Caller<'_, '_> {
     fn view(&self, name: &SymbolName) -> CalleeView {
         let Some(callee) = self.resolve(name) else {
             // Named through a pointer: not an edge of the call graph, so only seeds are known.
-            return (self.run.inputs.seed)(&name.name, None)
-                .map_or(CalleeView::Unknown, CalleeView::Summary);
+            let seed = self.run.inputs.seeds.summary(name, None);
+            return seed.map_or(CalleeView::Unknown, CalleeView::Summary);
         };
         match (self.run.face(callee), callee.function) {
             (Some(face), _) => face.view.clone(),

@@ -1,6 +1,7 @@
 //! The whole program's analysis: link the units ([`program`]), condense the call graph
 //! ([`callgraph`]), run bottom-up on all cores ([`schedule`]), one function at a time
-//! ([`analysis`], [`function`]), and account for every function ([`ledger`]).
+//! ([`analysis`], [`function`]), and account for every function ([`ledger`]). [`run`] is all of it, from
+//! a tree on disk to its findings.
 //!
 //! Results depend on the program and the options, never on the order of work or on what is stored.
 
@@ -9,5 +10,7 @@ pub mod callgraph;
 mod contain;
 pub mod function;
 pub mod ledger;
+pub mod meter;
 pub mod program;
+pub mod run;
 pub mod schedule;

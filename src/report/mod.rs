@@ -1,6 +1,14 @@
 //! Findings: what they hold and how they are shown.
 //!
-//! In: findings of functions. Out: text and JSON in the shape of the command-line contract.
+//! In: findings of functions. Out: [`text`] as a good compiler writes it, [`json`] in the shape of the
+//! command-line contract, and [`summary`] tables in the terms of the paper's Figure 8.
+
+pub mod json;
+mod locate;
+pub mod summary;
+pub mod text;
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -46,4 +54,73 @@ pub struct Finding {
     /// What would make the report wrong, if the analysis knows: `not a bug if flag == 0`.
     pub specification: Option<String>,
     pub trace: Vec<TraceStep>,
+}
+
+/// Puts findings in the order in which they are shown (file, line, rule), each once, with columns that
+/// point at the operation where the source can be read. `root` is the folder that their files are
+/// relative to.
+pub fn arrange(mut findings: Vec<Finding>, root: &Path) -> Vec<Finding> {
+    locate::columns(&mut findings, root);
+    fn order(finding: &Finding) -> (&str, u32, &str, u32, &str) {
+        let Finding {
+            file,
+            line,
+            rule,
+            column,
+            fingerprint,
+            ..
+        } = finding;
+        (file, *line, rule, *column, fingerprint)
+    }
+    findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    // A function compiled in two ways has its findings twice.
+    let mut seen = rustc_hash::FxHashSet::default();
+    findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
+    findings
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn finding(file: &str, line: u32, fingerprint: &str) -> Finding {
+        let step = |line, function: &str, depth, message: &str| TraceStep {
+            file: file.into(),
+            line,
+            column: 0,
+            function: function.into(),
+            depth,
+            message: message.into(),
+        };
+        Finding {
+            rule: "lock/double-lock".into(),
+            level: Level::Error,
+            message: "dev->lock is locked twice".into(),
+            file: file.into(),
+            line,
+            column: 0,
+            function: "probe".into(),
+            object: "dev->lock".into(),
+            fingerprint: fingerprint.into(),
+            specification: Some("flag == 0".into()),
+            trace: vec![
+                step(1, "probe", 0, "spin_lock(&dev->lock) locks dev->lock"),
+                step(line, "probe", 0, "calls reset(dev)"),
+                step(7, "reset", 1, "spin_lock(&d->lock) locks it again"),
+            ],
+        }
+    }
+
+    #[test]
+    fn findings_are_sorted_by_place_and_shown_once() {
+        let findings = vec![
+            finding("b.c", 1, "3"),
+            finding("a.c", 9, "2"),
+            finding("a.c", 2, "1"),
+            finding("a.c", 9, "2"),
+        ];
+        let arranged = arrange(findings, Path::new("/nonexistent"));
+        let places: Vec<_> = arranged.iter().map(|f| (f.file.as_str(), f.line)).collect();
+        assert_eq!(places, [("a.c", 2), ("a.c", 9), ("b.c", 1)]);
+    }
 }

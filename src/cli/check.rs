@@ -1,0 +1,294 @@
+//! `cassini check`: analyse a tree.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::output::{self, ERROR_LABEL, NOTE_LABEL, WARNING_LABEL};
+use super::progress::Bar;
+use super::{CLEAN, FAILED, FOUND, INTERRUPTED};
+use crate::capture::{Problem, Severity};
+use crate::engine::function::Options;
+use crate::engine::ledger::Ledger;
+use crate::engine::run::{self, Run, RunError, Settings, Times};
+use crate::report;
+
+/// Problems shown before the rest is only counted.
+const SHOWN_PROBLEMS: usize = 20;
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The tree: a folder, or one C file
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Use this compile_commands.json [default: one in, above or below the tree, if there is one]
+    #[arg(short = 'p', long, value_name = "FILE")]
+    compile_commands: Option<PathBuf>,
+    /// The database's folder [default: PATH/.cassini]
+    #[arg(long = "db", value_name = "DIR")]
+    database: Option<PathBuf>,
+    /// Checkers to use, by name, or TOML files that define some
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    checkers: Vec<String>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Write the report here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Threads [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    jobs: Option<u32>,
+    /// How often a loop's body is executed
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
+    unroll: u32,
+    /// Give a function up after this time; results then depend on the machine
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<u64>,
+    /// Exit with 2 if a file, declaration or function was lost
+    #[arg(long)]
+    strict: bool,
+    /// Write CPU times, memory and counts here, as JSON
+    #[arg(long, value_name = "FILE")]
+    statistics: Option<PathBuf>,
+    /// No progress bar
+    #[arg(long)]
+    no_progress: bool,
+    /// Say nothing but the report and errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say all that was guessed, and where the time went
+    #[arg(short, long)]
+    verbose: bool,
+    /// Further arguments for the C compiler
+    #[arg(last = true, value_name = "CC ARGUMENTS")]
+    compiler_arguments: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+impl Arguments {
+    fn settings(&self) -> Settings {
+        Settings {
+            path: self.path.clone(),
+            compile_commands: self.compile_commands.clone(),
+            database: self.database.clone(),
+            checkers: self.checkers.clone(),
+            options: Options {
+                unroll: self.unroll,
+                time_limit: self.time_limit.map(Duration::from_secs),
+                ..Options::default()
+            },
+            jobs: self.jobs.map(|jobs| jobs as usize),
+            compiler_arguments: self.compiler_arguments.clone(),
+        }
+    }
+}
+
+pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
+    let cancel = cancel_on_interrupt()?;
+    let progress = Bar::new(!arguments.no_progress && !arguments.quiet);
+    let result = run::run(&arguments.settings(), &progress, &cancel);
+    progress.finish();
+    let run = match result {
+        Ok(run) => run,
+        Err(RunError::Interrupted) => {
+            anstream::eprintln!("{ERROR_LABEL}: {}", RunError::Interrupted);
+            return Ok(INTERRUPTED);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    tell_problems(&run.problems, &arguments);
+    if run.interrupted {
+        anstream::eprintln!(
+            "{ERROR_LABEL}: interrupted; what was done is kept, the next run goes on from here"
+        );
+        return Ok(INTERRUPTED);
+    }
+    write_report(&run, &arguments)?;
+    if !arguments.quiet {
+        tell_ledger(&run, &arguments);
+    }
+    if let Some(file) = &arguments.statistics {
+        write_statistics(&run, file)?;
+    }
+    if arguments.strict && (run.ledger.has_losses() || has_errors(&run.problems)) {
+        anstream::eprintln!("{ERROR_LABEL}: --strict: something was lost, see above");
+        return Ok(FAILED);
+    }
+    Ok(if run.findings.is_empty() {
+        CLEAN
+    } else {
+        FOUND
+    })
+}
+
+/// The flag that Ctrl-C raises. A second Ctrl-C ends the program at once.
+fn cancel_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&cancel);
+    ctrlc::set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
+        }
+    })?;
+    Ok(cancel)
+}
+
+fn write_report(run: &Run, arguments: &Arguments) -> anyhow::Result<()> {
+    output::write(arguments.output.as_deref(), |out| match arguments.format {
+        Format::Text => report::text::write(out, &run.findings, &run.root),
+        Format::Json => {
+            let failures: Vec<String> = errors(&run.problems).map(Problem::to_string).collect();
+            report::json::write(out, &run.findings, &run.ledger, &failures)
+        }
+    })
+}
+
+fn errors(problems: &[Problem]) -> impl Iterator<Item = &Problem> {
+    problems.iter().filter(|p| p.severity == Severity::Error)
+}
+
+fn has_errors(problems: &[Problem]) -> bool {
+    errors(problems).next().is_some()
+}
+
+/// Says what went wrong while the tree was read: all of it if asked, else the beginning.
+fn tell_problems(problems: &[Problem], arguments: &Arguments) {
+    let told = |problem: &&Problem| match problem.severity {
+        Severity::Error => true,
+        Severity::Warning => !arguments.quiet,
+        Severity::Note => arguments.verbose,
+    };
+    let mut told: Vec<&Problem> = problems.iter().filter(told).collect();
+    // Errors first: warnings can be many.
+    told.sort_by_key(|problem| problem.severity);
+    let shown = if arguments.verbose {
+        told.len()
+    } else {
+        SHOWN_PROBLEMS
+    };
+    for problem in told.iter().take(shown) {
+        let label = match problem.severity {
+            Severity::Error => ERROR_LABEL,
+            Severity::Warning => WARNING_LABEL,
+            Severity::Note => NOTE_LABEL,
+        };
+        match &problem.place {
+            Some(place) => anstream::eprintln!("{place}: {label}: {}", problem.message),
+            None => anstream::eprintln!("{label}: {}", problem.message),
+        }
+    }
+    if told.len() > shown {
+        anstream::eprintln!("… and {} more (-v shows them)", told.len() - shown);
+    }
+}
+
+fn tell_ledger(run: &Run, arguments: &Arguments) {
+    anstream::eprintln!("{}", run.ledger);
+    for (name, places) in
+        run.program
+            .duplicates
+            .iter()
+            .take(if arguments.verbose { usize::MAX } else { 0 })
+    {
+        anstream::eprintln!(
+            "{NOTE_LABEL}: {name} is defined more than once: {}",
+            places.join(", ")
+        );
+    }
+    let count = run.findings.len();
+    let s = if count == 1 { "" } else { "s" };
+    anstream::eprintln!("{count} finding{s}");
+    if run.ledger.has_losses() {
+        anstream::eprintln!("what was lost, and why: cassini query failures");
+    }
+    if arguments.verbose {
+        let Times {
+            preprocess,
+            front_end,
+            analysis,
+        } = run.times;
+        anstream::eprintln!(
+            "CPU seconds: preprocess {:.1}, front end {:.1}, analysis {:.1}; {} function results \
+             taken from the database; peak memory {} MiB",
+            preprocess.as_secs_f64(),
+            front_end.as_secs_f64(),
+            analysis.as_secs_f64(),
+            run.reused,
+            peak_memory() >> 20
+        );
+    }
+}
+
+/// What `--statistics` writes: for measuring, so not the same from run to run.
+#[derive(Serialize)]
+struct Statistics<'a> {
+    /// Own source files that define functions, and their lines.
+    files: usize,
+    lines: usize,
+    ledger: &'a Ledger,
+    reused: u64,
+    findings_by_rule: BTreeMap<&'a str, usize>,
+    cpu_seconds: BTreeMap<&'static str, f64>,
+    peak_memory_bytes: u64,
+}
+
+fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
+    let mut own: Vec<&str> = run
+        .program
+        .functions
+        .iter()
+        .filter(|function| function.own)
+        .map(|function| function.file.as_str())
+        .chain(run.program.units.iter().map(|unit| unit.source.as_str()))
+        .collect();
+    own.sort_unstable();
+    own.dedup();
+    let lines = |file: &&str| {
+        std::fs::read(run.root.join(file))
+            .map_or(0, |text| memchr::memchr_iter(b'\n', &text).count())
+    };
+    let mut findings_by_rule = BTreeMap::new();
+    for finding in &run.findings {
+        *findings_by_rule.entry(finding.rule.as_str()).or_default() += 1;
+    }
+    let Times {
+        preprocess,
+        front_end,
+        analysis,
+    } = run.times;
+    let statistics = Statistics {
+        files: own.len(),
+        lines: own.iter().map(lines).sum(),
+        ledger: &run.ledger,
+        reused: run.reused,
+        findings_by_rule,
+        cpu_seconds: BTreeMap::from([
+            ("preprocess", preprocess.as_secs_f64()),
+            ("front_end", front_end.as_secs_f64()),
+            ("analysis", analysis.as_secs_f64()),
+        ]),
+        peak_memory_bytes: peak_memory(),
+    };
+    output::write(Some(file), |out| {
+        serde_json::to_writer_pretty(&mut *out, &statistics)?;
+        writeln!(out)
+    })
+}
+
+/// The process's largest resident size in bytes; 0 where the system cannot tell.
+fn peak_memory() -> u64 {
+    use nix::sys::resource::{UsageWho, getrusage};
+    let kibibytes = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.max_rss());
+    u64::try_from(kibibytes).unwrap_or(0) * 1024
+}

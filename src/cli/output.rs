@@ -1,0 +1,46 @@
+//! Where reports go: a terminal, a pipe or a file.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+
+/// `error`, in red where colours are shown.
+pub const ERROR_LABEL: Label = Label("error", AnsiColor::Red.on_default().bold());
+pub const WARNING_LABEL: Label = Label("warning", AnsiColor::Yellow.on_default().bold());
+pub const NOTE_LABEL: Label = Label("note", AnsiColor::Cyan.on_default().bold());
+
+pub struct Label(&'static str, Style);
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Label(text, style) = self;
+        write!(f, "{style}{text}{style:#}")
+    }
+}
+
+/// Writes what `render` writes to `file`, or to standard output without one. Styles are stripped
+/// unless a terminal shows them. A reader who has seen enough (a closed pipe) is no error.
+pub fn write(
+    file: Option<&Path>,
+    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let Some(path) = file else {
+        let mut out = io::BufWriter::new(anstream::stdout().lock());
+        return match render(&mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            other => Ok(other?),
+        };
+    };
+    let mut out = anstream::StripStream::new(Vec::new());
+    render(&mut out)?;
+    std::fs::write(path, out.into_inner())
+        .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
+}
+
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}

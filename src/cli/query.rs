@@ -1,0 +1,244 @@
+//! `cassini query`: what the last check knows.
+
+use std::io::{self, Write};
+
+use anyhow::bail;
+use clap::Subcommand;
+
+use super::{CLEAN, DatabaseArguments, output};
+use crate::engine::run::load_property;
+use crate::property::Property;
+use crate::report;
+use crate::store::query::{Failure, FunctionRow, Neighbour, Reader};
+use crate::summary::Summary;
+use crate::summary::seeds::Seeds;
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    database: DatabaseArguments,
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Debug, Subcommand)]
+enum Question {
+    /// What a function does to which lock, when: its summary ⟨P_in, P_out, M, R⟩
+    Function {
+        /// `name`, or `file::name`
+        name: String,
+    },
+    /// The functions that call one directly
+    Callers {
+        /// `name`, or `file::name`
+        name: String,
+    },
+    /// The functions that one calls directly
+    Callees {
+        /// `name`, or `file::name`
+        name: String,
+    },
+    /// What was lost in the last check, and why
+    Failures,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let reader = Reader::open(&arguments.database.folder())?;
+    match &arguments.question {
+        Question::Function { name } => function(&reader, name)?,
+        Question::Callers { name } => neighbours(&reader, name, Direction::Callers)?,
+        Question::Callees { name } => neighbours(&reader, name, Direction::Callees)?,
+        Question::Failures => failures(&reader)?,
+    }
+    Ok(CLEAN)
+}
+
+/// Prints the summaries of all functions of that name.
+pub(super) fn function(reader: &Reader, name: &str) -> anyhow::Result<()> {
+    let (property, seeds, _) = load_property(&[])?;
+    let rows = reader.functions(name)?;
+    if rows.is_empty() {
+        let Some(seed) = seeds.get(name) else {
+            return Err(unknown(reader, name)?);
+        };
+        return output::write(None, |out| {
+            writeln!(out, "{name}  (known primitive)")?;
+            report::summary::write(out, &seed.summary, &property)
+        });
+    }
+    let mut shown = Vec::new();
+    for row in rows {
+        let summary = summary_of(reader, &row, &seeds)?;
+        shown.push((row, summary));
+    }
+    // A function compiled in two ways mostly has one summary.
+    shown.dedup_by(|(a, summary_a), (b, summary_b)| {
+        (&a.file, a.line, &a.outcome) == (&b.file, b.line, &b.outcome) && summary_a == summary_b
+    });
+    output::write(None, |out| {
+        for (row, summary) in &shown {
+            write_function(out, row, summary.as_ref(), &property)?;
+        }
+        Ok(())
+    })
+}
+
+fn summary_of(
+    reader: &Reader,
+    row: &FunctionRow,
+    seeds: &Seeds,
+) -> anyhow::Result<Option<Summary>> {
+    if row.outcome.as_deref() == Some("seeded") {
+        return Ok(seeds
+            .get(&row.name.name)
+            .map(|seed| (*seed.summary).clone()));
+    }
+    let Some(key) = row.result else {
+        return Ok(None);
+    };
+    Ok(reader.result(key)?.map(|result| result.summary))
+}
+
+fn write_function(
+    out: &mut dyn Write,
+    row: &FunctionRow,
+    summary: Option<&Summary>,
+    property: &Property,
+) -> io::Result<()> {
+    write!(out, "{}  {}:{}  ", row.name.name, row.file, row.line)?;
+    let reason = row.reason.as_deref().unwrap_or_default();
+    match row.outcome.as_deref() {
+        None => writeln!(out, "(not reached: the last check was stopped before it)"),
+        Some("no-op") => writeln!(out, "(touches no lock: the no-op summary)"),
+        Some("seeded") => {
+            writeln!(out, "(known primitive)")?;
+            summary.map_or(Ok(()), |s| report::summary::write(out, s, property))
+        }
+        Some("analysed") => {
+            writeln!(out)?;
+            summary.map_or(Ok(()), |s| report::summary::write(out, s, property))
+        }
+        Some("lost") => writeln!(out, "(not read: {reason})"),
+        Some(outcome) => writeln!(out, "({outcome}: {reason})"),
+    }
+}
+
+/// The error for a name that the database does not have.
+pub(super) fn unknown(reader: &Reader, name: &str) -> anyhow::Result<anyhow::Error> {
+    let similar = reader.similar(name)?;
+    let advice = if similar.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", similar.join(", "))
+    };
+    Ok(anyhow::anyhow!(
+        "the last check saw no function `{name}`{advice}"
+    ))
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Callers,
+    Callees,
+}
+
+fn neighbours(reader: &Reader, name: &str, direction: Direction) -> anyhow::Result<()> {
+    let rows = reader.functions(name)?;
+    if rows.is_empty() {
+        // A function that is called and not defined has callers.
+        if let Direction::Callers = direction {
+            let callers = reader.callers_of_undefined(name)?;
+            if !callers.is_empty() {
+                return output::write(None, |out| write_neighbours(out, &callers));
+            }
+        }
+        return Err(unknown(reader, name)?);
+    }
+    let several = rows.len() > 1;
+    let mut found = Vec::new();
+    for row in rows {
+        let neighbours = match direction {
+            Direction::Callers => reader.callers(row.id)?,
+            Direction::Callees => reader.callees(row.id)?,
+        };
+        found.push((row, neighbours));
+    }
+    output::write(None, |out| {
+        for (row, neighbours) in &found {
+            if several {
+                writeln!(out, "{}  {}:{}", row.name.name, row.file, row.line)?;
+            }
+            write_neighbours(out, neighbours)?;
+        }
+        Ok(())
+    })
+}
+
+fn write_neighbours(out: &mut dyn Write, neighbours: &[Neighbour]) -> io::Result<()> {
+    for neighbour in neighbours {
+        match &neighbour.place {
+            Some(place) => writeln!(out, "  {}  {place}", neighbour.name.name)?,
+            None => writeln!(out, "  {}  (not defined in the tree)", neighbour.name.name)?,
+        }
+    }
+    Ok(())
+}
+
+fn failures(reader: &Reader) -> anyhow::Result<()> {
+    let failures = reader.failures()?;
+    let duplicates = reader.duplicates()?;
+    let unfinished = reader.unfinished()?;
+    output::write(None, |out| {
+        for failure in &failures {
+            write_failure(out, failure)?;
+        }
+        for (name, places) in &duplicates {
+            writeln!(
+                out,
+                "{}: note: {name} is defined more than once, calls mean the one in their own unit, \
+                 else the first; also at {}",
+                places[0],
+                places[1..].join(", ")
+            )?;
+        }
+        if unfinished > 0 {
+            writeln!(
+                out,
+                "{unfinished} functions were not reached: the last check was stopped"
+            )?;
+        }
+        Ok(())
+    })
+}
+
+fn write_failure(out: &mut dyn Write, failure: &Failure) -> io::Result<()> {
+    let Failure {
+        kind,
+        file,
+        line,
+        name,
+        message,
+    } = failure;
+    let name = name.as_deref().unwrap_or("(declaration)");
+    writeln!(out, "{file}:{line}: {name}: {kind}: {message}")
+}
+
+/// The one function of that name, or the error that says why there is none.
+pub(super) fn single(reader: &Reader, name: &str) -> anyhow::Result<FunctionRow> {
+    let mut rows = reader.functions(name)?;
+    if rows.is_empty() {
+        return Err(unknown(reader, name)?);
+    }
+    let first = rows.remove(0);
+    rows.retain(|row| (&row.file, row.line) != (&first.file, first.line));
+    if let Some(other) = rows.first() {
+        bail!(
+            "there are several functions `{name}`: say {}::{} or {}::{}",
+            first.file,
+            first.name.name,
+            other.file,
+            other.name.name
+        );
+    }
+    Ok(first)
+}

@@ -1,0 +1,391 @@
+//! A whole run: from a tree on disk to its findings.
+//!
+//! In: [`Settings`]. Out: a [`Run`]: findings in order, the ledger, what went wrong on the way. One
+//! bad file is reported and counted, and does not stop the run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+use super::analysis::{self, Record};
+use super::function::Options;
+use super::ledger::Ledger;
+use super::meter::Meter;
+use super::program::{FunctionId, Program};
+use crate::capture::{
+    self, Capture, CaptureError, CompileCommand, NoCompiler, Preprocessor, Problem, Severity,
+};
+use crate::frontend::UnitIndex;
+use crate::property::{Checker, LoadError, Property, SourceFile};
+use crate::report::{self, Finding};
+use crate::store::{Store, StoreError, default_folder};
+use crate::summary::seeds::Seeds;
+
+/// Stack of a worker: lang-c and the executor recurse as deep as the program nests.
+const STACK: usize = 64 << 20;
+
+/// What to check, and how.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub path: PathBuf,
+    pub compile_commands: Option<PathBuf>,
+    /// The database's folder; by default within the tree.
+    pub database: Option<PathBuf>,
+    /// Names of checkers to use, or files that define some; empty: all that come with the program.
+    pub checkers: Vec<String>,
+    pub options: Options,
+    /// Threads; by default one for each core.
+    pub jobs: Option<usize>,
+    /// Arguments for the compiler of the user's own.
+    pub compiler_arguments: Vec<OsString>,
+}
+
+/// What became of a run.
+#[derive(Debug)]
+pub struct Run {
+    /// The folder that files are relative to.
+    pub root: PathBuf,
+    pub findings: Vec<Finding>,
+    pub ledger: Ledger,
+    /// What was lost or guessed while the tree was read.
+    pub problems: Vec<Problem>,
+    pub times: Times,
+    pub program: Program,
+    /// Function results taken from the database.
+    pub reused: u64,
+    /// The run was stopped; what it had done is in the database.
+    pub interrupted: bool,
+}
+
+/// CPU time by stage, summed over threads and children.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct Times {
+    pub preprocess: Duration,
+    pub front_end: Duration,
+    pub analysis: Duration,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    #[error(transparent)]
+    NoCompiler(#[from] NoCompiler),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("no C translation unit found in {}", .0.display())]
+    NoUnits(PathBuf),
+    #[error("none of the {count} translation units could be read; the first: {first}")]
+    AllUnitsFailed { count: usize, first: String },
+    #[error("there is no checker `{name}`; there are: {known}")]
+    NoSuchChecker { name: String, known: String },
+    #[error("{}: {error}", file.display())]
+    CheckerFile {
+        file: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Before anything could be analysed.
+    #[error("interrupted; the next run goes on from here")]
+    Interrupted,
+}
+
+/// Told how far the run is.
+pub trait Progress: Sync {
+    fn stage(&self, name: &'static str, total: u64);
+    fn step(&self);
+    /// Something to be told at once.
+    fn notice(&self, text: &str);
+}
+
+/// The checkers and seeds in force, and what was wrong in the user's files.
+pub fn load_property(checkers: &[String]) -> Result<(Property, Seeds, Vec<LoadError>), RunError> {
+    let mut files = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for checker in checkers {
+        if !checker.ends_with(".toml") {
+            names.push(checker);
+            continue;
+        }
+        let text = std::fs::read_to_string(checker).map_err(|error| RunError::CheckerFile {
+            file: checker.into(),
+            error,
+        })?;
+        files.push(SourceFile::new(checker.as_str(), text));
+    }
+    let (mut property, mut errors) = Property::load(&files);
+    let (seeds, seed_errors) = Seeds::load(&property, &files);
+    errors.extend(seed_errors);
+    let exists = |name: &&&str| {
+        !property
+            .checkers
+            .iter()
+            .any(|checker| checker.name == **name)
+    };
+    if let Some(name) = names.iter().find(exists) {
+        let known: Vec<&str> = property.checkers.iter().map(|c| c.name.as_str()).collect();
+        return Err(RunError::NoSuchChecker {
+            name: (*name).to_owned(),
+            known: known.join(", "),
+        });
+    }
+    if !names.is_empty() {
+        let wanted = |checker: &Checker| names.contains(&checker.name.as_str());
+        property.checkers.retain(wanted);
+    }
+    Ok((property, seeds, errors))
+}
+
+/// Checks a tree. Raising `cancel` ends the run early, with what it has done in the database.
+pub fn run(
+    settings: &Settings,
+    progress: &dyn Progress,
+    cancel: &AtomicBool,
+) -> Result<Run, RunError> {
+    let (property, seeds, errors) = load_property(&settings.checkers)?;
+    for error in errors {
+        progress.notice(&format!("{error} (row left out)"));
+    }
+    let capture = capture::capture(&capture::Options {
+        path: settings.path.clone(),
+        compile_commands: settings.compile_commands.clone(),
+    })?;
+    if capture.commands.is_empty() {
+        for problem in &capture.problems {
+            progress.notice(&problem.to_string());
+        }
+        return Err(RunError::NoUnits(settings.path.clone()));
+    }
+    let folder = match &settings.database {
+        Some(folder) => folder.clone(),
+        None => default_folder(capture.tree.root()),
+    };
+    let (store, notice) = Store::open(&folder)?;
+    if let Some(notice) = notice {
+        progress.notice(&notice);
+    }
+    let mut pool = rayon::ThreadPoolBuilder::new().stack_size(STACK);
+    if let Some(jobs) = settings.jobs {
+        pool = pool.num_threads(jobs);
+    }
+    let task = Task {
+        settings,
+        property: &property,
+        seeds: &seeds,
+        store: &store,
+        progress,
+        cancel,
+        preprocessing: Meter::default(),
+        front_end: Meter::default(),
+        analysis: Meter::default(),
+    };
+    pool.build()?.install(|| task.run(capture))
+}
+
+struct Task<'a> {
+    settings: &'a Settings,
+    property: &'a Property,
+    seeds: &'a Seeds,
+    store: &'a Store,
+    progress: &'a dyn Progress,
+    cancel: &'a AtomicBool,
+    preprocessing: Meter,
+    front_end: Meter,
+    analysis: Meter,
+}
+
+/// What came of one unit.
+struct UnitOutcome {
+    index: Option<UnitIndex>,
+    problems: Vec<Problem>,
+}
+
+impl Task<'_> {
+    fn run(&self, capture: Capture) -> Result<Run, RunError> {
+        let root = capture.tree.root().to_path_buf();
+        let count = capture.commands.len();
+        let (units, problems) = self.read_units(capture)?;
+        if self.cancelled() {
+            return Err(RunError::Interrupted);
+        }
+        if units.is_empty() {
+            let first = problems.iter().find(|p| p.severity == Severity::Error);
+            return Err(RunError::AllUnitsFailed {
+                count,
+                first: first.map_or_else(|| "no reason known".to_owned(), Problem::to_string),
+            });
+        }
+        let units_failed = (count - units.len()) as u64;
+        let program = self.front_end.measure(|| Program::link(units));
+        self.store.database.store_program(&program)?;
+        let (records, reused) = self.analyse(&program);
+        let interrupted = self.cancelled();
+        let findings = findings(&program, &records, &root);
+        if interrupted {
+            self.store.database.commit()?;
+        } else {
+            self.store.database.finish(&findings)?;
+        }
+        self.store.bodies.flush().map_err(StoreError::from)?;
+        Ok(Run {
+            ledger: Ledger::new(&program, &records, units_failed),
+            root,
+            findings,
+            problems,
+            times: Times {
+                preprocess: self.preprocessing.total(),
+                front_end: self.front_end.total(),
+                analysis: self.analysis.total(),
+            },
+            program,
+            reused,
+            interrupted,
+        })
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Preprocesses and reads all units. Problems come in the order of the units.
+    fn read_units(&self, capture: Capture) -> Result<(Vec<UnitIndex>, Vec<Problem>), RunError> {
+        let preprocessor =
+            Preprocessor::new(&capture.tree, self.settings.compiler_arguments.clone());
+        let mut problems = capture.problems;
+        problems.extend(preprocessor.check(&capture.commands)?);
+        self.progress
+            .stage("reading", capture.commands.len() as u64);
+        let outcomes: Vec<UnitOutcome> = capture
+            .commands
+            .par_iter()
+            .map(|command| {
+                let outcome = self.read_unit(&preprocessor, &capture.tree, command);
+                self.progress.step();
+                outcome
+            })
+            .collect();
+        let mut units = Vec::with_capacity(outcomes.len());
+        for outcome in outcomes {
+            problems.extend(outcome.problems);
+            units.extend(outcome.index);
+        }
+        Ok((units, problems))
+    }
+
+    fn read_unit(
+        &self,
+        preprocessor: &Preprocessor<'_>,
+        tree: &capture::Tree,
+        command: &CompileCommand,
+    ) -> UnitOutcome {
+        if self.cancelled() {
+            return UnitOutcome {
+                index: None,
+                problems: Vec::new(),
+            };
+        }
+        match preprocessor.preprocess(command) {
+            Ok(preprocessed) => {
+                self.preprocessing.add(preprocessed.cpu);
+                let index = self
+                    .front_end
+                    .measure(|| front_end(tree, command, &preprocessed.text, self.store));
+                UnitOutcome {
+                    index: Some(index),
+                    problems: preprocessed.notes,
+                }
+            }
+            Err(error) => {
+                self.preprocessing.add(error.cpu);
+                UnitOutcome {
+                    index: None,
+                    problems: vec![Problem {
+                        message: format!(
+                            "{}: not preprocessed: {}",
+                            error.file, error.problem.message
+                        ),
+                        ..error.problem
+                    }],
+                }
+            }
+        }
+    }
+
+    fn analyse(&self, program: &Program) -> (Vec<Option<Record>>, u64) {
+        self.progress
+            .stage("analysing", program.functions.len() as u64);
+        let results = Tracked {
+            task: self,
+            reused: std::sync::atomic::AtomicU64::new(0),
+        };
+        let records = analysis::analyse(&analysis::Inputs {
+            program,
+            bodies: &self.store.bodies,
+            seeds: self.seeds,
+            results: &results,
+            property: self.property,
+            options: &self.settings.options,
+            cancel: self.cancel,
+            meter: &self.analysis,
+        });
+        (records, results.reused.into_inner())
+    }
+}
+
+/// The database, with progress told and reuse counted.
+struct Tracked<'a> {
+    task: &'a Task<'a>,
+    reused: std::sync::atomic::AtomicU64,
+}
+
+impl analysis::Results for Tracked<'_> {
+    fn get(&self, key: analysis::ResultKey) -> Option<super::function::FunctionResult> {
+        let result = self.task.store.database.get(key);
+        if result.is_some() {
+            self.reused.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn put(&self, key: analysis::ResultKey, result: &super::function::FunctionResult) {
+        self.task.store.database.put(key, result);
+    }
+
+    fn finished(&self, id: FunctionId, record: &Record) {
+        self.task.store.database.finished(id, record);
+        self.task.progress.step();
+    }
+}
+
+/// The findings to report: those in functions of the tree's own files.
+fn findings(program: &Program, records: &[Option<Record>], root: &Path) -> Vec<Finding> {
+    let own = program
+        .functions
+        .iter()
+        .zip(records)
+        .filter(|(function, _)| function.own)
+        .filter_map(|(_, record)| record.as_ref())
+        .flat_map(|record| record.findings.iter().cloned());
+    report::arrange(own.collect(), root)
+}
+
+/// Reads one unit's text.
+fn front_end(
+    _tree: &capture::Tree,
+    command: &CompileCommand,
+    text: &[u8],
+    _store: &Store,
+) -> UnitIndex {
+    UnitIndex {
+        source: command.name.clone(),
+        functions: Vec::new(),
+        declarations: 0,
+        function_definitions: 0,
+        bytes: text.len() as u64,
+        losses: Vec::new(),
+    }
+}

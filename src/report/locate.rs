@@ -1,0 +1,109 @@
+//! Points at the operation in the source line.
+//!
+//! In: findings with lines, and columns counted in the preprocessed line (a macro earlier on the line
+//! shifts those). Out: columns in the source line as it is in the file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::{Finding, TraceStep};
+
+/// The lines of the source files that findings lie in, read once.
+#[derive(Default)]
+pub(super) struct Sources {
+    files: BTreeMap<String, Option<Vec<String>>>,
+}
+
+impl Sources {
+    /// The text of a 1-based line, if the file can be read.
+    pub fn line(&mut self, root: &Path, file: &str, line: u32) -> Option<&str> {
+        let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
+            let bytes = fs::read(root.join(file)).ok()?;
+            let text = String::from_utf8_lossy(&bytes);
+            Some(text.lines().map(str::to_owned).collect())
+        });
+        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        lines.as_ref()?.get(index).map(String::as_str)
+    }
+}
+
+/// Sets the columns of findings and of their traces' steps.
+pub(super) fn columns(findings: &mut [Finding], root: &Path) {
+    let mut sources = Sources::default();
+    for finding in findings {
+        for step in &mut finding.trace {
+            if let Some(text) = sources.line(root, &step.file, step.line) {
+                step.column = column(text, step.column, [step.message.as_str()]);
+            }
+        }
+        if let Some(text) = sources.line(root, &finding.file, finding.line) {
+            // What happens there is said by the step of that line, else by the finding itself.
+            let here = |step: &&TraceStep| {
+                step.depth == 0 && step.file == finding.file && step.line == finding.line
+            };
+            let step = finding.trace.iter().rev().find(here);
+            let said = step.map_or("", |step| step.message.as_str());
+            finding.column = column(text, finding.column, [said, finding.message.as_str()]);
+        }
+    }
+}
+
+/// The 1-based column, in characters, of the first function called in `said` that the line names too;
+/// else `given` if the line has something there; else the line's first character that is not blank.
+fn column<'a>(line: &str, given: u32, said: impl IntoIterator<Item = &'a str>) -> u32 {
+    let named = said
+        .into_iter()
+        .flat_map(called)
+        .find_map(|name| word(line, name));
+    let shown = |column: &usize| {
+        let character = column
+            .checked_sub(1)
+            .and_then(|index| line.chars().nth(index));
+        character.is_some_and(|c| !c.is_whitespace())
+    };
+    let column = named
+        .or_else(|| Some(given as usize).filter(shown))
+        .or_else(|| line.chars().position(|c| !c.is_whitespace()).map(|i| i + 1));
+    column.map_or(given, |column| column as u32)
+}
+
+/// The names in `text` that an opening parenthesis follows.
+fn called(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('(').filter_map(|(at, _)| {
+        let before = &text[..at];
+        let start = before.rfind(|c: char| !is_identifier(c)).map_or(0, |i| {
+            i + before[i..].chars().next().map_or(1, char::len_utf8)
+        });
+        Some(&before[start..]).filter(|name| !name.is_empty())
+    })
+}
+
+/// The 1-based column, in characters, of `name` as a whole word of `line`.
+fn word(line: &str, name: &str) -> Option<usize> {
+    line.match_indices(name).find_map(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + name.len()..].chars().next();
+        let whole = !before.is_some_and(is_identifier) && !after.is_some_and(is_identifier);
+        whole.then(|| line[..at].chars().count() + 1)
+    })
+}
+
+pub(super) fn is_identifier(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_column_is_that_of_the_call_spoken_of() {
+        let line = "\tif (x) try_lock(a), lock(&p->lock);";
+        assert_eq!(column(line, 3, ["lock(&p->lock) locks p->lock"]), 22);
+        assert_eq!(column(line, 5, ["leaves p->lock locked"]), 5);
+        assert_eq!(column(line, 1, ["leaves p->lock locked"]), 2);
+        assert_eq!(column(line, 400, ["é(x)"]), 2);
+        assert_eq!(column("", 3, ["lock(x)"]), 3);
+    }
+}
