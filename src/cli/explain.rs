@@ -34,8 +34,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         });
         bail!("there is no rule `{id}`; there are: {}", rules.join(", "));
     };
-    output::write(None, |out| {
-        writeln!(out, "# {}\n\n{}", rule.id, rule.explanation.trim())
-    })?;
+    output::write(None, |out| writeln!(out, "{}", rule.explanation.trim()))?;
     Ok(CLEAN)
 }

@@ -49,7 +49,7 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct DatabaseArguments {
     /// The database's folder [default: the nearest .cassini here or above]
-    #[arg(long = "db", value_name = "DIR")]
+    #[arg(long = "db", value_name = "DIR", global = true)]
     database: Option<PathBuf>,
 }
 
@@ -75,7 +75,7 @@ pub fn main() -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::from(CLEAN),
         Err(error) => {
-            anstream::eprintln!("{}: {error:#}", output::ERROR_LABEL);
+            anstream::eprintln!("{}: {}", output::ERROR_LABEL, output::message(&error));
             ExitCode::from(FAILED)
         }
     }
