@@ -1,0 +1,121 @@
+//! The solver: the only module that knows which one it is.
+//!
+//! In: clauses, assumptions, a budget. Out: whether a model exists, and the model. varisat has no
+//! limit of its own; what it writes as a proof measures its work, and refusing to take more of the
+//! proof stops it.
+
+use std::cell::Cell;
+use std::io;
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+use varisat::{ExtendFormula, ProofFormat, Solver as Varisat};
+
+use super::cnf::Lit;
+
+/// How much proof a solver may write before it is stopped.
+struct Meter {
+    left: Rc<Cell<u64>>,
+}
+
+impl io::Write for Meter {
+    fn write(&mut self, proof: &[u8]) -> io::Result<usize> {
+        let left = self.left.get().saturating_sub(proof.len() as u64);
+        self.left.set(left);
+        if left == 0 {
+            return Err(io::Error::other("budget spent"));
+        }
+        Ok(proof.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a solver found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    Sat,
+    Unsat,
+    /// The budget is spent; the solver is of no more use.
+    Stopped,
+}
+
+/// An incremental solver.
+pub struct Solver {
+    inner: Varisat<'static>,
+    left: Rc<Cell<u64>>,
+    stopped: bool,
+    values: Vec<bool>,
+}
+
+impl Default for Solver {
+    fn default() -> Solver {
+        Solver::new()
+    }
+}
+
+fn external(lit: Lit) -> varisat::Lit {
+    varisat::Lit::from_index(lit.var(), !lit.negated())
+}
+
+impl Solver {
+    pub fn new() -> Solver {
+        let left = Rc::new(Cell::new(u64::MAX));
+        let mut inner = Varisat::new();
+        let meter = Meter { left: left.clone() };
+        inner.write_proof(meter, ProofFormat::Varisat);
+        Solver {
+            inner,
+            left,
+            stopped: false,
+            values: Vec::new(),
+        }
+    }
+
+    pub fn add_clause(&mut self, literals: &[Lit]) {
+        let clause: SmallVec<[varisat::Lit; 16]> = literals.iter().map(|&l| external(l)).collect();
+        self.inner.add_clause(&clause);
+    }
+
+    /// Decides the clauses under assumptions. `budget` is in bytes of proof, about a hundred for
+    /// each conflict.
+    pub fn solve(&mut self, assumptions: &[Lit], budget: u64) -> Answer {
+        if self.stopped {
+            return Answer::Stopped;
+        }
+        let assumptions: Vec<varisat::Lit> = assumptions.iter().map(|&l| external(l)).collect();
+        self.inner.assume(&assumptions);
+        self.left.set(budget);
+        let answer = self.inner.solve();
+        self.left.set(u64::MAX);
+        match answer {
+            Ok(true) => {
+                self.values.clear();
+                for lit in self.inner.model().unwrap_or_default() {
+                    let index = lit.index();
+                    if index >= self.values.len() {
+                        self.values.resize(index + 1, false);
+                    }
+                    self.values[index] = lit.is_positive();
+                }
+                Answer::Sat
+            }
+            Ok(false) => Answer::Unsat,
+            Err(_) => {
+                self.stopped = true;
+                Answer::Stopped
+            }
+        }
+    }
+
+    /// A literal's value in the last model.
+    pub fn value(&self, lit: Lit) -> bool {
+        let value = match lit.as_constant() {
+            Some(value) => return value,
+            None => self.values.get(lit.var()).copied().unwrap_or(false),
+        };
+        value != lit.negated()
+    }
+}

@@ -1,0 +1,183 @@
+//! Blasting against folding, models against queries, and budgets.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::symbolic::term::tests::{Step, sample, step, value};
+
+/// With the variables fixed, each term has its reference value and no other.
+fn blasts_like_reference(widths: &[u16], steps: &[Step], ks: &[u128], values: &[Vec<u128>]) {
+    let mut s = sample(widths, steps, ks, values);
+    let budget = Budget {
+        effort: 1 << 26,
+        clauses: 4_000_000,
+    };
+    for i in 0..s.assignments.len() {
+        let mut fixed = Vec::new();
+        for (&var, &value) in s.vars.clone().iter().zip(&s.assignments[i]) {
+            let t = s.formula.terms.var_term(var);
+            let k = s.formula.terms.constant(value, s.formula.terms.width(t));
+            fixed.push(s.formula.terms.eq(t, k));
+        }
+        let mut session = Session::new(budget);
+        for (t, values) in s.terms.clone() {
+            let width = s.formula.terms.width(t);
+            let k = s.formula.terms.constant(values[i], width);
+            let same = s.formula.terms.eq(t, k);
+            let other = s.formula.terms.not(same);
+            let with = |test: Term| -> Vec<Term> { fixed.iter().copied().chain([test]).collect() };
+            let found = session.solve(&s.formula, &[], &with(same));
+            assert!(found.is_sat(), "{:?}", s.formula.terms.node(t));
+            let found = session.solve(&s.formula, &[], &with(other));
+            assert!(found.is_unsat(), "{:?}", s.formula.terms.node(t));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(60)
+    })]
+
+    #[test]
+    fn small_words_blast_like_the_reference(
+        steps in prop::collection::vec(step(), 1..30),
+        constants in prop::collection::vec(value(), 4),
+        values in prop::collection::vec(prop::collection::vec(value(), 9), 2),
+    ) {
+        blasts_like_reference(&[1, 1, 2, 2, 3, 3, 4, 5, 5], &steps, &constants, &values);
+    }
+
+    #[test]
+    fn machine_words_blast_like_the_reference(
+        steps in prop::collection::vec(step(), 1..8),
+        constants in prop::collection::vec(value(), 7),
+        values in prop::collection::vec(prop::collection::vec(value(), 9), 1),
+    ) {
+        blasts_like_reference(&[1, 8, 8, 16, 32, 32, 64, 64, 11], &steps, &constants, &values);
+    }
+
+    /// Whatever is answered for free unknowns: a model satisfies the query, and an exhaustive search
+    /// over two small unknowns agrees.
+    #[test]
+    fn answers_agree_with_exhaustive_search(
+        steps in prop::collection::vec(step(), 1..25),
+        constants in prop::collection::vec(value(), 3),
+    ) {
+        let all: Vec<Vec<u128>> = (0..64u128).map(|v| vec![v & 7, v >> 3]).collect();
+        let mut s = sample(&[3, 3], &steps, &constants, &all);
+        let mut session = Session::new(Budget::default());
+        for (t, values) in s.terms.clone() {
+            if s.formula.terms.width(t) != 1 {
+                continue;
+            }
+            let possible = values.contains(&1);
+            let g = s.formula.guard_of(t);
+            let fresh = satisfiable(&s.formula, g, &[], &Budget::default());
+            for found in [session.check(&s.formula, &[g], &[]), session.check(&s.formula, &[], &[t]), fresh] {
+                match found {
+                    Outcome::Sat(model) => {
+                        prop_assert!(possible);
+                        prop_assert_eq!(model.eval(&s.formula, t), 1);
+                        prop_assert!(model.eval_guard(&s.formula, g));
+                    }
+                    Outcome::Unsat => prop_assert!(!possible),
+                    Outcome::Unknown => prop_assert!(false, "unknown"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn correlated_conditions_contradict() {
+    let mut f = Formula::new();
+    let x = f.terms.fresh(32).1;
+    let (three, ten) = (f.terms.constant(3, 32), f.terms.constant(10, 32));
+    let (low, high) = (f.terms.slt(x, three), f.terms.slt(ten, x));
+    let (low, high) = (f.guard_of(low), f.guard_of(high));
+    let both = f.guards.and(low, high);
+    assert_ne!(both, Guard::FALSE);
+    assert!(satisfiable(&f, both, &[], &Budget::default()).is_unsat());
+    let mut session = Session::new(Budget::default());
+    assert!(session.check(&f, &[low, high], &[]).is_unsat());
+    assert!(session.check(&f, &[low, high], &[]).is_unsat());
+    assert_eq!((session.queries.unsat, session.queries.trivial), (1, 1));
+}
+
+#[test]
+fn a_guard_that_was_named_keeps_its_meaning() {
+    let mut f = Formula::new();
+    let conds: Vec<Guard> = (0..40)
+        .map(|_| {
+            let t = f.terms.fresh(1).1;
+            f.guard_of(t)
+        })
+        .collect();
+    // Pairs far apart in the variable order make a large diagram.
+    let mut large = Guard::FALSE;
+    for i in 0..9 {
+        let pair = f.guards.and(conds[i], conds[i + 20]);
+        large = f.guards.or(large, pair);
+    }
+    assert!(f.guards.size(large) > 400);
+    let name = f.bound(large);
+    assert_eq!(f.guards.size(name), 1);
+    let not_large = f.guards.not(large);
+    let negation = f.bound(not_large);
+    assert_eq!(f.guards.not(name), negation);
+    let contradiction = f.guards.and(name, not_large);
+    assert_ne!(contradiction, Guard::FALSE);
+    assert!(satisfiable(&f, contradiction, &[], &Budget::default()).is_unsat());
+    let both = f.guards.and(name, large);
+    assert!(satisfiable(&f, both, &[], &Budget::default()).is_sat());
+}
+
+/// A factorisation too hard for a small budget.
+fn hard(f: &mut Formula) -> Vec<Term> {
+    let (x, y) = (f.terms.fresh(64).1, f.terms.fresh(64).1);
+    let product = f.terms.mul(x, y);
+    let prime = f.terms.constant(0x7FFF_FFFF_FFFF_FFE7, 64);
+    let limit = f.terms.constant(1 << 32, 64);
+    let one = f.terms.constant(1, 64);
+    vec![
+        f.terms.eq(product, prime),
+        f.terms.ult(x, limit),
+        f.terms.ult(y, limit),
+        f.terms.ult(one, x),
+        f.terms.ult(one, y),
+    ]
+}
+
+#[test]
+fn the_effort_budget_stops_the_solver_and_the_session_goes_on() {
+    let mut f = Formula::new();
+    let query = hard(&mut f);
+    let mut session = Session::new(Budget {
+        effort: 50_000,
+        ..Budget::default()
+    });
+    assert!(matches!(session.check(&f, &[], &query), Outcome::Unknown));
+    assert_eq!(session.queries.unknown, 1);
+    assert!(session.check(&f, &[], &query[1..]).is_sat());
+}
+
+#[test]
+fn the_clause_budget_makes_a_hard_operator_unknown_not_wrong() {
+    let mut f = Formula::new();
+    let query = hard(&mut f);
+    let budget = Budget {
+        clauses: 5_000,
+        ..Budget::default()
+    };
+    let mut session = Session::new(budget);
+    assert!(matches!(session.check(&f, &[], &query), Outcome::Unknown));
+    // What does not depend on the product is still decided.
+    let x = f.terms.var_term(Var(0));
+    let low = f.terms.constant(5, 64);
+    let high = f.terms.constant(9, 64);
+    let contradiction = [f.terms.ult(x, low), f.terms.ult(high, x)];
+    let query: Vec<Term> = query.into_iter().chain(contradiction).collect();
+    assert!(session.check(&f, &[], &query).is_unsat());
+}
