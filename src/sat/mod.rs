@@ -109,6 +109,9 @@ const GUESSES: u64 = 4;
 /// Solver variables at which a session begins anew: a solver assigns all of them in each model.
 const MAX_VARS: usize = 20_000;
 
+/// Guards and terms that are to hold at once, sorted.
+type Query = (Box<[Guard]>, Box<[Term]>);
+
 /// Answers many queries over one formula, which may grow between them. Translates a term once, keeps
 /// the solver's clauses, and tries the models found so far.
 pub struct Session {
@@ -117,7 +120,7 @@ pub struct Session {
     /// Most recently successful first.
     models: Vec<Evaluator>,
     guesses: Vec<Evaluator>,
-    unsat: FxHashSet<(Box<[Guard]>, Box<[Term]>)>,
+    unsat: FxHashSet<Query>,
     backend: Option<(Blaster, Solver)>,
 }
 
