@@ -7,6 +7,7 @@
 mod bare;
 mod command;
 mod compile_commands;
+mod complaint;
 mod preprocess;
 mod standin;
 mod tree;

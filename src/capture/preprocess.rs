@@ -19,6 +19,7 @@ use thiserror::Error;
 use wait4::Wait4;
 
 use super::command::{self, CompileCommand};
+use super::complaint::{Complaint, Mend};
 use super::standin::{self, StandIns};
 use super::{Place, Problem, Severity, Tree};
 
@@ -91,12 +92,6 @@ struct Run {
     messages: String,
     success: bool,
     cpu: Duration,
-}
-
-/// A complaint that can be mended.
-enum Mend {
-    Header(PathBuf),
-    Flag(String),
 }
 
 impl<'a> Preprocessor<'a> {
@@ -203,64 +198,71 @@ impl<'a> Preprocessor<'a> {
             if run.success {
                 return Ok(run.text);
             }
-            let complaint = self.complaint(command, &run.messages).unwrap_or_else(|| {
+            let first = Complaint::first(&run.messages).ok_or_else(|| {
+                let program = compiler.program.display();
                 at_source(
                     Severity::Error,
-                    format!("{} failed without a message", compiler.program.display()),
+                    format!("{program} failed without a message"),
                 )
-            });
-            let mended = match mend(&complaint.message) {
+            })?;
+            let fatal = Complaint::fatal(&run.messages);
+            let cause = fatal.as_ref().unwrap_or(&first);
+            let mended = match cause.mend() {
                 Some(Mend::Header(name)) => {
                     let folder = match &mut stand_ins {
                         Some(folder) => folder,
                         none => none.insert(StandIns::new().map_err(failed)?),
                     };
-                    let template = self.tree.template(&name);
-                    let text = template
-                        .as_ref()
-                        .map_or(String::new(), |(_, text)| standin::from_template(text));
-                    let added = folder.add(&name, &text).map_err(failed)?;
-                    let what = match template {
-                        Some((file, _)) => format!("taken from its template {file}"),
-                        None => "taken as empty".to_owned(),
-                    };
-                    added.then(|| format!("{} cannot be found; {what}", name.display()))
+                    self.add_stand_in(folder, &name).map_err(failed)?
                 }
                 Some(Mend::Flag(flag)) => {
                     let before = arguments.len();
                     arguments.retain(|argument| argument.to_str() != Some(&flag));
-                    let message = || {
-                        format!(
-                            "{} does not know {flag}; left out",
-                            compiler.program.display()
-                        )
-                    };
-                    (arguments.len() < before).then(message)
+                    let program = compiler.program.display();
+                    (arguments.len() < before)
+                        .then(|| format!("{program} does not know {flag}; left out"))
                 }
                 None => None,
             };
-            match mended {
-                Some(message) => {
-                    notes.push(Problem::new(Severity::Warning, complaint.place, message))
-                }
-                // What was made up may be what the program objects to (`#error "run configure"`), and
-                // after such an error the compiler goes on to the end.
-                None if (command.guessed || stand_ins.is_some())
-                    && complaint.message.starts_with("#error") =>
-                {
-                    notes.push(Problem {
-                        severity: Severity::Warning,
-                        ..complaint
-                    });
-                    return Ok(run.text);
-                }
-                None => return Err(complaint),
+            if let Some(message) = mended {
+                let problem = self.problem(command, cause);
+                notes.push(Problem {
+                    severity: Severity::Warning,
+                    message,
+                    ..problem
+                });
+                continue;
             }
+            let problem = self.problem(command, &first);
+            // What was made up may be what the program objects to (`#error "run configure"`), and the
+            // compiler goes on to the end after an error that is not fatal.
+            if fatal.is_some() || !(command.guessed || stand_ins.is_some()) {
+                return Err(problem);
+            }
+            notes.push(Problem {
+                severity: Severity::Warning,
+                ..problem
+            });
+            return Ok(run.text);
         }
         Err(at_source(
             Severity::Error,
             format!("more than {MENDING_LIMIT} headers cannot be found"),
         ))
+    }
+
+    /// Makes a missing header exist and says how; `None` if that cannot be done.
+    fn add_stand_in(&self, folder: &StandIns, name: &Path) -> io::Result<Option<String>> {
+        let template = self.tree.template(name);
+        let text = template
+            .as_ref()
+            .map_or(String::new(), |(_, text)| standin::from_template(text));
+        let what = match template {
+            Some((file, _)) => format!("taken from its template {file}"),
+            None => "taken as empty".to_owned(),
+        };
+        let added = folder.add(name, &text)?;
+        Ok(added.then(|| format!("{} cannot be found; {what}", name.display())))
     }
 
     /// One run of the compiler.
@@ -320,36 +322,15 @@ impl<'a> Preprocessor<'a> {
         })
     }
 
-    /// The compiler's first error.
-    fn complaint(&self, command: &CompileCommand, messages: &str) -> Option<Problem> {
-        let error = messages.lines().find_map(|line| {
-            [": fatal error: ", ": error: "]
-                .into_iter()
-                .find_map(|kind| line.split_once(kind))
-        });
-        let Some((place, message)) = error else {
-            let line = messages.lines().find(|line| !line.trim().is_empty())?;
-            return Some(Problem::new(Severity::Error, None, line.trim()));
-        };
-        let mut numbers = [0, 0];
-        let mut file = place;
-        let mut parts = place.rsplitn(3, ':');
-        if let (Some(column), Some(line), Some(name)) = (parts.next(), parts.next(), parts.next())
-            && let (Ok(line), Ok(column)) = (line.parse(), column.parse())
-        {
-            (file, numbers) = (name, [line, column]);
-        }
-        let [line, column] = numbers;
+    /// A complaint with its place as reports have it: the unit when the compiler names none.
+    fn problem(&self, command: &CompileCommand, complaint: &Complaint) -> Problem {
+        let (line, column) = (complaint.line, complaint.column);
         let file = match line {
-            // The complainer is the compiler: `cc1`, `gcc`.
             0 => command.name.clone(),
-            _ => self.tree.name(&command.directory, file).shown,
+            _ => self.tree.name(&command.directory, &complaint.file).shown,
         };
-        Some(Problem::new(
-            Severity::Error,
-            Some(Place { file, line, column }),
-            message,
-        ))
+        let place = Place { file, line, column };
+        Problem::new(Severity::Error, Some(place), complaint.message.clone())
     }
 
     /// The compiler to run a command with.
@@ -418,28 +399,6 @@ fn read_messages(mut stderr: impl Read) -> Vec<u8> {
         .read_to_end(&mut messages);
     let _ = io::copy(&mut stderr, &mut io::sink());
     messages
-}
-
-/// What to do about a complaint of gcc's or clang's, if anything.
-fn mend(message: &str) -> Option<Mend> {
-    let unquoted = |text: &str| text.trim().trim_matches(['\'', '"', '`']).to_owned();
-    if let Some(name) = message.strip_suffix(": No such file or directory") {
-        return Some(Mend::Header(PathBuf::from(name)));
-    }
-    if let Some(name) = message.strip_suffix(" file not found") {
-        return Some(Mend::Header(PathBuf::from(unquoted(name))));
-    }
-    let flag = [
-        "unrecognized command-line option ",
-        "unrecognized command line option ",
-        "unknown argument: ",
-        "unknown argument ",
-        "unsupported option ",
-    ]
-    .into_iter()
-    .find_map(|start| message.strip_prefix(start))?;
-    let flag = flag.split(';').next().unwrap_or(flag);
-    Some(Mend::Flag(unquoted(flag)))
 }
 
 #[cfg(test)]
@@ -549,6 +508,13 @@ mod tests {
             error.to_string(),
             "a.c: not preprocessed: a.c:2:2: error: #error \"configure me\""
         );
+    }
+
+    #[test]
+    fn a_missing_header_is_mended_behind_an_error_directive() {
+        let (text, notes) = only(&[("a.c", "#error e\n#include <gone.h>\nint a;")]).unwrap();
+        assert_eq!(text, "int a;");
+        assert_eq!(notes.len(), 2, "{notes:?}");
     }
 
     #[test]

@@ -87,7 +87,8 @@ pub(super) fn from_template(template: &str) -> String {
             (Some("undef" | "cmakedefine" | "cmakedefine01" | "mesondefine"), Some(name)) => {
                 out.push_str(&define(name));
             }
-            _ => out.push_str(&substitute(line)),
+            (Some("include"), _) => out.push_str(&substitute(line, Some(""))),
+            _ => out.push_str(&substitute(line, None)),
         }
         out.push('\n');
     }
@@ -123,8 +124,8 @@ fn define(name: &str) -> String {
     format!("#define {name} {value}")
 }
 
-/// `@NAME@` becomes 0 outside string literals and stays inside.
-fn substitute(line: &str) -> String {
+/// `@NAME@` becomes `value`, or else 0 outside string literals and stays inside.
+fn substitute(line: &str, value: Option<&str>) -> String {
     let mut out = String::with_capacity(line.len());
     let mut quoted = false;
     let mut rest = line;
@@ -138,11 +139,12 @@ fn substitute(line: &str) -> String {
                 tail
             }
             Some(end) if is_name(&tail[..end]) => {
-                out.push_str(if quoted {
+                let kept = if quoted {
                     &rest[at..=at + 1 + end]
                 } else {
                     "0"
-                });
+                };
+                out.push_str(value.unwrap_or(kept));
                 &tail[end + 1..]
             }
             _ => {
@@ -205,12 +207,15 @@ mod tests {
     fn a_template_is_filled_in_as_far_as_can_be_told() {
         let text = from_template(
             "/* Define if. */\n#undef HAVE_SYS_TYPES_H\n#  undef PACKAGE\n#cmakedefine SIZEOF_LONG ${X}\n\
-             #undef HAVE_ODD_THING\n#define N @N@\n#define V \"@V@\" /* a@b */",
+             #undef HAVE_ODD_THING\n#define N @N@\n#define V \"@V@\" /* a@b */\n#include \"x@S@.h\"",
         );
         assert!(text.contains("__has_include(<sys/types.h>)\n#define HAVE_SYS_TYPES_H 1"));
         assert!(text.contains(
             "#define PACKAGE \"\"\n#define SIZEOF_LONG 8\n/* HAVE_ODD_THING */\n#define N 0\n"
         ));
-        assert!(text.contains("#define V \"@V@\" /* a@b */"));
+        assert!(
+            text.contains("#define V \"@V@\" /* a@b */\n#include \"x.h\"\n"),
+            "{text}"
+        );
     }
 }
