@@ -6,8 +6,14 @@
 //! Steps: [`lex`] → [`split`] → [`normalise`] → [`parse`] (lang-c, one declaration at a time, behind a
 //! prelude of typedef names) → [`scope`] (what each name means in this unit) → [`lower`].
 
+pub mod lex;
+pub mod normalise;
+pub mod outline;
 pub mod parse;
 pub mod scope;
+pub mod share;
+pub mod split;
+pub mod unit;
 
 use serde::{Deserialize, Serialize};
 

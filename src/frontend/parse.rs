@@ -1,7 +1,17 @@
 //! One external declaration, parsed by lang-c.
+//!
+//! In: a normalised declaration. Out: its syntax tree with the places of its tokens, or why there is
+//! none. lang-c recurses, so the parser runs on as much stack as the normaliser estimates.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lang_c::ast::ExternalDeclaration;
+use lang_c::driver::{Config, Flavor, parse_preprocessed};
 use lang_c::span::Node;
+
+use super::lex::Token;
+use super::normalise::Normalised;
+use super::{LossReason, Stage};
 
 /// Content hash of a normalised declaration (tokens, prelude and, for function definitions, place).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,4 +64,85 @@ impl Places {
             },
         }
     }
+}
+
+/// Parses a normalised declaration. `files` names the files that tokens index.
+pub fn parse(
+    key: DeclKey,
+    normalised: Normalised,
+    tokens: &[Token],
+    files: &dyn Fn(u32) -> String,
+) -> Result<Declaration, LossReason> {
+    let places = places(&normalised, tokens, files);
+    let Normalised {
+        text,
+        prelude,
+        stack,
+        ..
+    } = normalised;
+    let config = Config {
+        cpp_command: String::new(),
+        cpp_options: Vec::new(),
+        flavor: Flavor::GnuC11,
+    };
+    let stack = stack + (1 << 20);
+    let parsed = stacker::maybe_grow(stack, stack, || {
+        catch_unwind(AssertUnwindSafe(|| parse_preprocessed(&config, text)))
+    });
+    let lost = |message: String| LossReason {
+        stage: Stage::Parse,
+        message,
+    };
+    let parsed = parsed
+        .map_err(|_| lost("the parser failed".to_owned()))?
+        .map_err(|error| {
+            let rest = error.source.get(error.offset..).unwrap_or("");
+            let token: String = rest.chars().take_while(|c| *c != ' ').take(40).collect();
+            lost(if token.is_empty() {
+                "syntax error at the end of the declaration".to_owned()
+            } else {
+                format!("syntax error before `{token}`")
+            })
+        })?;
+    let mut declarations = parsed.unit.0.into_iter().skip(prelude);
+    match (declarations.next(), declarations.next()) {
+        (Some(ast), None) => Ok(Declaration { key, ast, places }),
+        _ => Err(lost("not exactly one declaration".to_owned())),
+    }
+}
+
+fn places(normalised: &Normalised, tokens: &[Token], files: &dyn Fn(u32) -> String) -> Places {
+    let mut places = Places {
+        files: Vec::new(),
+        tokens: Vec::with_capacity(normalised.places.len()),
+    };
+    let mut indices: Vec<u32> = Vec::new();
+    // The file that the declaration starts in comes first.
+    let first = tokens.first().map(|token| token.file);
+    for file in first.into_iter().chain(
+        normalised
+            .places
+            .iter()
+            .filter_map(|place| tokens.get(place.1 as usize))
+            .map(|token| token.file),
+    ) {
+        if !indices.contains(&file) && indices.len() < usize::from(u16::MAX) {
+            indices.push(file);
+            places.files.push(files(file));
+        }
+    }
+    let mut last = (u32::MAX, 0);
+    for &(offset, index) in &normalised.places {
+        let Some(token) = tokens.get(index as usize) else {
+            continue;
+        };
+        if token.file != last.0 {
+            let at = indices.iter().position(|file| *file == token.file);
+            last = (token.file, at.unwrap_or(0) as u16);
+        }
+        places
+            .tokens
+            .push((offset, last.1, token.line, token.column));
+    }
+    places
 }

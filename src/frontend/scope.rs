@@ -3,10 +3,20 @@
 //! In: the unit's split declarations. Out: for a typedef name, a tag or an ordinary identifier, the
 //! external declaration that gives it its meaning, parsed on demand and shared between units.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::BodyKey;
 use super::LossReason;
-use super::parse::Declaration;
+use super::lex::{self, Token};
+use super::normalise;
+use super::outline::{Form, NameId, Outline, Space, outline};
+use super::parse::{self, DeclKey, Declaration};
+use super::share::{Dep, Share, Tree};
+use super::split::{Piece, Pieces, SourceFile};
 
 /// Which kind of tag a name is looked up as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,6 +40,311 @@ pub trait Scope {
     /// The declaration of a function, object or enumerator: the definition if the unit has it, else
     /// the most complete declaration.
     fn ordinary(&self, name: &str) -> Option<DeclId>;
-    /// The parsed declaration.
+    /// Whether any declaration of the function says that it does not return.
+    fn noreturn(&self, _name: &str) -> bool {
+        false
+    }
+    /// The parsed declaration; a function definition is given as its prototype, without the body.
     fn declaration(&self, id: DeclId) -> Result<Arc<Declaration>, LossReason>;
+}
+
+/// What a name means: the declaration that says most about it.
+#[derive(Clone, Copy, Debug)]
+struct Meaning {
+    id: DeclId,
+    rank: u8,
+    internal: bool,
+}
+
+/// The external declarations of one unit and what its names mean.
+pub struct UnitScope<'a> {
+    share: &'a Share,
+    text: &'a [u8],
+    pieces: Pieces<'a>,
+    outlines: Vec<Arc<Outline>>,
+    names: FxHashMap<Dep, Meaning>,
+    /// Keys of declarations as dependencies, computed on demand.
+    keys: RefCell<Vec<Option<DeclKey>>>,
+}
+
+impl<'a> UnitScope<'a> {
+    pub fn new(share: &'a Share, text: &'a [u8], pieces: Pieces<'a>) -> UnitScope<'a> {
+        let outlines: Vec<Arc<Outline>> = pieces
+            .pieces
+            .iter()
+            .map(|piece| {
+                share.outline(piece.raw, || {
+                    outline(text, &tokens(text, &pieces, piece, piece.end), piece.body)
+                })
+            })
+            .collect();
+        let mut names: FxHashMap<Dep, Meaning> = FxHashMap::default();
+        names.reserve(outlines.len() * 2);
+        for (id, outline) in outlines.iter().enumerate() {
+            for declared in &outline.declared {
+                let meaning = Meaning {
+                    id: DeclId(id as u32),
+                    rank: declared.rank,
+                    internal: declared.internal,
+                };
+                names
+                    .entry((declared.space, declared.name))
+                    .and_modify(|known| {
+                        let internal = known.internal || meaning.internal;
+                        if meaning.rank > known.rank {
+                            *known = meaning;
+                        }
+                        known.internal = internal;
+                    })
+                    .or_insert(meaning);
+            }
+        }
+        let keys = RefCell::new(vec![None; outlines.len()]);
+        UnitScope {
+            share,
+            text,
+            pieces,
+            outlines,
+            names,
+            keys,
+        }
+    }
+
+    /// All declarations in order.
+    pub fn ids(&self) -> impl Iterator<Item = DeclId> + use<> {
+        (0..self.outlines.len() as u32).map(DeclId)
+    }
+
+    pub fn piece(&self, id: DeclId) -> Option<&Piece> {
+        self.pieces.pieces.get(id.0 as usize)
+    }
+
+    pub fn outline(&self, id: DeclId) -> Option<&Outline> {
+        self.outlines.get(id.0 as usize).map(Arc::as_ref)
+    }
+
+    /// The file that a declaration starts in.
+    pub fn file(&self, id: DeclId) -> Option<&SourceFile> {
+        self.pieces.files.get(self.piece(id)?.file)
+    }
+
+    pub fn pieces(&self) -> &Pieces<'a> {
+        &self.pieces
+    }
+
+    fn find(&self, space: Space, name: NameId) -> Option<Meaning> {
+        self.names.get(&(space, name)).copied()
+    }
+
+    /// The definition of a function, if the unit has one.
+    pub fn function(&self, name: NameId) -> Option<DeclId> {
+        let id = self.find(Space::Ordinary, name)?.id;
+        (self.outline(id)?.form == Form::Function).then_some(id)
+    }
+
+    /// Whether the unit gives the function or object internal linkage.
+    pub fn is_internal(&self, name: NameId) -> bool {
+        self.find(Space::Ordinary, name)
+            .is_some_and(|meaning| meaning.internal)
+    }
+
+    /// Whether the name is a typedef name before this declaration.
+    fn is_typedef_before(&self, name: NameId, id: DeclId) -> bool {
+        self.find(Space::Typedef, name)
+            .is_some_and(|meaning| meaning.id < id)
+    }
+
+    /// The key of what a declaration says to others: for a function definition, its head.
+    fn head_key(&self, id: DeclId) -> DeclKey {
+        if let Some(Some(key)) = self.keys.borrow().get(id.0 as usize) {
+            return *key;
+        }
+        let key = match (self.piece(id), self.outline(id)) {
+            (Some(piece), Some(outline)) => {
+                let idents = match outline.form {
+                    Form::Function => &outline.head_idents,
+                    _ => &outline.idents,
+                };
+                self.key(id, piece.head, idents)
+            }
+            _ => DeclKey([0; 16]),
+        };
+        if let Some(slot) = self.keys.borrow_mut().get_mut(id.0 as usize) {
+            *slot = Some(key);
+        }
+        key
+    }
+
+    /// The key of a whole declaration, body included.
+    pub fn full_key(&self, id: DeclId) -> DeclKey {
+        match (self.piece(id), self.outline(id)) {
+            (Some(piece), Some(outline)) => self.key(id, piece.raw, &outline.idents),
+            _ => DeclKey([0; 16]),
+        }
+    }
+
+    fn key(&self, id: DeclId, content: u128, idents: &[NameId]) -> DeclKey {
+        let mut hasher = Xxh3::new();
+        hasher.update(&content.to_le_bytes());
+        for name in idents {
+            if self.is_typedef_before(*name, id) {
+                hasher.update(&name.0.to_le_bytes());
+            }
+        }
+        DeclKey(hasher.digest128().to_le_bytes())
+    }
+
+    /// Hash of a definition and of what these names mean here: equal hashes, equal bodies.
+    pub fn body_key(&self, definition: DeclKey, deps: &[Dep]) -> BodyKey {
+        let mut hasher = Xxh3::new();
+        hasher.update(&[LOWERING_VERSION]);
+        hasher.update(&definition.0);
+        for &(space, name) in deps {
+            hasher.update(&[space as u8]);
+            hasher.update(&name.0.to_le_bytes());
+            match self.find(space, name) {
+                Some(_) if space == Space::Noreturn => hasher.update(&[2]),
+                Some(meaning) => hasher.update(&self.head_key(meaning.id).0),
+                None => hasher.update(&[1]),
+            }
+        }
+        BodyKey(hasher.digest128().to_le_bytes())
+    }
+
+    /// Parses a function definition, body included. Not shared: it is lowered once and dropped.
+    pub fn definition(&self, id: DeclId) -> Result<Declaration, LossReason> {
+        self.parse(id, self.full_key(id), true)
+    }
+
+    fn parse(&self, id: DeclId, key: DeclKey, whole: bool) -> Result<Declaration, LossReason> {
+        let Some(piece) = self.piece(id) else {
+            return Err(LossReason {
+                stage: super::Stage::Parse,
+                message: "no such declaration".to_owned(),
+            });
+        };
+        let body = piece.body.filter(|_| whole);
+        let end = match piece.body {
+            Some(body) if !whole => body,
+            _ => piece.end,
+        };
+        let tokens = tokens(self.text, &self.pieces, piece, end);
+        let typedef = |name: &[u8]| self.is_typedef_before(NameId::of(name), id);
+        let prototype = piece.body.is_some() && !whole;
+        let normalised =
+            normalise::normalise(self.text, &tokens, &typedef, body, prototype, piece.pack)?;
+        parse::parse(key, normalised, &tokens, &|file| {
+            let file = self.pieces.files.get(file);
+            file.map_or(String::new(), |file| file.name.clone())
+        })
+    }
+
+    fn tree(&self, id: DeclId) -> Tree {
+        let key = self.head_key(id);
+        let weight = self
+            .piece(id)
+            .map_or(0, |piece| (piece.end - piece.start) as usize);
+        self.share
+            .tree(key, weight, || self.parse(id, key, false).map(Arc::new))
+    }
+}
+
+/// Part of every body's key: changes when lowering gives other bodies for the same source.
+const LOWERING_VERSION: u8 = 1;
+
+fn tokens(text: &[u8], pieces: &Pieces<'_>, piece: &Piece, end: u32) -> Vec<Token> {
+    lex::tokens(
+        text,
+        piece.start as usize,
+        end as usize,
+        piece.place(),
+        &mut |raw| pieces.files.find(raw).unwrap_or(0),
+    )
+}
+
+impl From<TagKind> for Space {
+    fn from(kind: TagKind) -> Space {
+        match kind {
+            TagKind::Struct => Space::Struct,
+            TagKind::Union => Space::Union,
+            TagKind::Enum => Space::Enum,
+        }
+    }
+}
+
+/// Look-up in a unit that notes every name asked for, so that what was lowered is known to depend
+/// on those names' meanings and on nothing else.
+pub struct Recorder<'a> {
+    unit: &'a UnitScope<'a>,
+    deps: RefCell<FxHashSet<Dep>>,
+}
+
+impl<'a> Recorder<'a> {
+    pub fn new(unit: &'a UnitScope<'a>) -> Recorder<'a> {
+        Recorder {
+            unit,
+            deps: RefCell::default(),
+        }
+    }
+
+    /// The names that were asked for, sorted.
+    pub fn deps(self) -> Box<[Dep]> {
+        let mut deps: Vec<Dep> = self.deps.into_inner().into_iter().collect();
+        deps.sort_unstable();
+        deps.into_boxed_slice()
+    }
+
+    fn look_up(&self, space: Space, name: &str) -> Option<DeclId> {
+        let dep = (space, NameId::of(name.as_bytes()));
+        self.deps.borrow_mut().insert(dep);
+        self.unit.find(dep.0, dep.1).map(|meaning| meaning.id)
+    }
+}
+
+impl Scope for Recorder<'_> {
+    fn typedef(&self, name: &str) -> Option<DeclId> {
+        self.look_up(Space::Typedef, name)
+    }
+
+    fn tag(&self, kind: TagKind, name: &str) -> Option<DeclId> {
+        self.look_up(kind.into(), name)
+    }
+
+    fn ordinary(&self, name: &str) -> Option<DeclId> {
+        self.look_up(Space::Ordinary, name)
+    }
+
+    fn noreturn(&self, name: &str) -> bool {
+        self.look_up(Space::Noreturn, name).is_some()
+    }
+
+    fn declaration(&self, id: DeclId) -> Result<Arc<Declaration>, LossReason> {
+        self.unit.tree(id)
+    }
+}
+
+impl Scope for UnitScope<'_> {
+    fn typedef(&self, name: &str) -> Option<DeclId> {
+        let name = NameId::of(name.as_bytes());
+        self.find(Space::Typedef, name).map(|meaning| meaning.id)
+    }
+
+    fn tag(&self, kind: TagKind, name: &str) -> Option<DeclId> {
+        let name = NameId::of(name.as_bytes());
+        self.find(kind.into(), name).map(|meaning| meaning.id)
+    }
+
+    fn ordinary(&self, name: &str) -> Option<DeclId> {
+        let name = NameId::of(name.as_bytes());
+        self.find(Space::Ordinary, name).map(|meaning| meaning.id)
+    }
+
+    fn noreturn(&self, name: &str) -> bool {
+        let name = NameId::of(name.as_bytes());
+        self.find(Space::Noreturn, name).is_some()
+    }
+
+    fn declaration(&self, id: DeclId) -> Result<Arc<Declaration>, LossReason> {
+        self.tree(id)
+    }
 }

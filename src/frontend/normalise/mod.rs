@@ -1,0 +1,406 @@
+//! Rewrites one declaration's tokens into text that lang-c reads, keeping every meaning that the
+//! analysis uses (DESIGN §3, step 3).
+//!
+//! In: the tokens of a declaration and which of its words are typedef names. Out: [`Normalised`]: the
+//! text behind its prelude of `typedef int NAME;`, the place of each of its tokens, and how much stack
+//! the parser may need for it.
+//!
+//! What lang-c has no grammar for is encoded with names that begin with `__cassini_`; lowering gives
+//! them their meaning back:
+//!
+//! | source | text |
+//! |---|---|
+//! | `a ?: b` | `a ? __cassini_elvis : b` |
+//! | `__auto_type`, C23 `auto x = e` | type `__cassini_auto` |
+//! | `__int128`, `unsigned __int128`, `_BitInt(N)`, `__float128`, `__bf16` | types `__cassini_int128`, `__cassini_uint128`, `__cassini_bitint`, `__cassini_float128`, `__cassini_float16` |
+//! | `asm goto (… : l)` | `{ __asm__ (…); if (__cassini_nondet) goto l; }` |
+//! | `goto *e;`, `&&l` | `__cassini_goto(e);`, `__cassini_label("l")` |
+//! | `__builtin_types_compatible_p(A, B)` | `__cassini_types_compatible(sizeof(A), sizeof(B))` |
+//! | `__builtin_convertvector(v, T)` | `__cassini_convertvector(v, sizeof(T))` |
+//! | `{}` as an initialiser | `{ __cassini_empty }` |
+//! | `__real__ e`, `__imag__ e` | `__cassini_real(e)`, `__cassini_imag(e)` |
+//! | `#pragma pack(n)` | attribute `__cassini_pack(n)` on the records under it |
+//! | `__alignof__(e)` | `_Alignof(__typeof(e))` |
+
+mod attribute;
+mod expression;
+mod literal;
+mod statement;
+
+use super::lex::{Kind, Token, undigraph};
+use super::outline::{is_keyword, is_specifier_keyword, is_type_keyword};
+use super::{LossReason, Stage};
+
+/// A declaration as lang-c reads it.
+#[derive(Debug)]
+pub struct Normalised {
+    /// Prelude (if any names) and declaration.
+    pub text: String,
+    /// How many external declarations the prelude is.
+    pub prelude: usize,
+    /// `(offset into text, index of the source token)`, ascending.
+    pub places: Vec<(u32, u32)>,
+    /// Bytes of stack that parsing may need, generously.
+    pub stack: usize,
+}
+
+/// Brackets nested deeper than this are not parsed.
+pub const MAX_NESTING: usize = 200;
+/// A declaration that may need more stack than this is not parsed.
+const MAX_STACK: usize = 1 << 30;
+
+/// What brackets stand around a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Context {
+    File,
+    Record,
+    Enum,
+    /// Statements.
+    Block,
+    /// Braces of an initialiser.
+    Initialiser,
+    /// Round or square brackets.
+    Inner,
+}
+
+/// Rewrites a declaration. `typedef` tells which identifiers are typedef names before it; `body` is
+/// the offset of a function's `{`; `prototype` that the tokens are a definition's head, to be written
+/// as a declaration; `pack` what `#pragma pack` says.
+pub fn normalise(
+    text: &[u8],
+    tokens: &[Token],
+    typedef: &dyn Fn(&[u8]) -> bool,
+    body: Option<u32>,
+    prototype: bool,
+    pack: u8,
+) -> Result<Normalised, LossReason> {
+    let mates = mates(text, tokens)?;
+    let mut prelude: Vec<&[u8]> = tokens
+        .iter()
+        .filter(|token| token.kind == Kind::Ident)
+        .map(|token| &text[token.start as usize..token.end as usize])
+        .filter(|name| !is_keyword(name) && typedef(name))
+        .collect();
+    prelude.sort_unstable();
+    prelude.dedup();
+    let mut normaliser = Normaliser {
+        text,
+        tokens,
+        mates: mates.mates,
+        typedefs: &prelude,
+        encoded: Vec::new(),
+        dropped: Vec::new(),
+        wide: Vec::new(),
+        body: body.and_then(|body| tokens.iter().position(|token| token.start == body)),
+        pack,
+        out: String::with_capacity(tokens.len() * 6),
+        places: Vec::with_capacity(tokens.len()),
+        insert_int: None,
+    };
+    normaliser.mark_extended_types();
+    let end = if prototype {
+        normaliser.prototype_end()
+    } else {
+        tokens.len()
+    };
+    normaliser.sequence(0, end, Context::File)?;
+    if prototype {
+        normaliser.add(";");
+    }
+    let Normaliser {
+        encoded,
+        out,
+        mut places,
+        ..
+    } = normaliser;
+    let mut names: Vec<String> = prelude.iter().map(|name| identifier(name)).collect();
+    names.extend(encoded.into_iter().map(str::to_owned));
+    let mut front = String::new();
+    if !names.is_empty() {
+        front.push_str("typedef int ");
+        front.push_str(&names.join(","));
+        front.push_str(";\n");
+    }
+    let shift = front.len() as u32;
+    for place in &mut places {
+        place.0 += shift;
+    }
+    let prelude = usize::from(!front.is_empty());
+    front.push_str(&out);
+    Ok(Normalised {
+        text: front,
+        prelude,
+        places,
+        stack: mates.stack,
+    })
+}
+
+/// A loss of this stage.
+fn lost(message: impl Into<String>) -> LossReason {
+    LossReason {
+        stage: Stage::Parse,
+        message: message.into(),
+    }
+}
+
+struct Mates {
+    mates: Vec<u32>,
+    stack: usize,
+}
+
+/// Matches brackets, and bounds what recursion the declaration can ask for.
+fn mates(text: &[u8], tokens: &[Token]) -> Result<Mates, LossReason> {
+    let mut mates = vec![u32::MAX; tokens.len()];
+    let mut open: Vec<(usize, u8)> = Vec::new();
+    let (mut deepest, mut elses, mut run, mut longest) = (0, 0usize, 0usize, 0usize);
+    for (index, token) in tokens.iter().enumerate() {
+        run += 1;
+        let spelling = undigraph(&text[token.start as usize..token.end as usize]);
+        match (token.kind, spelling) {
+            (Kind::Punct, b"(" | b"[" | b"{") => {
+                open.push((index, spelling[0]));
+                deepest = deepest.max(open.len());
+                if open.len() > MAX_NESTING {
+                    return Err(lost("brackets nested too deeply"));
+                }
+                if spelling == b"{" {
+                    run = 0;
+                }
+            }
+            (Kind::Punct, b")" | b"]" | b"}") => {
+                let wanted = match spelling {
+                    b")" => b'(',
+                    b"]" => b'[',
+                    _ => b'{',
+                };
+                match open.pop() {
+                    Some((at, bracket)) if bracket == wanted => {
+                        mates[at] = index as u32;
+                        mates[index] = at as u32;
+                    }
+                    _ => return Err(lost("brackets do not match")),
+                }
+                if spelling == b"}" {
+                    run = 0;
+                }
+            }
+            (Kind::Punct, b";" | b",") => run = 0,
+            (Kind::Ident, b"else") => elses += 1,
+            _ => {}
+        }
+        longest = longest.max(run);
+    }
+    if !open.is_empty() {
+        return Err(lost("brackets do not match"));
+    }
+    let stack = (deepest << 16) + (longest << 12) + (elses << 14);
+    if stack > MAX_STACK {
+        return Err(lost("nested too deeply"));
+    }
+    Ok(Mates { mates, stack })
+}
+
+/// The spelling of an identifier in ASCII letters, digits and `_`.
+pub fn identifier(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for &byte in name {
+        if byte.is_ascii_alphanumeric() || byte == b'_' {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("_x{byte:02x}"));
+        }
+    }
+    text
+}
+
+struct Normaliser<'t> {
+    text: &'t [u8],
+    tokens: &'t [Token],
+    mates: Vec<u32>,
+    /// Sorted.
+    typedefs: &'t [&'t [u8]],
+    /// Names of ours that the text uses as types.
+    encoded: Vec<&'static str>,
+    /// Tokens that are left out, sorted: `unsigned` beside `__int128`.
+    dropped: Vec<usize>,
+    /// What to write for the tokens of extended types.
+    wide: Vec<(usize, &'static str)>,
+    /// Index of the function body's `{`.
+    body: Option<usize>,
+    pack: u8,
+    out: String,
+    places: Vec<(u32, u32)>,
+    /// The token before which an implicit `int` belongs.
+    insert_int: Option<usize>,
+}
+
+type Done = Result<(), LossReason>;
+
+impl<'t> Normaliser<'t> {
+    /// The token's text, `""` beyond the end.
+    fn spelling(&self, at: usize) -> &'t [u8] {
+        match self.tokens.get(at) {
+            Some(token) => undigraph(&self.text[token.start as usize..token.end as usize]),
+            None => b"",
+        }
+    }
+
+    fn kind(&self, at: usize) -> Option<Kind> {
+        self.tokens.get(at).map(|token| token.kind)
+    }
+
+    /// An identifier that is no keyword.
+    fn is_name(&self, at: usize) -> bool {
+        self.kind(at) == Some(Kind::Ident) && !is_keyword(self.spelling(at))
+    }
+
+    fn is_typedef(&self, at: usize) -> bool {
+        self.kind(at) == Some(Kind::Ident)
+            && self.typedefs.binary_search(&self.spelling(at)).is_ok()
+    }
+
+    /// Where the declarator of a function's head ends: before an old-style definition's declarations
+    /// of parameters.
+    fn prototype_end(&self) -> usize {
+        let mut at = 0;
+        let mut parameters = false;
+        while at < self.tokens.len() {
+            let attributes = self.past_attributes(at);
+            if attributes != at {
+                at = attributes;
+            } else if parameters && self.kind(at) == Some(Kind::Ident) {
+                return at;
+            } else if self.spelling(at) == b"(" {
+                parameters = at > 0 && (self.is_name(at - 1) || self.spelling(at - 1) == b")");
+                at = self.mate(at) + 1;
+            } else {
+                at = self.mate(at).max(at) + 1;
+            }
+        }
+        at
+    }
+
+    /// The bracket that closes the one at `at`; `at` itself if it is none.
+    fn mate(&self, at: usize) -> usize {
+        match self.mates.get(at) {
+            Some(&mate) if mate != u32::MAX => mate as usize,
+            _ => at,
+        }
+    }
+
+    /// Appends text that stands for the token `at`.
+    fn emit(&mut self, at: usize, text: &str) {
+        if self.insert_int == Some(at) {
+            self.insert_int = None;
+            self.out.push_str("int ");
+        }
+        self.places.push((self.out.len() as u32, at as u32));
+        self.out.push_str(text);
+        self.out.push(' ');
+    }
+
+    /// Appends text with no token of its own.
+    fn add(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push(' ');
+    }
+
+    fn emit_token(&mut self, at: usize) {
+        let spelling = self.spelling(at);
+        match self.kind(at) {
+            Some(Kind::Ident) if spelling.iter().all(|b| *b != b'$' && b.is_ascii()) => {
+                self.emit(at, &String::from_utf8_lossy(spelling));
+            }
+            Some(Kind::Ident) => self.emit(at, &identifier(spelling)),
+            Some(Kind::Number) => self.emit(at, &literal::number(spelling)),
+            Some(Kind::Str) => self.emit(at, &literal::string(spelling)),
+            Some(Kind::Char) => self.emit(at, &literal::character(spelling)),
+            Some(Kind::Punct) => self.emit(at, &String::from_utf8_lossy(spelling)),
+            None => {}
+        }
+    }
+
+    /// Notes the use of a type name of ours and gives it back.
+    fn encode(&mut self, name: &'static str) -> &'static str {
+        if !self.encoded.contains(&name) {
+            self.encoded.push(name);
+        }
+        name
+    }
+
+    /// `unsigned __int128` is one type name to lang-c: marks the words around the type for dropping.
+    fn mark_extended_types(&mut self) {
+        for at in 0..self.tokens.len() {
+            let (signed, unsigned) = match self.spelling(at) {
+                b"__int128" | b"__int128_t" => ("__cassini_int128", "__cassini_uint128"),
+                b"__uint128_t" => ("__cassini_uint128", "__cassini_uint128"),
+                b"_BitInt" => ("__cassini_bitint", "__cassini_bitint"),
+                _ => continue,
+            };
+            let mut is_unsigned = false;
+            let past = match self.spelling(at) {
+                b"_BitInt" if self.spelling(at + 1) == b"(" => self.mate(at + 1) + 1,
+                _ => at + 1,
+            };
+            let left = (0..at).rev().take_while(|i| self.is_specifier_word(*i));
+            let right = (past..self.tokens.len()).take_while(|i| self.is_specifier_word(*i));
+            let mut dropped = Vec::new();
+            for index in left.chain(right) {
+                match self.spelling(index) {
+                    b"unsigned" => is_unsigned = true,
+                    b"signed" | b"__signed__" | b"__signed" | b"int" => {}
+                    _ => continue,
+                }
+                dropped.push(index);
+            }
+            dropped.extend(at + 1..past);
+            self.dropped.append(&mut dropped);
+            let name = if is_unsigned { unsigned } else { signed };
+            let name = self.encode(name);
+            self.wide.push((at, name));
+        }
+        self.dropped.sort_unstable();
+    }
+
+    fn is_specifier_word(&self, at: usize) -> bool {
+        let spelling = self.spelling(at);
+        self.kind(at) == Some(Kind::Ident)
+            && (is_specifier_keyword(spelling)
+                || matches!(
+                    spelling,
+                    b"unsigned" | b"signed" | b"__signed__" | b"__signed" | b"int"
+                ))
+    }
+
+    /// Whether a declaration starts at `at`.
+    fn starts_declaration(&self, at: usize) -> bool {
+        let spelling = self.spelling(at);
+        is_type_keyword(spelling)
+            || is_specifier_keyword(spelling)
+            || (self.is_typedef(at)
+                && (self.is_name(at + 1) || matches!(self.spelling(at + 1), b"*")))
+    }
+
+    /// Where the type is missing from a declaration that starts at `from` (C89 implicit `int`).
+    fn implicit_int(&self, from: usize, to: usize, file: bool) -> Option<usize> {
+        let mut at = from;
+        let mut specified = false;
+        while at < to {
+            let spelling = self.spelling(at);
+            if attribute::takes_list(spelling) || matches!(spelling, b"_Alignas" | b"alignas") {
+                at = self.mate(at + 1) + 1;
+            } else if is_specifier_keyword(spelling) && spelling != b"auto" {
+                specified = true;
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        let named = self.is_name(at)
+            && !self.is_typedef(at)
+            && matches!(self.spelling(at + 1), b"(" | b"=" | b"," | b";" | b"[");
+        let pointer = self.spelling(at) == b"*";
+        let missing = (named || pointer) && (specified || (file && from == 0));
+        missing.then_some(at)
+    }
+}

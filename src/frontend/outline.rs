@@ -1,0 +1,565 @@
+//! The outline of an external declaration: what it declares, read off its tokens.
+//!
+//! In: tokens of one declaration. Out: an [`Outline`]: the names it declares in each name space, its
+//! linkage, and the identifiers that could be typedef names in it. Nothing here depends on the unit,
+//! so one outline serves every unit that contains the declaration; telling a declared name from a
+//! type name needs no typedef table because a declarator's name is the last of its words.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::lex::{Kind, Token, undigraph};
+
+/// Names are compared by hash: 64 bits, equal in every run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameId(pub u64);
+
+impl NameId {
+    pub fn of(name: &[u8]) -> NameId {
+        NameId(xxh3_64(name))
+    }
+}
+
+/// Name spaces of C, tags by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Space {
+    Typedef,
+    Struct,
+    Union,
+    Enum,
+    Ordinary,
+    /// Pseudo-space: does any declaration of the function say `noreturn`?
+    Noreturn,
+}
+
+/// A name that a declaration gives a meaning to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared {
+    pub space: Space,
+    pub name: NameId,
+    /// How much the declaration says: of several declarations of one name, the highest counts.
+    pub rank: u8,
+    /// Internal linkage is given here.
+    pub internal: bool,
+}
+
+/// What kind of external declaration it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Function,
+    Declaration,
+    /// `_Static_assert`, top-level `asm`: nothing that the analysis reads.
+    Inert,
+}
+
+#[derive(Debug)]
+pub struct Outline {
+    pub form: Form,
+    pub declared: Box<[Declared]>,
+    /// Spelling of the first declared ordinary name, typedef name or tag.
+    pub name: Option<Box<str>>,
+    /// Identifiers that are no keywords, sorted.
+    pub idents: Box<[NameId]>,
+    /// Those before a function's body, sorted.
+    pub head_idents: Box<[NameId]>,
+}
+
+/// Rank of the declarations of an ordinary name.
+mod rank {
+    pub const UNPROTOTYPED: u8 = 1;
+    pub const EXTERN: u8 = 2;
+    pub const TENTATIVE: u8 = 3;
+    pub const INITIALISED: u8 = 4;
+    pub const DEFINITION: u8 = 5;
+}
+
+/// The outline of a declaration; `body` is the offset of a function's `{`.
+pub fn outline(text: &[u8], tokens: &[Token], body: Option<u32>) -> Outline {
+    let head = match body {
+        Some(body) => tokens.partition_point(|token| token.start < body),
+        None => tokens.len(),
+    };
+    let mut reader = Reader {
+        text,
+        tokens: &tokens[..head],
+        declared: Vec::new(),
+        name: None,
+        function: body.is_some(),
+        flags: Flags::default(),
+    };
+    let first = reader.spelling(0);
+    let inert = matches!(
+        first,
+        b"_Static_assert" | b"static_assert" | b"asm" | b"__asm__" | b"__asm" | b""
+    );
+    if !inert {
+        reader.tags();
+        reader.declaration();
+    }
+    let idents = |tokens: &[Token]| -> Box<[NameId]> {
+        let mut names: Vec<NameId> = tokens
+            .iter()
+            .filter(|token| token.kind == Kind::Ident)
+            .map(|token| &text[token.start as usize..token.end as usize])
+            .filter(|spelling| !is_keyword(spelling))
+            .map(NameId::of)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.into_boxed_slice()
+    };
+    Outline {
+        form: match (inert, body) {
+            (true, _) => Form::Inert,
+            (false, Some(_)) => Form::Function,
+            (false, None) => Form::Declaration,
+        },
+        name: reader.name,
+        declared: reader.declared.into_boxed_slice(),
+        idents: idents(tokens),
+        head_idents: if body.is_some() {
+            idents(&tokens[..head])
+        } else {
+            Box::default()
+        },
+    }
+}
+
+#[derive(Default)]
+struct Flags {
+    typedef: bool,
+    internal: bool,
+    external: bool,
+    noreturn: bool,
+    gnu_inline: bool,
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    tokens: &'t [Token],
+    declared: Vec<Declared>,
+    name: Option<Box<str>>,
+    function: bool,
+    flags: Flags,
+}
+
+impl<'t> Reader<'t> {
+    fn spelling(&self, at: usize) -> &'t [u8] {
+        match self.tokens.get(at) {
+            Some(token) => undigraph(&self.text[token.start as usize..token.end as usize]),
+            None => b"",
+        }
+    }
+
+    fn is_ident(&self, at: usize) -> bool {
+        self.tokens
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Ident)
+            && !is_keyword(self.spelling(at))
+    }
+
+    /// Index past the bracket that closes the one at `at`.
+    fn past(&self, at: usize) -> usize {
+        let mut depth = 0usize;
+        let mut index = at;
+        while index < self.tokens.len() {
+            match self.spelling(index) {
+                b"(" | b"[" | b"{" => depth += 1,
+                b")" | b"]" | b"}" => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return index + 1;
+                    }
+                }
+                _ => {}
+            }
+            index += 1;
+        }
+        index
+    }
+
+    /// Index past `__attribute__((…))` and `[[…]]` at `at`, if there are any.
+    fn past_attributes(&mut self, at: usize) -> usize {
+        let mut at = at;
+        loop {
+            let next = match self.spelling(at) {
+                word if takes_attribute_list(word) && self.spelling(at + 1) == b"(" => {
+                    self.past(at + 1)
+                }
+                b"[" if self.spelling(at + 1) == b"[" => self.past(at),
+                _ => return at,
+            };
+            self.flags.noreturn |= (at..next)
+                .any(|index| matches!(self.spelling(index), b"noreturn" | b"__noreturn__"));
+            self.flags.gnu_inline |= (at..next)
+                .any(|index| matches!(self.spelling(index), b"gnu_inline" | b"__gnu_inline__"));
+            at = next;
+        }
+    }
+
+    fn declare(&mut self, space: Space, at: usize, rank: u8) {
+        let spelling = self.spelling(at);
+        self.declared.push(Declared {
+            space,
+            name: NameId::of(spelling),
+            rank,
+            internal: self.flags.internal,
+        });
+        if self.name.is_none() {
+            self.name = Some(String::from_utf8_lossy(spelling).into());
+        }
+    }
+
+    /// Tags with a body, and enumerators, wherever they stand.
+    fn tags(&mut self) {
+        for at in 0..self.tokens.len() {
+            let space = match self.spelling(at) {
+                b"struct" => Space::Struct,
+                b"union" => Space::Union,
+                b"enum" => Space::Enum,
+                _ => continue,
+            };
+            let mut next = self.past_attributes(at + 1);
+            let tag = self.is_ident(next).then_some(next);
+            if tag.is_some() {
+                next = self.past_attributes(next + 1);
+            }
+            if space == Space::Enum && self.spelling(next) == b":" {
+                while !matches!(self.spelling(next), b"{" | b";" | b"," | b"") {
+                    next += 1;
+                }
+            }
+            if self.spelling(next) != b"{" {
+                continue;
+            }
+            if let Some(tag) = tag {
+                self.declare(space, tag, 0);
+            }
+            if space == Space::Enum {
+                self.enumerators(next);
+            }
+        }
+    }
+
+    fn enumerators(&mut self, open: usize) {
+        let end = self.past(open);
+        let mut at = open + 1;
+        while at < end {
+            if self.is_ident(at) {
+                self.declare(Space::Ordinary, at, rank::DEFINITION);
+            }
+            while at < end && self.spelling(at) != b"," {
+                at = match self.spelling(at) {
+                    b"(" | b"[" | b"{" => self.past(at),
+                    _ => at + 1,
+                };
+            }
+            at += 1;
+        }
+    }
+
+    /// The declarators of the declaration.
+    fn declaration(&mut self) {
+        let mut at = 0;
+        // A type was seen, so that the next word is a name.
+        let mut typed = false;
+        // The last word, which is the name if no other word follows.
+        let mut word: Option<usize> = None;
+        while at < self.tokens.len() {
+            let attributes = self.past_attributes(at);
+            if attributes != at {
+                at = attributes;
+                continue;
+            }
+            match self.spelling(at) {
+                b"typedef" => self.flags.typedef = true,
+                b"static" => self.flags.internal = true,
+                b"extern" => self.flags.external = true,
+                b"_Noreturn" | b"noreturn" => self.flags.noreturn = true,
+                b"struct" | b"union" | b"enum" => {
+                    typed = true;
+                    at = self.past_attributes(at + 1);
+                    if self.is_ident(at) {
+                        at = self.past_attributes(at + 1);
+                    }
+                    if self.spelling(at) == b"{" {
+                        at = self.past(at);
+                    }
+                    continue;
+                }
+                b"typeof" | b"__typeof__" | b"__typeof" | b"_BitInt" | b"typeof_unqual" => {
+                    typed = true;
+                    at = self.past(at + 1);
+                    continue;
+                }
+                b"_Atomic" if self.spelling(at + 1) == b"(" => {
+                    typed = true;
+                    at = self.past(at + 1);
+                    continue;
+                }
+                b"_Alignas" | b"alignas" => {
+                    at = self.past(at + 1);
+                    continue;
+                }
+                b"(" | b"[" | b"=" | b"," | b";" | b":" => {
+                    at = self.declarator(at, word, typed);
+                    word = None;
+                    typed = true;
+                    continue;
+                }
+                spelling if is_type_keyword(spelling) => typed = true,
+                _ if self.is_ident(at) => {
+                    typed |= word.is_some();
+                    word = Some(at);
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// One declarator, from the first token after its name (or after the specifiers when the name
+    /// is in brackets) to past the `,` or `;` that ends it.
+    fn declarator(&mut self, at: usize, word: Option<usize>, typed: bool) -> usize {
+        let mut function = false;
+        let mut prototyped = true;
+        let mut name = word;
+        let mut at = at;
+        if self.spelling(at) == b"(" {
+            let nested = match word {
+                None => true,
+                Some(_) => !typed && self.nests(at),
+            };
+            if nested {
+                let (found, is_function) = self.nested(at);
+                name = found;
+                function = is_function && self.spelling(self.past(at)) == b"(";
+                at = self.past(at);
+            } else {
+                function = true;
+                prototyped = self.spelling(at + 1) != b")";
+            }
+        }
+        let mut initialised = false;
+        let mut sized = false;
+        while at < self.tokens.len() {
+            let attributes = self.past_attributes(at);
+            if attributes != at {
+                at = attributes;
+                continue;
+            }
+            match self.spelling(at) {
+                b"," | b";" => break,
+                b"=" => initialised = true,
+                b"[" => sized |= self.spelling(at + 1) != b"]",
+                // Parameter declarations of an old-style definition.
+                _ if self.function && function && self.is_word(at) => {
+                    at = self.tokens.len();
+                    break;
+                }
+                _ => {}
+            }
+            at = match self.spelling(at) {
+                b"(" | b"[" | b"{" => self.past(at),
+                _ => at + 1,
+            };
+        }
+        if let Some(name) = name {
+            let rank = if self.function && self.flags.external && self.flags.gnu_inline {
+                // Only ever inlined: another definition is the function.
+                rank::INITIALISED
+            } else if self.function {
+                rank::DEFINITION
+            } else if initialised {
+                rank::INITIALISED
+            } else if function && !prototyped {
+                rank::UNPROTOTYPED
+            } else if function || (self.flags.external && !sized) {
+                rank::EXTERN
+            } else {
+                rank::TENTATIVE
+            };
+            if self.flags.typedef {
+                self.declare(Space::Typedef, name, 0);
+            } else {
+                self.declare(Space::Ordinary, name, rank);
+                if self.flags.noreturn {
+                    self.declare(Space::Noreturn, name, 0);
+                }
+            }
+        }
+        at + 1
+    }
+
+    fn is_word(&self, at: usize) -> bool {
+        self.tokens
+            .get(at)
+            .is_some_and(|token| token.kind == Kind::Ident)
+    }
+
+    /// Whether the bracket after the first word of a declaration holds a declarator: `T (*name)`,
+    /// `T (name)(int)`; not `name(int)`.
+    fn nests(&self, at: usize) -> bool {
+        let past = self.past(at);
+        match self.spelling(at + 1) {
+            b"*" | b"^" | b"(" => true,
+            b"__attribute__" | b"__attribute" => true,
+            _ => {
+                self.is_ident(at + 1)
+                    && past == at + 3
+                    && matches!(self.spelling(past), b"(" | b"[")
+            }
+        }
+    }
+
+    /// The name inside a bracketed declarator, and whether it declares a function when a parameter
+    /// list follows the bracket (`(name)(…)`) or is inside (`(*name(…))`).
+    fn nested(&mut self, open: usize) -> (Option<usize>, bool) {
+        let end = self.past(open);
+        let mut at = open + 1;
+        let mut pointer = false;
+        while at < end {
+            let attributes = self.past_attributes(at);
+            if attributes != at {
+                at = attributes;
+            } else if self.is_ident(at) {
+                // `(*name(int))(void)`: a function that returns a pointer.
+                return (Some(at), !pointer || self.spelling(at + 1) == b"(");
+            } else {
+                pointer |= matches!(self.spelling(at), b"*" | b"^");
+                at += 1;
+            }
+        }
+        (None, false)
+    }
+}
+
+fn takes_attribute_list(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"__attribute__" | b"__attribute" | b"__declspec" | b"asm" | b"__asm__" | b"__asm"
+    )
+}
+
+/// Keywords that are or begin a type.
+pub fn is_type_keyword(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"void"
+            | b"char"
+            | b"short"
+            | b"int"
+            | b"long"
+            | b"float"
+            | b"double"
+            | b"signed"
+            | b"__signed__"
+            | b"__signed"
+            | b"unsigned"
+            | b"_Bool"
+            | b"_Complex"
+            | b"__complex__"
+            | b"__complex"
+            | b"struct"
+            | b"union"
+            | b"enum"
+            | b"typeof"
+            | b"__typeof"
+            | b"__typeof__"
+            | b"typeof_unqual"
+            | b"__typeof_unqual__"
+            | b"__typeof_unqual"
+            | b"_Atomic"
+            | b"_BitInt"
+            | b"__auto_type"
+            | b"__int128"
+            | b"__int128_t"
+            | b"__uint128_t"
+            | b"__builtin_va_list"
+            | b"_Float16"
+            | b"_Float32"
+            | b"_Float64"
+            | b"_Float128"
+            | b"_Float32x"
+            | b"_Float64x"
+            | b"__float128"
+            | b"__float80"
+            | b"__bf16"
+            | b"__fp16"
+            | b"_Decimal32"
+            | b"_Decimal64"
+            | b"_Decimal128"
+            | b"__int64"
+            | b"__int32"
+            | b"__int16"
+            | b"__int8"
+    )
+}
+
+/// Storage classes, qualifiers and function specifiers: words before a type.
+pub fn is_specifier_keyword(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"typedef"
+            | b"extern"
+            | b"static"
+            | b"auto"
+            | b"register"
+            | b"_Thread_local"
+            | b"__thread"
+            | b"thread_local"
+            | b"constexpr"
+            | b"inline"
+            | b"__inline"
+            | b"__inline__"
+            | b"__forceinline"
+            | b"_Noreturn"
+            | b"const"
+            | b"__const"
+            | b"__const__"
+            | b"volatile"
+            | b"__volatile"
+            | b"__volatile__"
+            | b"restrict"
+            | b"__restrict"
+            | b"__restrict__"
+            | b"__extension__"
+            | b"_Alignas"
+            | b"alignas"
+            | b"__attribute__"
+            | b"__attribute"
+            | b"__declspec"
+    )
+}
+
+/// Words that are never a declared name.
+pub fn is_keyword(word: &[u8]) -> bool {
+    is_type_keyword(word)
+        || is_specifier_keyword(word)
+        || matches!(
+            word,
+            b"if"
+                | b"else"
+                | b"while"
+                | b"for"
+                | b"do"
+                | b"switch"
+                | b"case"
+                | b"default"
+                | b"break"
+                | b"continue"
+                | b"goto"
+                | b"return"
+                | b"sizeof"
+                | b"_Alignof"
+                | b"alignof"
+                | b"__alignof__"
+                | b"__alignof"
+                | b"_Generic"
+                | b"_Static_assert"
+                | b"asm"
+                | b"__asm__"
+                | b"__asm"
+                | b"__label__"
+        )
+}

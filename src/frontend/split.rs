@@ -1,0 +1,659 @@
+//! Splits a preprocessed unit into external declarations (C11 6.9), by bracket depth alone.
+//!
+//! In: the bytes of the unit. Out: [`Pieces`]: for each external declaration its byte range, the
+//! place it starts at, whether it defines a function, and a hash of its content by which units share
+//! all that is derived from it. This is the only pass over every byte of a unit.
+//!
+//! A function definition ends at its body's `}`, anything else at `;`. Brackets that do not match are
+//! recorded; splitting goes on after the next `}` in the first column.
+
+use memchr::{memchr, memmem};
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
+
+use super::lex::{self, Start};
+use super::{LossReason, Stage};
+
+/// An external declaration of the unit, not yet lexed.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    pub start: u32,
+    pub end: u32,
+    pub line: u32,
+    /// 1-based.
+    pub column: u32,
+    /// Index into [`Pieces::files`].
+    pub file: u32,
+    /// For a function definition, where its body's `{` stands.
+    pub body: Option<u32>,
+    /// Alignment that `#pragma pack` sets here, 0 for none.
+    pub pack: u8,
+    /// Hash of the content: file and text, for function definitions also lines and columns.
+    pub raw: u128,
+    /// Hash of file and text of what comes before the body.
+    pub head: u128,
+}
+
+impl Piece {
+    pub fn place(&self) -> Start {
+        Start {
+            file: self.file,
+            line: self.line,
+            column: self.column,
+        }
+    }
+}
+
+/// A source file that the unit's line markers name.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// As the tree names it.
+    pub name: String,
+    /// One of the tree's own files.
+    pub own: bool,
+}
+
+/// How files are named: given by who knows the tree.
+pub trait Tree: Sync {
+    /// The file for a name in a line marker: relative to the root when it lies under it.
+    fn file(&self, marker: &str) -> SourceFile;
+}
+
+/// The files of a unit, each named once.
+pub struct Files<'a> {
+    tree: &'a dyn Tree,
+    table: Vec<SourceFile>,
+    hashes: Vec<u64>,
+    index: FxHashMap<Vec<u8>, u32>,
+}
+
+impl<'a> Files<'a> {
+    pub fn new(tree: &'a dyn Tree) -> Self {
+        Files {
+            tree,
+            table: Vec::new(),
+            hashes: Vec::new(),
+            index: FxHashMap::default(),
+        }
+    }
+
+    /// Index of the file that a marker names.
+    pub fn id(&mut self, raw: &[u8]) -> u32 {
+        if let Some(&id) = self.index.get(raw) {
+            return id;
+        }
+        let id = self.table.len() as u32;
+        let file = self.tree.file(&lex::file_name(raw));
+        self.hashes.push(xxh3_64(file.name.as_bytes()));
+        self.table.push(file);
+        self.index.insert(raw.to_vec(), id);
+        id
+    }
+
+    /// Index of a file by its marker name if the unit has it.
+    pub fn find(&self, raw: &[u8]) -> Option<u32> {
+        self.index.get(raw).copied()
+    }
+
+    pub fn get(&self, id: u32) -> Option<&SourceFile> {
+        self.table.get(id as usize)
+    }
+
+    fn hash(&self, id: u32) -> u64 {
+        self.hashes.get(id as usize).copied().unwrap_or(0)
+    }
+}
+
+/// The unit's external declarations in order, its files, and what did not split.
+pub struct Pieces<'a> {
+    pub pieces: Vec<Piece>,
+    pub files: Files<'a>,
+    /// File, line and reason of each place where brackets do not match.
+    pub losses: Vec<(u32, u32, LossReason)>,
+}
+
+/// Splits the text of a unit whose main file is `source`.
+pub fn split<'a>(text: &[u8], source: &str, tree: &'a dyn Tree) -> Pieces<'a> {
+    let mut files = Files::new(tree);
+    let file = files.id(source.as_bytes());
+    let mut scanner = Scanner {
+        // Offsets are 32 bits wide.
+        text: &text[..text.len().min(u32::MAX as usize)],
+        at: 0,
+        line: 1,
+        line_start: 0,
+        file,
+        pack: 0,
+        packs: Vec::new(),
+        restarts: 0,
+        markers: Vec::new(),
+        scratch: Vec::new(),
+        pieces: Pieces {
+            pieces: Vec::with_capacity(text.len() / 128),
+            files,
+            losses: Vec::new(),
+        },
+    };
+    if text.len() > scanner.text.len() {
+        scanner.loss(1, "text beyond 4 GiB");
+    }
+    scanner.run();
+    scanner.pieces
+}
+
+/// Each restart reads the rest of the unit again.
+const MAX_RESTARTS: u32 = 8;
+
+/// What a byte may mean to the splitter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Class {
+    Other,
+    Newline,
+    Quote,
+    Apostrophe,
+    Open,
+    Close,
+    Semicolon,
+    Slash,
+    Digraph,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    classes[b'\n' as usize] = Class::Newline;
+    classes[b'"' as usize] = Class::Quote;
+    classes[b'\'' as usize] = Class::Apostrophe;
+    classes[b'(' as usize] = Class::Open;
+    classes[b'[' as usize] = Class::Open;
+    classes[b'{' as usize] = Class::Open;
+    classes[b')' as usize] = Class::Close;
+    classes[b']' as usize] = Class::Close;
+    classes[b'}' as usize] = Class::Close;
+    classes[b';' as usize] = Class::Semicolon;
+    classes[b'/' as usize] = Class::Slash;
+    classes[b'<' as usize] = Class::Digraph;
+    classes[b'%' as usize] = Class::Digraph;
+    classes[b':' as usize] = Class::Digraph;
+    classes
+};
+
+struct Scanner<'t, 'a> {
+    text: &'t [u8],
+    at: usize,
+    line: u32,
+    line_start: usize,
+    file: u32,
+    pack: u8,
+    packs: Vec<u8>,
+    /// How often splitting started again after a bracket that is never closed.
+    restarts: u32,
+    /// Byte ranges of the directives inside the piece at hand.
+    markers: Vec<(usize, usize)>,
+    scratch: Vec<u8>,
+    pieces: Pieces<'a>,
+}
+
+/// Where a piece starts, and the state to go back to when it has no end.
+#[derive(Clone, Copy)]
+struct Begin {
+    at: usize,
+    line: u32,
+    column: u32,
+    file: u32,
+    pack: u8,
+}
+
+impl Scanner<'_, '_> {
+    fn run(&mut self) {
+        while self.skip_space() {
+            self.piece();
+        }
+    }
+
+    fn loss(&mut self, line: u32, message: &str) {
+        self.pieces.losses.push((
+            self.file,
+            line,
+            LossReason {
+                stage: Stage::Split,
+                message: message.to_owned(),
+            },
+        ));
+    }
+
+    /// Moves to the first byte of the next declaration; false at the end.
+    fn skip_space(&mut self) -> bool {
+        if self.at == 0 {
+            self.directives();
+        }
+        while let Some(&byte) = self.text.get(self.at) {
+            match byte {
+                b'\n' => self.newline(),
+                b'/' if self.text[self.at..].starts_with(b"/*") => self.comment(),
+                b';' | b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn newline(&mut self) {
+        self.at += 1;
+        self.line = self.line.wrapping_add(1);
+        self.line_start = self.at;
+        if self.text.get(self.at) == Some(&b'#') {
+            self.directives();
+        }
+    }
+
+    /// Reads the directives that stand at the start of a line.
+    fn directives(&mut self) {
+        let start = self.at;
+        while self.text.get(self.at) == Some(&b'#') {
+            let rest = &self.text[self.at..];
+            let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
+            self.line = self.line.wrapping_add(1);
+            if let Some(marker) = lex::marker(line) {
+                self.line = marker.line;
+                if let Some(name) = marker.file {
+                    self.file = self.pieces.files.id(name);
+                }
+            } else {
+                self.pragma(line);
+            }
+            self.at = (self.at + line.len() + 1).min(self.text.len());
+        }
+        self.line_start = self.at;
+        self.markers.push((start, self.at));
+    }
+
+    /// Follows `#pragma pack`, which changes the layout of records.
+    fn pragma(&mut self, line: &[u8]) {
+        let Some(arguments) = line[1..]
+            .trim_ascii_start()
+            .strip_prefix(b"pragma")
+            .and_then(|rest| rest.trim_ascii_start().strip_prefix(b"pack"))
+            .and_then(|rest| rest.trim_ascii_start().strip_prefix(b"("))
+        else {
+            return;
+        };
+        let inside = &arguments[..memchr(b')', arguments).unwrap_or(arguments.len())];
+        let mut sets = None;
+        let mut pushes_or_pops = false;
+        for word in inside.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
+            match word {
+                b"push" => {
+                    self.packs.push(self.pack);
+                    pushes_or_pops = true;
+                }
+                b"pop" => {
+                    sets = Some(self.packs.pop().unwrap_or(0));
+                    pushes_or_pops = true;
+                }
+                _ => {
+                    let number = std::str::from_utf8(word).ok().and_then(|w| w.parse().ok());
+                    sets = number.or(sets);
+                }
+            }
+        }
+        if let Some(pack) = sets {
+            self.pack = pack;
+        } else if !pushes_or_pops {
+            self.pack = 0;
+        }
+    }
+
+    fn comment(&mut self) {
+        let rest = &self.text[self.at + 2..];
+        let length = memmem::find(rest, b"*/").map_or(rest.len(), |end| end + 2);
+        for (offset, _) in rest[..length]
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| **b == b'\n')
+        {
+            self.line = self.line.wrapping_add(1);
+            self.line_start = self.at + 2 + offset + 1;
+        }
+        self.at += 2 + length;
+    }
+
+    fn literal(&mut self, quote: u8) {
+        let inside = self.at + 1;
+        let end = inside + lex::closing_quote(&self.text[inside..], quote);
+        let closed = self.text.get(end) == Some(&quote);
+        self.at = end + usize::from(closed);
+    }
+
+    /// Scans one piece, which starts here.
+    fn piece(&mut self) {
+        self.markers.clear();
+        let begin = Begin {
+            at: self.at,
+            line: self.line,
+            column: (self.at - self.line_start + 1) as u32,
+            file: self.file,
+            pack: self.pack,
+        };
+        let mut open: Vec<u8> = Vec::new();
+        let mut body = None;
+        while let Some(&byte) = self.text.get(self.at) {
+            match CLASSES[usize::from(byte)] {
+                Class::Other => self.at += 1,
+                Class::Newline => self.newline(),
+                Class::Quote => self.literal(b'"'),
+                Class::Apostrophe => {
+                    if lex::is_digit_separator(&self.text[begin.at..self.at]) {
+                        self.at += 1;
+                    } else {
+                        self.literal(b'\'');
+                    }
+                }
+                Class::Slash => {
+                    if self.text.get(self.at + 1) == Some(&b'*') {
+                        self.comment();
+                    } else {
+                        self.at += 1;
+                    }
+                }
+                Class::Semicolon => {
+                    self.at += 1;
+                    if open.is_empty() {
+                        return self.finish(begin, None);
+                    }
+                }
+                class => {
+                    let next = self.text.get(self.at + 1).copied();
+                    let (bracket, length) = match (class, byte, next) {
+                        (Class::Digraph, b'<', Some(b'%')) => (b'{', 2),
+                        (Class::Digraph, b'<', Some(b':')) => (b'[', 2),
+                        (Class::Digraph, b'%', Some(b'>')) => (b'}', 2),
+                        (Class::Digraph, b':', Some(b'>')) => (b']', 2),
+                        (Class::Digraph, ..) => {
+                            self.at += 1;
+                            continue;
+                        }
+                        _ => (byte, 1),
+                    };
+                    let before = self.at;
+                    self.at += length;
+                    if matches!(bracket, b'(' | b'[' | b'{') {
+                        if bracket == b'{' && open.is_empty() && body.is_none() {
+                            let head = &self.text[begin.at..before];
+                            if head.trim_ascii().is_empty() || opens_body(head) {
+                                body = Some(before);
+                            }
+                        }
+                        open.push(bracket);
+                    } else if !close(&mut open, bracket) {
+                        if bracket == b'}' {
+                            // A `}` too many ends whatever it stands in.
+                            self.loss(begin.line, "closing brace without an opening one");
+                            return;
+                        }
+                    } else if open.is_empty() && bracket == b'}' && body.is_some() {
+                        return self.finish(begin, body);
+                    }
+                }
+            }
+        }
+        self.unfinished(begin, &open);
+    }
+
+    /// The text ended inside a piece.
+    fn unfinished(&mut self, begin: Begin, open: &[u8]) {
+        let resume = memmem::find(&self.text[begin.at..], b"\n}").map(|at| begin.at + at + 2);
+        self.file = begin.file;
+        self.line = begin.line;
+        self.pack = begin.pack;
+        if open.is_empty() {
+            self.loss(begin.line, "declaration without an end");
+            self.at = self.text.len();
+            return;
+        }
+        self.loss(begin.line, "bracket that is never closed");
+        self.restarts += 1;
+        if self.restarts > MAX_RESTARTS {
+            self.at = self.text.len();
+            return;
+        }
+        self.at = begin.at;
+        while self.at < resume.unwrap_or(self.text.len()) {
+            match self.text[self.at] {
+                b'\n' => self.newline(),
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn finish(&mut self, begin: Begin, body: Option<usize>) {
+        let (mut begin, mut body) = (begin, body);
+        if body == Some(begin.at) {
+            // A body without a head: that of a K&R definition, whose parameter declarations were
+            // taken for declarations of their own.
+            let Some(first) = self.old_style_head(begin.file) else {
+                return self.loss(begin.line, "block outside of any function");
+            };
+            let head = self.pieces.pieces[first];
+            self.pieces.pieces.truncate(first);
+            begin = Begin {
+                at: head.start as usize,
+                line: head.line,
+                column: head.column,
+                file: head.file,
+                pack: head.pack,
+            };
+            body = body.map(|at| at.max(begin.at));
+        }
+        let seed = self.pieces.files.hash(begin.file) ^ u64::from(begin.pack);
+        let place = (u64::from(begin.line) << 20) ^ u64::from(begin.column);
+        let whole = &self.text[begin.at..self.at];
+        let (raw, head) = match body {
+            None => {
+                let raw = self.hash_text(begin.at, self.at, seed);
+                (raw, raw)
+            }
+            Some(body) => (
+                xxh3_128_with_seed(whole, seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+                self.hash_text(begin.at, body, !seed),
+            ),
+        };
+        self.pieces.pieces.push(Piece {
+            start: begin.at as u32,
+            end: self.at as u32,
+            line: begin.line,
+            column: begin.column,
+            file: begin.file,
+            body: body.map(|at| at as u32),
+            pack: begin.pack,
+            raw,
+            head,
+        });
+    }
+
+    /// Hash of a byte range without the directives in it: a header's declaration is the same
+    /// whatever its line.
+    fn hash_text(&mut self, from: usize, to: usize, seed: u64) -> u128 {
+        if self.markers.is_empty() {
+            return xxh3_128_with_seed(&self.text[from..to], seed);
+        }
+        self.scratch.clear();
+        let mut at = from;
+        for &(start, end) in &self.markers {
+            if start >= at && end <= to {
+                self.scratch.extend_from_slice(&self.text[at..start]);
+                at = end;
+            }
+        }
+        self.scratch.extend_from_slice(&self.text[at..to]);
+        xxh3_128_with_seed(&self.scratch, seed)
+    }
+
+    /// The piece that a K&R definition's head starts with, if the pieces before the body are one:
+    /// `int f(a, b) int a;` and declarations of further parameters.
+    fn old_style_head(&self, file: u32) -> Option<usize> {
+        let pieces = &self.pieces.pieces;
+        let oldest = pieces.len().saturating_sub(64);
+        for index in (oldest..pieces.len()).rev() {
+            let piece = &pieces[index];
+            let text = &self.text[piece.start as usize..piece.end as usize];
+            if piece.body.is_some() || piece.file != file {
+                return None;
+            }
+            if names_parameters(text) {
+                return Some(index);
+            }
+        }
+        None
+    }
+}
+
+/// Pops the bracket that `close` closes, and those inside it that were left open; false if none.
+fn close(open: &mut Vec<u8>, close: u8) -> bool {
+    let wanted = match close {
+        b')' => b'(',
+        b']' => b'[',
+        _ => b'{',
+    };
+    if open.last() == Some(&wanted) {
+        open.pop();
+        return true;
+    }
+    // Only a brace closes over other brackets, only as far as the innermost brace.
+    match open.iter().rposition(|bracket| *bracket == b'{') {
+        Some(at) if wanted == b'{' => {
+            open.truncate(at);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Whether a `{` after this text at file level opens a function body, not a record, an enumeration
+/// or an initialiser.
+fn opens_body(head: &[u8]) -> bool {
+    let mut rest = head.trim_ascii_end();
+    loop {
+        // Attributes may stand between the parameters and the body, and after `struct`.
+        match rest.last() {
+            Some(b')') => {
+                let Some(open) = matching_open(rest) else {
+                    return true;
+                };
+                rest = rest[..open].trim_ascii_end();
+                let word = last_word(rest);
+                if word.is_empty() {
+                    // `int (*f(void))(int) {`, but not `x = (struct point) {`.
+                    return rest.ends_with(b")");
+                }
+                if !is_attribute_word(word) {
+                    return !matches!(word, b"typeof" | b"__typeof__" | b"__typeof");
+                }
+                rest = rest[..rest.len() - word.len()].trim_ascii_end();
+            }
+            Some(b']') if rest.ends_with(b"]]") => {
+                let Some(open) = memmem::rfind(rest, b"[[") else {
+                    return false;
+                };
+                rest = rest[..open].trim_ascii_end();
+            }
+            Some(byte) if lex::is_word(*byte) => return !follows_tag_keyword(rest),
+            // Of an old-style definition, the last parameter's declaration.
+            Some(b';') => return true,
+            _ => return false,
+        }
+    }
+}
+
+/// Whether the text ends in `struct`, `struct name`, `enum name : type` and the like.
+fn follows_tag_keyword(text: &[u8]) -> bool {
+    let mut rest = text;
+    for _ in 0..8 {
+        let word = last_word(rest);
+        if matches!(word, b"struct" | b"union" | b"enum") {
+            return true;
+        }
+        rest = rest[..rest.len() - word.len()].trim_ascii_end();
+        match rest.last() {
+            Some(b')') => {
+                let Some(open) = matching_open(rest) else {
+                    return false;
+                };
+                let before = rest[..open].trim_ascii_end();
+                if !is_attribute_word(last_word(before)) {
+                    return false;
+                }
+                rest = before[..before.len() - last_word(before).len()].trim_ascii_end();
+            }
+            Some(b':') => rest = rest[..rest.len() - 1].trim_ascii_end(),
+            Some(b']') => match memmem::rfind(rest, b"[[") {
+                Some(open) => rest = rest[..open].trim_ascii_end(),
+                None => return false,
+            },
+            Some(byte) if lex::is_word(*byte) => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn is_attribute_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"__attribute__"
+            | b"__attribute"
+            | b"__declspec"
+            | b"_Alignas"
+            | b"alignas"
+            | b"asm"
+            | b"__asm__"
+            | b"__asm"
+    )
+}
+
+fn last_word(text: &[u8]) -> &[u8] {
+    let length = text.iter().rev().take_while(|b| lex::is_word(**b)).count();
+    &text[text.len() - length..]
+}
+
+/// Offset of the `(` that the `)` at the end closes. Brackets in strings are passed over.
+fn matching_open(text: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut quoted = false;
+    for (at, byte) in text.iter().enumerate().rev() {
+        let escaped = at > 0 && text[at - 1] == b'\\';
+        match byte {
+            b'"' if !escaped => quoted = !quoted,
+            b')' if !quoted => depth += 1,
+            b'(' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether the piece goes on with a word after a parameter list of plain names: `f(a, b) int a;`.
+fn names_parameters(text: &[u8]) -> bool {
+    let Some(open) = memchr(b'(', text) else {
+        return false;
+    };
+    let Some(length) = memchr(b')', &text[open..]) else {
+        return false;
+    };
+    let list = &text[open + 1..open + length];
+    let after = text[open + length + 1..].trim_ascii_start();
+    let plain = list
+        .iter()
+        .all(|b| lex::is_word(*b) || b.is_ascii_whitespace() || *b == b',');
+    let words = list
+        .split(|b| *b == b',')
+        .all(|name| name.trim_ascii().split(u8::is_ascii_whitespace).count() == 1);
+    let word: usize = after.iter().take_while(|b| lex::is_word(**b)).count();
+    plain && words && word > 0 && !is_attribute_word(&after[..word])
+}

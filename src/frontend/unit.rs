@@ -1,0 +1,270 @@
+//! The front end of one translation unit, from preprocessed text to lowered bodies (DESIGN §3).
+//!
+//! In: preprocessed bytes, the unit's path, and who knows which files are the tree's own. Out: a
+//! [`UnitIndex`]; bodies go to a [`BodyStore`]. Own functions are lowered, then the functions of headers
+//! that they reach. A function that some unit lowered already, with the same meaning of every name that
+//! its lowering asked for, is neither parsed nor lowered again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::outline::{Form, NameId};
+use super::scope::{DeclId, Recorder, Scope, UnitScope};
+use super::share::{Share, Variant};
+use super::split::{Tree, split};
+use super::{BodyKey, FunctionDef, Loss, LossReason, UnitIndex};
+use crate::ir::{Body, SymbolKind, SymbolName};
+
+/// Hash of all that a unit's index depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UnitKey(pub [u8; 32]);
+
+/// Where lowered bodies, and whole units, are kept.
+pub trait BodyStore: Sync {
+    fn put(&self, key: &BodyKey, body: &Body);
+    /// The index of a unit whose text was seen before; its bodies are in the store.
+    fn unit(&self, _key: &UnitKey) -> Option<UnitIndex> {
+        None
+    }
+    fn put_unit(&self, _key: &UnitKey, _index: &UnitIndex) {}
+}
+
+/// A preprocessed translation unit.
+pub struct UnitSource<'a> {
+    /// The main source file as the tree names it.
+    pub source: &'a str,
+    pub text: &'a [u8],
+    pub tree: &'a dyn Tree,
+    /// Hash of what the answers of `tree` depend on.
+    pub tree_key: [u8; 32],
+}
+
+/// The front ends of all units of a run. Units may be indexed on many threads at once; the result
+/// does not depend on their order.
+#[derive(Default)]
+pub struct FrontEnd {
+    share: Share,
+}
+
+/// Stack that a unit's work runs on: syntax trees are parsed, lowered and dropped recursively.
+const STACK: usize = 256 << 20;
+/// Less stack than this is not enough to start on.
+const RED_ZONE: usize = 192 << 20;
+
+impl FrontEnd {
+    pub fn new() -> FrontEnd {
+        FrontEnd::default()
+    }
+
+    /// Indexes a unit, from the store if its text was seen before.
+    pub fn unit(&self, unit: &UnitSource<'_>, store: &dyn BodyStore) -> UnitIndex {
+        let key = unit_key(unit);
+        if let Some(index) = store.unit(&key) {
+            return index;
+        }
+        let index = stacker::maybe_grow(RED_ZONE, STACK, || {
+            let pieces = split(unit.text, unit.source, unit.tree);
+            let scope = UnitScope::new(&self.share, unit.text, pieces);
+            Driver {
+                share: &self.share,
+                scope: &scope,
+                store,
+                queue: VecDeque::new(),
+                queued: FxHashSet::default(),
+                index: UnitIndex {
+                    source: unit.source.to_owned(),
+                    functions: Vec::new(),
+                    declarations: 0,
+                    function_definitions: 0,
+                    bytes: unit.text.len() as u64,
+                    losses: Vec::new(),
+                },
+            }
+            .run()
+        });
+        store.put_unit(&key, &index);
+        index
+    }
+}
+
+fn unit_key(unit: &UnitSource<'_>) -> UnitKey {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(env!("CASSINI_BUILD").as_bytes());
+    hasher.update(&unit.tree_key);
+    hasher.update(unit.source.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(unit.text);
+    UnitKey(*hasher.finalize().as_bytes())
+}
+
+struct Driver<'a> {
+    share: &'a Share,
+    scope: &'a UnitScope<'a>,
+    store: &'a dyn BodyStore,
+    queue: VecDeque<DeclId>,
+    queued: FxHashSet<DeclId>,
+    index: UnitIndex,
+}
+
+impl Driver<'_> {
+    fn run(mut self) -> UnitIndex {
+        self.split_losses();
+        let scope = self.scope;
+        for id in scope.ids() {
+            let Some(outline) = scope.outline(id) else {
+                continue;
+            };
+            self.index.declarations += 1;
+            self.index.function_definitions += u64::from(outline.form == Form::Function);
+            if !scope.file(id).is_some_and(|file| file.own) {
+                continue;
+            }
+            match outline.form {
+                Form::Function => self.enqueue(id),
+                Form::Declaration => {
+                    if let Err(reason) = scope.declaration(id) {
+                        self.loss(id, reason);
+                    }
+                }
+                Form::Inert => {}
+            }
+        }
+        while let Some(id) = self.queue.pop_front() {
+            self.function(id);
+        }
+        self.index
+    }
+
+    fn enqueue(&mut self, id: DeclId) {
+        if self.queued.insert(id) {
+            self.queue.push_back(id);
+        }
+    }
+
+    fn split_losses(&mut self) {
+        let pieces = self.scope.pieces();
+        for (file, line, reason) in &pieces.losses {
+            self.index.losses.push(Loss {
+                file: pieces
+                    .files
+                    .get(*file)
+                    .map_or(String::new(), |file| file.name.clone()),
+                line: *line,
+                name: None,
+                reason: reason.clone(),
+            });
+        }
+    }
+
+    fn loss(&mut self, id: DeclId, reason: LossReason) {
+        let outline = self.scope.outline(id);
+        self.index.losses.push(Loss {
+            file: self
+                .scope
+                .file(id)
+                .map_or(String::new(), |file| file.name.clone()),
+            line: self.scope.piece(id).map_or(0, |piece| piece.line),
+            name: outline.and_then(|outline| outline.name.as_deref().map(str::to_owned)),
+            reason,
+        });
+    }
+
+    fn function(&mut self, id: DeclId) {
+        let key = self.scope.full_key(id);
+        let known = self
+            .share
+            .variants(&key)
+            .into_iter()
+            .find(|variant| self.scope.body_key(key, &variant.deps) == variant.key);
+        let variant = match known {
+            Some(variant) => variant,
+            None => {
+                let variant = Arc::new(self.lower(id));
+                self.share.add_variant(key, Arc::clone(&variant));
+                variant
+            }
+        };
+        if let Err(reason) = &variant.definition.body {
+            self.loss(id, reason.clone());
+        }
+        for mention in &variant.mentions {
+            if let Some(id) = self.scope.function(*mention) {
+                self.enqueue(id);
+            }
+        }
+        self.index.functions.push(variant.definition.clone());
+    }
+
+    /// Parses and lowers a function definition.
+    fn lower(&self, id: DeclId) -> Variant {
+        let recorder = Recorder::new(self.scope);
+        let body = self
+            .scope
+            .definition(id)
+            .and_then(|declaration| lower_function(&declaration, &recorder));
+        let deps = recorder.deps();
+        let key = self.scope.body_key(self.scope.full_key(id), &deps);
+        let file = self.scope.file(id);
+        let place = self.scope.piece(id);
+        let mut definition = FunctionDef {
+            name: self.name(id),
+            file: file.map_or(String::new(), |file| file.name.clone()),
+            line: place.map_or(0, |piece| piece.line),
+            own: file.is_some_and(|file| file.own),
+            body: Ok(key),
+            callees: Vec::new(),
+            small: false,
+        };
+        let mut mentions = Vec::new();
+        match body {
+            Ok(body) => {
+                definition.name = body.name.clone();
+                definition.line = body.pos.line;
+                definition.small = body.is_small();
+                definition.callees = body.direct_callees().into_iter().cloned().collect();
+                mentions.extend(
+                    body.symbols
+                        .iter()
+                        .filter(|symbol| matches!(symbol.kind, SymbolKind::Function { .. }))
+                        .map(|symbol| NameId::of(symbol.name.name.as_bytes())),
+                );
+                self.store.put(&key, &body);
+            }
+            Err(reason) => definition.body = Err(reason),
+        }
+        Variant {
+            deps,
+            key,
+            definition,
+            mentions: mentions.into_boxed_slice(),
+        }
+    }
+
+    /// The name of a function that could not be lowered.
+    fn name(&self, id: DeclId) -> SymbolName {
+        let outline = self.scope.outline(id);
+        let name = outline
+            .and_then(|outline| outline.name.as_deref())
+            .unwrap_or("")
+            .to_owned();
+        let internal = self.scope.is_internal(NameId::of(name.as_bytes()));
+        let file = self.scope.file(id).filter(|_| internal);
+        SymbolName {
+            name,
+            file: file.map(|file| file.name.clone()),
+        }
+    }
+}
+
+/// Until lowering is here, every function is lost with that reason.
+fn lower_function(
+    _declaration: &super::parse::Declaration,
+    _scope: &dyn Scope,
+) -> Result<Body, LossReason> {
+    Err(LossReason {
+        stage: super::Stage::Lower,
+        message: "not lowered yet".to_owned(),
+    })
+}
