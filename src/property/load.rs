@@ -346,11 +346,12 @@ fn operation_targets(
     known_rule: &dyn Fn(&str) -> bool,
     document: &mut Document,
 ) -> Option<Vec<Target>> {
-    if operation.get_ref() == "none" {
-        document.error(
-            operation.span(),
-            "`none` is no operation's name: in a [[function]] it means no operation",
+    if ["none", "query"].contains(&operation.get_ref().as_str()) {
+        let message = format!(
+            "no operation can be called `{}`: in a [[function]] it has a meaning of its own",
+            operation.get_ref()
         );
+        document.error(operation.span(), message);
         return None;
     }
     let mut found: Vec<Option<Target>> = vec![None; states.len()];

@@ -16,7 +16,7 @@ use self::syntax::{Condition, When as Happens};
 use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject};
 use crate::ir::SymbolName;
 use crate::property::load::{Document, expected};
-use crate::property::{LoadError, Machine, Property, SourceFile, Target};
+use crate::property::{LoadError, Machine, Property, SourceFile, StateId, Target};
 
 /// What is known of one primitive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -146,7 +146,8 @@ struct FunctionRow {
     names: Vec<Spanned<String>>,
     object: Spanned<String>,
     machine: Option<Spanned<String>>,
-    /// An operation of the machine, or `none`: the function has no effect on any object.
+    /// An operation of the machine; `none`: the function has no effect on any object; `query`: it has
+    /// none either, but `when` holds exactly if the object is not in the machine's initial state.
     operation: Spanned<String>,
     /// The condition on the result under which the operation has happened; `always` if missing.
     when: Option<Spanned<String>>,
@@ -184,12 +185,19 @@ impl ResultType {
 struct Effect<'a> {
     object: IObj,
     name: &'a str,
-    /// `None`: the row says that the function has no effect.
-    operation: Option<(&'a Machine, &'a [Target])>,
+    operation: Operation<'a>,
     /// `None`: always.
     condition: Option<Condition>,
     result: ResultType,
     returns: Option<i64>,
+}
+
+/// What a row's `operation` names.
+#[derive(Clone, Copy)]
+enum Operation<'a> {
+    None,
+    Query(&'a Machine),
+    Transition(&'a Machine, &'a [Target]),
 }
 
 impl<'a> Effect<'a> {
@@ -213,11 +221,14 @@ impl<'a> Effect<'a> {
                 }
             },
         };
-        let operation = if row.operation.get_ref() == "none" {
-            None
-        } else {
-            Some(find_operation(row, property, document)?)
-        };
+        let operation = find_operation(row, property, document)?;
+        if matches!(operation, Operation::Query(_)) && condition.is_none() {
+            document.error(
+                row.operation.span(),
+                "a query tells the state by its result: `when` is missing",
+            );
+            return None;
+        }
         Some(Effect {
             object,
             name: row.object.get_ref(),
@@ -238,8 +249,9 @@ impl<'a> Effect<'a> {
 
     /// Adds the object and its rows of R; false if the summary has the object already.
     fn add_to(&self, summary: &mut Summary) -> bool {
-        let Some((machine, targets)) = self.operation else {
-            return summary.objects.is_empty();
+        let machine = match self.operation {
+            Operation::None => return summary.objects.is_empty(),
+            Operation::Query(machine) | Operation::Transition(machine, _) => machine,
         };
         if summary.objects.iter().any(|o| o.object == self.object) {
             return false;
@@ -250,8 +262,11 @@ impl<'a> Effect<'a> {
             name: self.name.to_owned(),
             machine: machine.name.clone(),
         });
-        // The lock's word is modified, but that is the machine's business: size 0, nothing to havoc.
-        modify(summary, self.object.clone(), 0);
+        if let Operation::Transition(..) = self.operation {
+            // The lock's word is modified, but that is the machine's business: size 0, nothing to
+            // havoc.
+            modify(summary, self.object.clone(), 0);
+        }
         let width = self.result.width();
         let happened = self.condition.as_ref().map(|condition| {
             let result = IObj {
@@ -267,8 +282,8 @@ impl<'a> Effect<'a> {
                 width,
             });
         }
-        for (from, target) in machine.state_ids().zip(targets) {
-            let mut add = |outcome: Option<bool>, to: Target| {
+        for from in machine.state_ids() {
+            for (outcome, to) in self.outcomes(machine, from) {
                 let mut outcond: Cube = vec![None; summary.outputs.len()];
                 if let (Some(outcome), Some((index, holds))) = (outcome, happened) {
                     outcond[index] = Some(outcome == holds);
@@ -281,18 +296,29 @@ impl<'a> Effect<'a> {
                     to,
                     trace: Vec::new(),
                 });
-            };
-            // A mistake, or an operation that changes nothing, is one whatever the result is.
-            let unconditional =
-                matches!(target, Target::Error(_)) || *target == Target::State(from);
-            if happened.is_none() || unconditional {
-                add(None, target.clone());
-            } else {
-                add(Some(true), target.clone());
-                add(Some(false), Target::State(from));
             }
         }
         true
+    }
+
+    /// Where the function leads from a state: for each outcome of the condition (`None`: both), the
+    /// target.
+    fn outcomes(&self, machine: &Machine, from: StateId) -> Vec<(Option<bool>, Target)> {
+        let same = Target::State(from);
+        let target = match self.operation {
+            Operation::None => return Vec::new(),
+            Operation::Query(_) => return vec![(Some(from != machine.initial), same)],
+            Operation::Transition(_, targets) => targets.get(usize::from(from.0)),
+        };
+        match target {
+            // A mistake, or an operation that changes nothing, is one whatever the result is.
+            Some(target @ Target::Error(_)) => vec![(None, target.clone())],
+            Some(target) if *target != same && self.condition.is_some() => {
+                vec![(Some(true), target.clone()), (Some(false), same)]
+            }
+            Some(target) => vec![(None, target.clone())],
+            None => Vec::new(),
+        }
     }
 }
 
@@ -300,7 +326,10 @@ fn find_operation<'a>(
     row: &FunctionRow,
     property: &'a Property,
     document: &mut Document,
-) -> Option<(&'a Machine, &'a [Target])> {
+) -> Option<Operation<'a>> {
+    if row.operation.get_ref() == "none" {
+        return Some(Operation::None);
+    }
     let Some(name) = &row.machine else {
         let message = format!(
             "which machine has the operation `{}`? `machine` is missing",
@@ -317,6 +346,9 @@ fn find_operation<'a>(
         );
         return None;
     };
+    if row.operation.get_ref() == "query" {
+        return Some(Operation::Query(machine));
+    }
     let Some(targets) = machine.operations.get(row.operation.get_ref()) else {
         let offer = expected(machine.operations.keys().map(String::as_str));
         let message = format!(
@@ -327,7 +359,7 @@ fn find_operation<'a>(
         document.error(row.operation.span(), message);
         return None;
     };
-    Some((machine, targets))
+    Some(Operation::Transition(machine, targets))
 }
 
 /// Adds an object to M unless it is there.

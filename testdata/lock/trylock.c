@@ -117,3 +117,25 @@ void put_badly(struct object *o)
 	forget(o);
 	spin_unlock(&o->lock); //~ lock/double-unlock
 }
+
+_Bool mutex_is_locked(struct mutex *lock);
+
+/* Asks whether it has the lock. */
+int queried(struct object *o, int quick) //~ clean
+{
+	if (!quick)
+		mutex_lock(&o->mutex);
+	o->value++;
+	if (mutex_is_locked(&o->mutex))
+		mutex_unlock(&o->mutex);
+	return 0;
+}
+
+int queried_and_held(struct object *o)
+{
+	mutex_lock(&o->mutex);
+	if (mutex_is_locked(&o->mutex))
+		mutex_lock(&o->mutex); //~ lock/double-lock
+	mutex_unlock(&o->mutex);
+	return 0;
+}

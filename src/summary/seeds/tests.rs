@@ -1,5 +1,4 @@
 use super::*;
-use crate::property::StateId;
 use crate::summary::When;
 use crate::symbolic::term::Op;
 
@@ -92,6 +91,23 @@ fn zero_means_success_for_down_trylock_and_pthread_but_not_for_mutex_trylock() {
         let first = &rows(&seeds, name)[0];
         assert!(first.starts_with("unlocked,true -> "), "{name}: {first}");
     }
+}
+
+#[test]
+fn a_query_tells_the_state_and_changes_nothing() {
+    let seeds = built_in();
+    assert_eq!(
+        rows(&seeds, "mutex_is_locked"),
+        ["unlocked,false -> unlocked", "locked,true -> locked"]
+    );
+    let (_, errors) = load(
+        "[[function]]\nnames = [\"f\"]\nobject = \"*param0\"\nmachine = \"mutex\"\n\
+         operation = \"query\"\n",
+    );
+    assert_eq!(
+        errors,
+        ["my.toml:5:13: a query tells the state by its result: `when` is missing"]
+    );
 }
 
 #[test]
