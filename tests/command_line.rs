@@ -1,0 +1,269 @@
+//! Runs the real program in temporary folders: exit statuses, messages, where output goes.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use tempfile::TempDir;
+
+const DOUBLE_LOCK: &str = "\
+typedef struct { int word; } spinlock_t;
+void spin_lock(spinlock_t *lock);
+void spin_unlock(spinlock_t *lock);
+
+struct device { int state; spinlock_t lock; };
+
+static void reset(struct device *dev)
+{
+	spin_lock(&dev->lock);
+	dev->state = 0;
+	spin_unlock(&dev->lock);
+}
+
+int probe(struct device *dev, int flag)
+{
+	spin_lock(&dev->lock);
+	if (flag)
+		reset(dev);
+	spin_unlock(&dev->lock);
+	return 0;
+}
+
+int quiet(int x)
+{
+	return x + 1;
+}
+";
+
+fn cassini() -> Command {
+    Command::cargo_bin("cassini").expect("the binary is built for this test")
+}
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn check(tree: &Path) -> Command {
+    let mut command = cassini();
+    command.arg("check").arg(tree);
+    command
+}
+
+#[test]
+fn a_tree_without_units_is_an_error_not_a_clean_result() {
+    let tree = tree(&[("notes.txt", "no C here")]);
+    check(tree.path())
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(predicate::str::contains("no C translation unit found"));
+}
+
+#[test]
+fn a_path_that_is_not_there_is_named_once() {
+    let output = check(Path::new("/no/such/tree")).assert().code(2);
+    let stderr = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    assert_eq!(stderr.matches("/no/such/tree").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("No such file").count(), 1, "{stderr}");
+}
+
+#[test]
+fn no_compiler_is_said_clearly() {
+    let tree = tree(&[("a.c", "int x;")]);
+    check(tree.path())
+        .env("PATH", "")
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("no C compiler found"));
+}
+
+#[test]
+fn a_unit_that_does_not_preprocess_costs_itself_and_strict_mode_tells() {
+    let tree = tree(&[
+        ("bad.c", "#error this one is broken\n"),
+        ("good.c", "int f(int x)\n{\n\treturn x;\n}\n"),
+    ]);
+    check(tree.path())
+        .assert()
+        .code(0)
+        .stderr(predicate::str::contains("bad.c:1").and(predicate::str::contains("broken")));
+    check(tree.path()).arg("--strict").assert().code(2);
+}
+
+#[test]
+fn a_database_that_cannot_be_made_names_the_way_out() {
+    let tree = tree(&[("a.c", "int x;"), ("file", "not a folder")]);
+    check(tree.path())
+        .arg("--db")
+        .arg(tree.path().join("file/db"))
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("--db DIR"));
+}
+
+#[test]
+fn an_unknown_checker_is_an_error_that_names_the_known_ones() {
+    let tree = tree(&[("a.c", "int x;")]);
+    check(tree.path())
+        .args(["--checkers", "locks"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("there are: lock"));
+}
+
+#[test]
+fn a_malformed_row_of_a_users_file_is_reported_and_the_rest_goes_on() {
+    let tree = tree(&[
+        ("a.c", "int f(void)\n{\n\treturn 0;\n}\n"),
+        (
+            "mine.toml",
+            "[[function]]\nnames = [\"grab\"]\nmachine = \"no-such-machine\"\n",
+        ),
+    ]);
+    check(tree.path())
+        .arg("--checkers")
+        .arg(tree.path().join("mine.toml"))
+        .assert()
+        .code(0)
+        .stderr(predicate::str::contains("mine.toml:"));
+}
+
+#[test]
+fn queries_before_any_check_say_what_to_do() {
+    let tree = tree(&[]);
+    cassini()
+        .current_dir(tree.path())
+        .args(["query", "failures"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("run `cassini check` first"));
+}
+
+#[test]
+fn rules_explain_themselves() {
+    cassini()
+        .args(["explain", "lock/double-lock"])
+        .assert()
+        .code(0)
+        .stdout(predicate::str::starts_with("# lock/double-lock"));
+    cassini()
+        .args(["explain", "lock/dubble-lock"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("there are: lock/double-lock"));
+}
+
+#[test]
+fn a_double_lock_is_reported_stored_and_explained_by_summaries() {
+    let tree = tree(&[("src/dev.c", DOUBLE_LOCK)]);
+    check(tree.path())
+        .assert()
+        .code(1)
+        .stdout(
+            predicate::str::contains("src/dev.c:18:3: ")
+                .and(predicate::str::contains("[lock/double-lock]"))
+                .and(predicate::str::contains("dev->lock"))
+                .and(predicate::str::contains("in reset: ")),
+        )
+        .stderr(predicate::str::contains(
+            "3 functions: 2 analysed, 1 touch no lock",
+        ));
+    let query = |arguments: &[&str]| {
+        let mut command = cassini();
+        command
+            .current_dir(tree.path().join("src"))
+            .arg("query")
+            .args(arguments);
+        command.assert()
+    };
+    query(&["function", "dev.c::reset"])
+        .code(0)
+        .stdout(predicate::str::contains(
+            "dev->lock  _       unlocked  _        unlocked",
+        ));
+    query(&["function", "quiet"])
+        .code(0)
+        .stdout(predicate::str::contains("touches no lock"));
+    query(&["function", "rest"])
+        .code(2)
+        .stderr(predicate::str::contains("did you mean reset?"));
+    query(&["function", "spin_lock"])
+        .code(0)
+        .stdout(predicate::str::contains("known primitive"));
+    query(&["callers", "reset"])
+        .code(0)
+        .stdout(predicate::str::contains("probe  src/dev.c:14"));
+    query(&["callees", "probe"])
+        .code(0)
+        .stdout(predicate::str::contains(
+            "spin_lock  (not defined in the tree)",
+        ));
+    query(&["failures"]).code(0).stdout("");
+}
+
+#[test]
+fn the_report_is_the_same_whatever_the_jobs_and_what_is_stored() {
+    let tree = tree(&[("a.c", DOUBLE_LOCK), ("b.c", DOUBLE_LOCK)]);
+    let report = |arguments: &[&str]| {
+        let mut command = check(tree.path());
+        command.args(["--format", "json", "-q"]).args(arguments);
+        command
+            .assert()
+            .code(1)
+            .stderr("")
+            .get_output()
+            .stdout
+            .clone()
+    };
+    let cold = report(&["--jobs", "1"]);
+    assert_eq!(report(&["--jobs", "1"]), cold, "warm");
+    let other = tempfile::tempdir().unwrap();
+    let database = other.path().to_str().unwrap();
+    assert_eq!(
+        report(&["--jobs", "8", "--db", database]),
+        cold,
+        "eight jobs"
+    );
+}
+
+#[test]
+fn an_unchanged_tree_is_not_analysed_again() {
+    let tree = tree(&[("a.c", DOUBLE_LOCK)]);
+    check(tree.path()).assert().code(1);
+    check(tree.path())
+        .arg("-v")
+        .assert()
+        .code(1)
+        .stderr(predicate::str::contains(
+            "2 function results taken from the database",
+        ));
+}
+
+#[test]
+fn a_report_goes_to_the_file_that_is_named() {
+    let tree = tree(&[("a.c", DOUBLE_LOCK)]);
+    let file = tree.path().join("report.txt");
+    check(tree.path())
+        .arg("-o")
+        .arg(&file)
+        .assert()
+        .code(1)
+        .stdout("");
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.contains("[lock/double-lock]"), "{text}");
+    assert!(!text.contains('\u{1b}'), "no colours in a file: {text}");
+    check(tree.path())
+        .args(["-o", "/no/such/folder/report.txt"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains(
+            "cannot write /no/such/folder/report.txt",
+        ));
+}
