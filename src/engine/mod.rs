@@ -12,5 +12,6 @@ pub mod function;
 pub mod ledger;
 pub mod meter;
 pub mod program;
+pub mod reading;
 pub mod run;
 pub mod schedule;

@@ -8,17 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rayon::prelude::*;
-
 use super::analysis::{self, Record};
 use super::function::Options;
 use super::ledger::Ledger;
 use super::meter::Meter;
 use super::program::{FunctionId, Program};
-use crate::capture::{
-    self, Capture, CaptureError, CompileCommand, NoCompiler, Preprocessor, Problem, Severity,
-};
-use crate::frontend::UnitIndex;
+use super::reading::{self, Units};
+use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity};
 use crate::property::{Checker, LoadError, Property, SourceFile};
 use crate::report::{self, Finding};
 use crate::store::{Store, StoreError, default_folder};
@@ -198,29 +194,34 @@ struct Task<'a> {
     analysis: Meter,
 }
 
-/// What came of one unit.
-struct UnitOutcome {
-    index: Option<UnitIndex>,
-    problems: Vec<Problem>,
-}
-
 impl Task<'_> {
     fn run(&self, capture: Capture) -> Result<Run, RunError> {
         let root = capture.tree.root().to_path_buf();
         let count = capture.commands.len();
-        let (units, problems) = self.read_units(capture)?;
+        let Units { indexes, problems } = reading::read(
+            capture,
+            &reading::Context {
+                store: &self.store.bodies,
+                compiler_arguments: self.settings.compiler_arguments.clone(),
+                progress: self.progress,
+                cancel: self.cancel,
+                preprocessing: &self.preprocessing,
+                front_end: &self.front_end,
+            },
+        )?;
         if self.cancelled() {
+            self.store.bodies.flush().map_err(StoreError::from)?;
             return Err(RunError::Interrupted);
         }
-        if units.is_empty() {
+        if indexes.is_empty() {
             let first = problems.iter().find(|p| p.severity == Severity::Error);
             return Err(RunError::AllUnitsFailed {
                 count,
                 first: first.map_or_else(|| "no reason known".to_owned(), Problem::to_string),
             });
         }
-        let units_failed = (count - units.len()) as u64;
-        let program = self.front_end.measure(|| Program::link(units));
+        let units_failed = (count - indexes.len()) as u64;
+        let program = self.front_end.measure(|| Program::link(indexes));
         self.store.database.store_program(&program)?;
         let (records, reused) = self.analyse(&program);
         let interrupted = self.cancelled();
@@ -249,70 +250,6 @@ impl Task<'_> {
 
     fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
-    }
-
-    /// Preprocesses and reads all units. Problems come in the order of the units.
-    fn read_units(&self, capture: Capture) -> Result<(Vec<UnitIndex>, Vec<Problem>), RunError> {
-        let preprocessor =
-            Preprocessor::new(&capture.tree, self.settings.compiler_arguments.clone());
-        let mut problems = capture.problems;
-        problems.extend(preprocessor.check(&capture.commands)?);
-        self.progress
-            .stage("reading", capture.commands.len() as u64);
-        let outcomes: Vec<UnitOutcome> = capture
-            .commands
-            .par_iter()
-            .map(|command| {
-                let outcome = self.read_unit(&preprocessor, &capture.tree, command);
-                self.progress.step();
-                outcome
-            })
-            .collect();
-        let mut units = Vec::with_capacity(outcomes.len());
-        for outcome in outcomes {
-            problems.extend(outcome.problems);
-            units.extend(outcome.index);
-        }
-        Ok((units, problems))
-    }
-
-    fn read_unit(
-        &self,
-        preprocessor: &Preprocessor<'_>,
-        tree: &capture::Tree,
-        command: &CompileCommand,
-    ) -> UnitOutcome {
-        if self.cancelled() {
-            return UnitOutcome {
-                index: None,
-                problems: Vec::new(),
-            };
-        }
-        match preprocessor.preprocess(command) {
-            Ok(preprocessed) => {
-                self.preprocessing.add(preprocessed.cpu);
-                let index = self
-                    .front_end
-                    .measure(|| front_end(tree, command, &preprocessed.text, self.store));
-                UnitOutcome {
-                    index: Some(index),
-                    problems: preprocessed.notes,
-                }
-            }
-            Err(error) => {
-                self.preprocessing.add(error.cpu);
-                UnitOutcome {
-                    index: None,
-                    problems: vec![Problem {
-                        message: format!(
-                            "{}: not preprocessed: {}",
-                            error.file, error.problem.message
-                        ),
-                        ..error.problem
-                    }],
-                }
-            }
-        }
     }
 
     fn analyse(&self, program: &Program) -> (Vec<Option<Record>>, u64) {
@@ -371,21 +308,4 @@ fn findings(program: &Program, records: &[Option<Record>], root: &Path) -> Vec<F
         .filter_map(|(_, record)| record.as_ref())
         .flat_map(|record| record.findings.iter().cloned());
     report::arrange(own.collect(), root)
-}
-
-/// Reads one unit's text.
-fn front_end(
-    _tree: &capture::Tree,
-    command: &CompileCommand,
-    text: &[u8],
-    _store: &Store,
-) -> UnitIndex {
-    UnitIndex {
-        source: command.name.clone(),
-        functions: Vec::new(),
-        declarations: 0,
-        function_definitions: 0,
-        bytes: text.len() as u64,
-        losses: Vec::new(),
-    }
 }

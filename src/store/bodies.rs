@@ -1,25 +1,35 @@
-//! The body cache: lowered functions under their content hashes, in sled.
+//! The body cache: lowered functions, and indexes of whole units, under their content hashes, in sled.
 //!
-//! In: bodies from lowering. Out: the same bodies, in this run or a later one. Small bodies, which
-//! callers inline again and again, also stay decoded in memory, up to a bound.
+//! In: what the front end made. Out: the same, in this run or a later one. Small bodies, which callers
+//! inline again and again, also stay decoded in memory, up to a bound.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use quick_cache::sync::Cache;
+use serde::Serialize;
 
 use crate::engine::analysis;
-use crate::frontend::BodyKey;
+use crate::frontend::unit::{BodyStore, UnitKey};
+use crate::frontend::{BodyKey, UnitIndex};
 use crate::ir::Body;
 
 /// Bytes of sled's own page cache.
 const PAGE_CACHE: u64 = 64 << 20;
+/// Names of sled's trees.
+const BODIES: &str = concat!("bodies-", env!("CASSINI_BUILD"));
+const UNITS: &str = concat!("units-", env!("CASSINI_BUILD"));
 /// Small bodies kept decoded.
 const DECODED: usize = 8192;
 
 pub struct Bodies {
     database: sled::Db,
     bodies: sled::Tree,
+    units: sled::Tree,
+    /// The first write that failed: a cache that cannot be written to costs the functions that were
+    /// to be read from it.
+    error: Mutex<Option<sled::Error>>,
     decoded: Cache<BodyKey, Arc<Body>>,
 }
 
@@ -36,18 +46,20 @@ impl Bodies {
             .cache_capacity(PAGE_CACHE)
             .flush_every_ms(Some(2000))
             .open()?;
-        // Another build's bodies may be encoded otherwise, and are worth no more than the time to
-        // lower them again.
-        let name = concat!("bodies-", env!("CASSINI_BUILD")).as_bytes();
+        // Another build's may be encoded otherwise, and are worth no more than the time to make them
+        // again.
+        let names = [BODIES, UNITS].map(str::as_bytes);
         for tree in database.tree_names() {
-            if tree.starts_with(b"bodies-") && tree != name {
+            let ours = tree.starts_with(b"bodies-") || tree.starts_with(b"units-");
+            if ours && !names.contains(&&*tree) {
                 database.drop_tree(tree)?;
             }
         }
-        let bodies = database.open_tree(name)?;
         Ok(Bodies {
+            bodies: database.open_tree(BODIES)?,
+            units: database.open_tree(UNITS)?,
             database,
-            bodies,
+            error: Mutex::default(),
             decoded: Cache::new(DECODED),
         })
     }
@@ -57,20 +69,21 @@ impl Bodies {
         self.try_get(key).ok().flatten()
     }
 
-    pub fn put(&self, key: BodyKey, body: &Body) -> Result<(), sled::Error> {
-        let bytes = postcard::to_stdvec(body)
-            .map_err(|error| sled::Error::Unsupported(error.to_string()))?;
-        self.bodies.insert(key.0, bytes)?;
-        Ok(())
-    }
-
-    pub fn contains(&self, key: BodyKey) -> bool {
-        self.bodies.contains_key(key.0).unwrap_or(false)
-    }
-
-    /// Writes everything out, so that a later kill loses nothing.
+    /// Writes everything out, so that a later kill loses nothing; or tells the first error there was.
     pub fn flush(&self) -> Result<(), sled::Error> {
-        self.database.flush().map(drop)
+        match self.error.lock().take() {
+            Some(error) => Err(error),
+            None => self.database.flush().map(drop),
+        }
+    }
+
+    fn insert<T: Serialize>(&self, tree: &sled::Tree, key: &[u8], value: &T) {
+        let inserted = postcard::to_stdvec(value)
+            .map_err(|error| sled::Error::Unsupported(error.to_string()))
+            .and_then(|bytes| tree.insert(key, bytes));
+        if let Err(error) = inserted {
+            self.error.lock().get_or_insert(error);
+        }
     }
 
     fn try_get(&self, key: BodyKey) -> Result<Option<Arc<Body>>, String> {
@@ -86,6 +99,21 @@ impl Bodies {
             self.decoded.insert(key, Arc::clone(&body));
         }
         Ok(Some(body))
+    }
+}
+
+impl BodyStore for Bodies {
+    fn put(&self, key: &BodyKey, body: &Body) {
+        self.insert(&self.bodies, &key.0, body);
+    }
+
+    fn unit(&self, key: &UnitKey) -> Option<UnitIndex> {
+        let bytes = self.units.get(key.0).ok().flatten()?;
+        postcard::from_bytes(&bytes).ok()
+    }
+
+    fn put_unit(&self, key: &UnitKey, index: &UnitIndex) {
+        self.insert(&self.units, &key.0, index);
     }
 }
 
@@ -137,7 +165,7 @@ mod tests {
         let key = BodyKey([3; 16]);
         {
             let bodies = Bodies::open(folder.path()).unwrap();
-            bodies.put(key, &body("f")).unwrap();
+            bodies.put(&key, &body("f"));
             assert_eq!(*bodies.get(key).unwrap(), body("f"));
             bodies.flush().unwrap();
         }

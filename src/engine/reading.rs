@@ -1,0 +1,159 @@
+//! Reads a tree's translation units: preprocess and front end, unit by unit on all cores.
+//!
+//! In: a [`Capture`]. Out: the units' indexes and the problems met, both in the order of the compile
+//! commands; bodies go to the store. A unit that cannot be read is a problem and costs itself.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::contain::contained;
+use super::meter::Meter;
+use super::run::Progress;
+use crate::capture::{self, Capture, CompileCommand, NoCompiler, Preprocessor, Problem, Severity};
+use crate::frontend::UnitIndex;
+use crate::frontend::split::{self, SourceFile};
+use crate::frontend::unit::{BodyStore, FrontEnd, UnitSource};
+
+/// What reading needs besides the tree.
+pub struct Context<'a> {
+    pub store: &'a dyn BodyStore,
+    /// Arguments for the compiler of the user's own.
+    pub compiler_arguments: Vec<OsString>,
+    pub progress: &'a dyn Progress,
+    /// Raised to stop early: units not yet begun are left out.
+    pub cancel: &'a AtomicBool,
+    pub preprocessing: &'a Meter,
+    pub front_end: &'a Meter,
+}
+
+/// Units that could be read, and what went wrong.
+#[derive(Debug, Default)]
+pub struct Units {
+    pub indexes: Vec<UnitIndex>,
+    pub problems: Vec<Problem>,
+}
+
+/// Reads all units in the current rayon pool.
+pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler> {
+    let arguments = context.compiler_arguments.clone();
+    let preprocessor = Preprocessor::new(&capture.tree, arguments);
+    let mut units = Units {
+        indexes: Vec::with_capacity(capture.commands.len()),
+        problems: capture.problems,
+    };
+    units
+        .problems
+        .extend(preprocessor.check(&capture.commands)?);
+    let reader = Reader {
+        context,
+        preprocessor: &preprocessor,
+        tree: &capture.tree,
+        front_end: FrontEnd::new(),
+    };
+    context
+        .progress
+        .stage("reading", capture.commands.len() as u64);
+    let read: Vec<(Option<UnitIndex>, Vec<Problem>)> = capture
+        .commands
+        .par_iter()
+        .map(|command| {
+            let outcome = reader.unit(command);
+            context.progress.step();
+            outcome
+        })
+        .collect();
+    for (index, problems) in read {
+        units.indexes.extend(index);
+        units.problems.extend(problems);
+    }
+    Ok(units)
+}
+
+struct Reader<'a> {
+    context: &'a Context<'a>,
+    preprocessor: &'a Preprocessor<'a>,
+    tree: &'a capture::Tree,
+    front_end: FrontEnd,
+}
+
+impl Reader<'_> {
+    fn unit(&self, command: &CompileCommand) -> (Option<UnitIndex>, Vec<Problem>) {
+        if self.context.cancel.load(Ordering::Relaxed) {
+            return (None, Vec::new());
+        }
+        let preprocessed = match self.preprocessor.preprocess(command) {
+            Ok(preprocessed) => preprocessed,
+            Err(error) => {
+                self.context.preprocessing.add(error.cpu);
+                let message = format!(
+                    "{}: not preprocessed: {}",
+                    error.file, error.problem.message
+                );
+                let problem = Problem {
+                    message,
+                    ..error.problem
+                };
+                return (None, vec![problem]);
+            }
+        };
+        self.context.preprocessing.add(preprocessed.cpu);
+        let index = || contained(|| self.index(command, &preprocessed.text));
+        let mut problems = preprocessed.notes;
+        match self.context.front_end.measure(index) {
+            Ok(index) => (Some(index), problems),
+            Err(panic) => {
+                problems.push(Problem {
+                    severity: Severity::Error,
+                    place: None,
+                    message: format!("{}: not read: {panic}", command.name),
+                });
+                (None, problems)
+            }
+        }
+    }
+
+    fn index(&self, command: &CompileCommand, text: &[u8]) -> UnitIndex {
+        let tree = UnitTree {
+            tree: self.tree,
+            directory: &command.directory,
+        };
+        let unit = UnitSource {
+            source: &command.name,
+            text,
+            tree: &tree,
+            tree_key: tree.key(),
+        };
+        self.front_end.unit(&unit, self.context.store)
+    }
+}
+
+/// What a unit's line markers mean.
+struct UnitTree<'a> {
+    tree: &'a capture::Tree,
+    directory: &'a Path,
+}
+
+impl split::Tree for UnitTree<'_> {
+    fn file(&self, marker: &str) -> SourceFile {
+        let name = self.tree.name(self.directory, marker);
+        SourceFile {
+            name: name.shown,
+            own: name.own,
+        }
+    }
+}
+
+impl UnitTree<'_> {
+    /// Hash of what the answers depend on.
+    fn key(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for path in [self.tree.root(), self.directory] {
+            hasher.update(path.as_os_str().as_encoded_bytes());
+            hasher.update(&[0]);
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
