@@ -1,0 +1,452 @@
+//! Byte-addressed memory (DESIGN §5): what was written, over ψ0, what was there on entry.
+//!
+//! In: reads and writes of terms and byte ranges at locations. Out: terms. A [`Memory`] holds only
+//! written cells, in a persistent map, so that states share what they have in common. What was never
+//! written is read from the [`Initial`] memory, which makes up values on demand (the paper's lazy
+//! DefVal, §3.2) and gives every state the same ones.
+
+use std::rc::Rc;
+
+use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
+
+use super::formula::Formula;
+use super::guard::Guard;
+use super::region::{Loc, RegionId, RegionKind, Regions, SymbolicOffset};
+use super::term::{Term, Terms, Var};
+
+/// Where an unknown value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The value of the analysed function's parameter.
+    Param(u32),
+    /// What a location held on entry.
+    Initial { loc: Loc, size: u64 },
+    /// Result of the call that this text shows.
+    Call { text: Rc<str> },
+    /// Anything else.
+    Unknown,
+}
+
+/// Unknown values with their origins.
+#[derive(Debug, Default)]
+pub struct Origins {
+    by_var: Vec<Origin>,
+}
+
+impl Origins {
+    pub fn fresh(&mut self, terms: &mut Terms, width: u16, origin: Origin) -> Term {
+        let (var, term) = terms.fresh(width);
+        self.by_var.resize(self.by_var.len().max(var.0 as usize), Origin::Unknown);
+        self.by_var.push(origin);
+        term
+    }
+
+    pub fn of(&self, var: Var) -> &Origin {
+        self.by_var.get(var.0 as usize).unwrap_or(&Origin::Unknown)
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    /// A value of `8 * size` bits.
+    Scalar(Term),
+    Zero,
+    /// Unknown bytes, the same for every reader: read from the initial memory of a region of its own.
+    Unknown(RegionId),
+    /// The bytes at `source` in an earlier memory.
+    Copy { memory: Memory, source: Loc },
+    /// From one of two memories, at the cell's own place.
+    Choice { guard: Guard, then: Memory, els: Memory },
+}
+
+impl PartialEq for Content {
+    /// Equality that may fail to see that two compound contents are equal.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Content::Scalar(a), Content::Scalar(b)) => a == b,
+            (Content::Zero, Content::Zero) => true,
+            (Content::Unknown(a), Content::Unknown(b)) => a == b,
+            (
+                Content::Copy { memory: a, source: from_a },
+                Content::Copy { memory: b, source: from_b },
+            ) => from_a == from_b && a.cells.ptr_eq(&b.cells),
+            (
+                Content::Choice { guard: g, then: a, els: b },
+                Content::Choice { guard: h, then: c, els: d },
+            ) => g == h && a.cells.ptr_eq(&c.cells) && b.cells.ptr_eq(&d.cells),
+            _ => false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Cell {
+    /// Bytes, at least 1.
+    size: u64,
+    content: Content,
+    /// Where the cell's content starts, which its key no longer tells once its front was overwritten.
+    skipped: u64,
+}
+
+/// Written cells; those of one region and symbolic offset do not overlap.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    cells: OrdMap<Loc, Cell>,
+}
+
+/// ψ0: values on entry, made up when first read.
+#[derive(Debug, Default)]
+pub struct Initial {
+    cells: std::collections::BTreeMap<Loc, (u64, Term)>,
+    unknown_regions: u32,
+}
+
+/// What reading and writing need besides the memory itself.
+pub struct Heap<'a> {
+    pub formula: &'a mut Formula,
+    pub regions: &'a mut Regions,
+    pub origins: &'a mut Origins,
+    pub initial: &'a mut Initial,
+}
+
+/// The end of `size` bytes from `loc`, saturating.
+fn end(loc: Loc, size: u64) -> i64 {
+    loc.offset.saturating_add(i64::try_from(size).unwrap_or(i64::MAX))
+}
+
+/// The parts of `[loc, loc + size)` covered by cells, as `(start, cell's start, value)` in ascending
+/// order, with the caller filling the gaps.
+fn same_line(a: Loc, b: Loc) -> bool {
+    a.region == b.region && a.symbolic == b.symbolic
+}
+
+impl Initial {
+    /// The `size` bytes at `loc` on entry, little-endian, as one term.
+    pub fn read(&mut self, heap: &mut HeapParts<'_>, loc: Loc, size: u64) -> Term {
+        if let Some(&(known, term)) = self.cells.get(&loc)
+            && known == size
+        {
+            return term;
+        }
+        let mut pieces: Vec<(i64, u64, Term)> = Vec::new();
+        let line_start = Loc { offset: loc.offset.saturating_sub(16), ..loc };
+        let line_end = Loc { offset: end(loc, size), ..loc };
+        for (&start, &(known, term)) in self.cells.range(line_start..line_end) {
+            if end(start, known) > loc.offset {
+                pieces.push((start.offset, known, term));
+            }
+        }
+        let mut value: Option<Term> = None;
+        let mut at = loc.offset;
+        let stop = end(loc, size);
+        let mut pieces = pieces.into_iter().peekable();
+        while at < stop {
+            let part = match pieces.peek().copied() {
+                Some((start, known, term)) if start <= at => {
+                    pieces.next();
+                    let stop_here = stop.min(start + known as i64);
+                    let part = slice(
+                        &mut heap.formula.terms,
+                        term,
+                        (at - start) as u64,
+                        (stop_here - at) as u64,
+                    );
+                    at = stop_here;
+                    part
+                }
+                next => {
+                    let stop_here = next.map_or(stop, |piece| stop.min(piece.0));
+                    let gap = Loc { offset: at, ..loc };
+                    let bytes = (stop_here - at) as u64;
+                    let part = self.make(heap, gap, bytes);
+                    at = stop_here;
+                    part
+                }
+            };
+            value = Some(match value {
+                Some(low) => heap.formula.terms.concat(part, low),
+                None => part,
+            });
+        }
+        value.unwrap_or_else(|| heap.formula.terms.constant(0, 1))
+    }
+
+    fn make(&mut self, heap: &mut HeapParts<'_>, loc: Loc, size: u64) -> Term {
+        let width = (size * 8) as u16;
+        if let RegionKind::String(bytes) = heap.regions.kind(loc.region)
+            && loc.symbolic == SymbolicOffset::NONE
+        {
+            let byte = |index: i64| -> u128 {
+                let index = loc.offset + index;
+                usize::try_from(index).ok().and_then(|i| bytes.get(i)).map_or(0, |&b| b.into())
+            };
+            let value = (0..size as i64).rev().fold(0, |value, index| value << 8 | byte(index));
+            return heap.formula.terms.constant(value, width);
+        }
+        let origin = Origin::Initial { loc, size };
+        let term = heap.origins.fresh(&mut heap.formula.terms, width, origin);
+        self.cells.insert(loc, (size, term));
+        term
+    }
+}
+
+/// [`Heap`] without the initial memory.
+pub struct HeapParts<'a> {
+    pub formula: &'a mut Formula,
+    pub regions: &'a mut Regions,
+    pub origins: &'a mut Origins,
+}
+
+impl Heap<'_> {
+    /// Value on entry.
+    pub fn initial(&mut self, loc: Loc, size: u64) -> Term {
+        let mut parts = HeapParts {
+            formula: self.formula,
+            regions: self.regions,
+            origins: self.origins,
+        };
+        self.initial.read(&mut parts, loc, size)
+    }
+}
+
+fn slice(terms: &mut Terms, value: Term, from: u64, bytes: u64) -> Term {
+    if from == 0 && u64::from(terms.width(value)) == bytes * 8 {
+        return value;
+    }
+    terms.extract(value, (from * 8) as u16, (bytes * 8) as u16)
+}
+
+impl Memory {
+    /// Whether the two are the same without looking inside.
+    pub fn same(&self, other: &Memory) -> bool {
+        self.cells.ptr_eq(&other.cells)
+    }
+
+    /// Reads `size` bytes, 1 to 16, as one little-endian term.
+    pub fn read(&self, heap: &mut Heap<'_>, loc: Loc, size: u64) -> Term {
+        if let Some(cell) = self.cells.get(&loc)
+            && cell.size == size
+            && let Content::Scalar(term) = cell.content
+            && cell.skipped == 0
+            && u64::from(heap.formula.terms.width(term)) == size * 8
+        {
+            return term;
+        }
+        let overlapping = self.overlapping(loc, size);
+        if overlapping.is_empty() {
+            return heap.initial(loc, size);
+        }
+        let stop = end(loc, size);
+        let mut at = loc.offset;
+        let mut value: Option<Term> = None;
+        let mut cells = overlapping.into_iter().peekable();
+        while at < stop {
+            let here = Loc { offset: at, ..loc };
+            let (part, next) = match cells.peek() {
+                Some((start, _)) if start.offset <= at => {
+                    let (start, cell) = match cells.next() {
+                        Some(found) => found,
+                        None => break,
+                    };
+                    let next = stop.min(end(start, cell.size));
+                    let from = (at - start.offset) as u64 + cell.skipped;
+                    let part = read_content(heap, &cell.content, here, from, (next - at) as u64);
+                    (part, next)
+                }
+                other => {
+                    let next = other.map_or(stop, |(start, _)| stop.min(start.offset));
+                    (heap.initial(here, (next - at) as u64), next)
+                }
+            };
+            at = next;
+            value = Some(match value {
+                Some(low) => heap.formula.terms.concat(part, low),
+                None => part,
+            });
+        }
+        value.unwrap_or_else(|| heap.formula.terms.constant(0, 1))
+    }
+
+    /// Writes a value of a whole number of bytes.
+    pub fn write(&mut self, terms: &Terms, loc: Loc, value: Term) {
+        let size = u64::from(terms.width(value)) / 8;
+        self.put(loc, size, Content::Scalar(value));
+    }
+
+    pub fn zero(&mut self, loc: Loc, size: u64) {
+        self.put(loc, size, Content::Zero);
+    }
+
+    /// Makes the bytes unknown.
+    pub fn havoc(&mut self, heap: &mut Heap<'_>, loc: Loc, size: u64) {
+        heap.initial.unknown_regions += 1;
+        let base =
+            heap.origins.fresh(&mut heap.formula.terms, crate::ir::POINTER_BITS, Origin::Unknown);
+        let region = heap.regions.region(RegionKind::Environment { base });
+        self.put(loc, size, Content::Unknown(region));
+    }
+
+    pub fn copy(&mut self, to: Loc, from: Loc, size: u64) {
+        if to == from {
+            return;
+        }
+        let memory = self.clone();
+        self.put(to, size, Content::Copy { memory, source: from });
+    }
+
+    /// Leaves at each place where the two differ `guard ? self : other`.
+    pub fn merge(&self, heap: &mut Heap<'_>, guard: Guard, other: &Memory) -> Memory {
+        if self.same(other) {
+            return self.clone();
+        }
+        // Ranges in which the two differ, joined where they overlap.
+        let mut ranges: Vec<(Loc, i64)> = Vec::new();
+        for item in self.cells.diff(&other.cells) {
+            let mut add = |loc: &Loc, cell: &Cell| ranges.push((*loc, end(*loc, cell.size)));
+            match item {
+                DiffItem::Add(loc, cell) | DiffItem::Remove(loc, cell) => add(loc, cell),
+                DiffItem::Update { old, new } => {
+                    add(old.0, old.1);
+                    add(new.0, new.1);
+                }
+            }
+        }
+        ranges.sort();
+        let mut merged = self.clone();
+        let mut ranges = ranges.into_iter().peekable();
+        while let Some((loc, mut stop)) = ranges.next() {
+            while let Some(&(next, next_stop)) = ranges.peek()
+                && same_line(loc, next)
+                && next.offset < stop
+            {
+                stop = stop.max(next_stop);
+                ranges.next();
+            }
+            let size = stop.wrapping_sub(loc.offset) as u64;
+            if size <= 16 && self.is_scalar_at(loc, size) && other.is_scalar_at(loc, size) {
+                let then = self.read(heap, loc, size);
+                let els = other.read(heap, loc, size);
+                let value = heap.formula.ite_guard(guard, then, els);
+                merged.write(&heap.formula.terms, loc, value);
+            } else {
+                let content =
+                    Content::Choice { guard, then: self.clone(), els: other.clone() };
+                merged.put(loc, size, content);
+            }
+        }
+        merged
+    }
+
+    /// The cells written in regions that `keep` accepts: place, size and value (for compound contents
+    /// and odd sizes `None`).
+    pub fn written(&self, mut keep: impl FnMut(RegionId) -> bool) -> Vec<(Loc, u64, Option<Term>)> {
+        self.cells
+            .iter()
+            .filter(|(loc, _)| keep(loc.region))
+            .map(|(loc, cell)| {
+                let value = match cell.content {
+                    Content::Scalar(term) if cell.skipped == 0 => Some(term),
+                    _ => None,
+                };
+                (*loc, cell.size, value)
+            })
+            .collect()
+    }
+
+    /// Forgets the cells of a region that no longer exists.
+    pub fn forget(&mut self, region: RegionId) {
+        let first = Loc { region, symbolic: SymbolicOffset::NONE, offset: i64::MIN };
+        let gone: Vec<Loc> = self
+            .cells
+            .range(first..)
+            .map(|(loc, _)| *loc)
+            .take_while(|loc| loc.region == region)
+            .collect();
+        for loc in gone {
+            self.cells.remove(&loc);
+        }
+    }
+
+    /// Whether the range holds exactly one scalar or nothing that was written.
+    fn is_scalar_at(&self, loc: Loc, size: u64) -> bool {
+        match self.cells.get(&loc) {
+            Some(cell) if cell.size == size => match &cell.content {
+                Content::Scalar(_) => cell.skipped == 0,
+                Content::Zero => size <= 8,
+                _ => false,
+            },
+            Some(_) => false,
+            None => self.overlapping(loc, size).is_empty(),
+        }
+    }
+
+    fn overlapping(&self, loc: Loc, size: u64) -> Vec<(Loc, Cell)> {
+        let stop = Loc { offset: end(loc, size), ..loc };
+        let mut found = Vec::new();
+        if let Some((start, cell)) = self.cells.get_prev(&loc)
+            && same_line(*start, loc)
+            && end(*start, cell.size) > loc.offset
+        {
+            found.push((*start, cell.clone()));
+        }
+        for (start, cell) in self.cells.range(loc..stop) {
+            if found.last().is_none_or(|last: &(Loc, Cell)| last.0 != *start) {
+                found.push((*start, cell.clone()));
+            }
+        }
+        found
+    }
+
+    fn put(&mut self, loc: Loc, size: u64, content: Content) {
+        if size == 0 {
+            return;
+        }
+        let exact = self.cells.get(&loc).is_some_and(|cell| cell.size == size);
+        if !exact {
+            self.clear(loc, size);
+        }
+        self.cells.insert(loc, Cell { size, content, skipped: 0 });
+    }
+
+    /// Cuts the range out of the cells that overlap it.
+    fn clear(&mut self, loc: Loc, size: u64) {
+        let stop = end(loc, size);
+        for (start, cell) in self.overlapping(loc, size) {
+            self.cells.remove(&start);
+            let cell_end = end(start, cell.size);
+            if start.offset < loc.offset {
+                let front = Cell { size: (loc.offset - start.offset) as u64, ..cell.clone() };
+                self.cells.insert(start, front);
+            }
+            if cell_end > stop {
+                let cut = (stop - start.offset) as u64;
+                let back =
+                    Cell { size: cell.size - cut, skipped: cell.skipped + cut, content: cell.content };
+                self.cells.insert(Loc { offset: stop, ..loc }, back);
+            }
+        }
+    }
+}
+
+/// Reads `bytes` bytes at `from` within a content whose own place in memory is `here`.
+fn read_content(heap: &mut Heap<'_>, content: &Content, here: Loc, from: u64, bytes: u64) -> Term {
+    match content {
+        Content::Scalar(term) => slice(&mut heap.formula.terms, *term, from, bytes),
+        Content::Zero => heap.formula.terms.constant(0, (bytes * 8) as u16),
+        Content::Unknown(region) => {
+            let offset = i64::try_from(from).unwrap_or(i64::MAX);
+            let loc = Loc { region: *region, symbolic: SymbolicOffset::NONE, offset };
+            heap.initial(loc, bytes)
+        }
+        Content::Copy { memory, source } => {
+            let offset = i64::try_from(from).unwrap_or(i64::MAX);
+            memory.read(heap, source.plus(offset), bytes)
+        }
+        Content::Choice { guard, then, els } => {
+            let then = then.read(heap, here, bytes);
+            let els = els.read(heap, here, bytes);
+            heap.formula.ite_guard(*guard, then, els)
+        }
+    }
+}

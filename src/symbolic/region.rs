@@ -1,0 +1,228 @@
+//! Memory regions and locations (DESIGN §5 Values).
+//!
+//! In: locals, symbols, strings and unknown pointer terms. Out: for each a region with a base address,
+//! and [`Loc`]s, `(region, byte offset)`, that address terms take apart into.
+//!
+//! Regions that the program itself allocates (locals, globals, functions, strings) get constant fake
+//! addresses far apart, so that comparisons between their addresses and with null fold. A region of
+//! the environment lies wherever an unknown pointer points: its base address is that pointer's term.
+
+use rustc_hash::FxHashMap;
+
+use super::term::{Node, Op, Term, Terms};
+use crate::ir::{LocalId, POINTER_BITS, SymbolName};
+
+/// A region, an index into [`Regions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RegionId(u32);
+
+/// One activation of a body: the analysed function is frame 0, inlined leaves count up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FrameId(pub u32);
+
+/// The symbolic part of an offset, interned; [`SymbolicOffset::NONE`] is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SymbolicOffset(u32);
+
+impl SymbolicOffset {
+    pub const NONE: SymbolicOffset = SymbolicOffset(0);
+}
+
+/// A byte in memory: region, and the canonical linear form `offset + symbolic` of its distance from
+/// the region's base. Two locations with different symbolic parts are taken not to overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Loc {
+    pub region: RegionId,
+    pub symbolic: SymbolicOffset,
+    pub offset: i64,
+}
+
+impl Loc {
+    /// The location `bytes` further on.
+    pub fn plus(self, bytes: i64) -> Loc {
+        Loc { offset: self.offset.wrapping_add(bytes), ..self }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RegionKind {
+    Local { frame: FrameId, local: LocalId },
+    /// A global object or function.
+    Symbol(SymbolName),
+    /// A string literal's bytes.
+    String(Vec<u8>),
+    /// What the unknown pointer `base` points to.
+    Environment { base: Term },
+    /// Integer constants used as addresses.
+    Absolute,
+}
+
+const SLOT_BITS: u32 = 32;
+/// Lies in the upper half like a kernel address, below the error-pointer range.
+const FIRST_SLOT: u64 = 0xffff_8000_0000_0000;
+
+#[derive(Debug, Default)]
+pub struct Regions {
+    kinds: Vec<RegionKind>,
+    ids: FxHashMap<RegionKind, RegionId>,
+    symbolic: Vec<Vec<(i64, Term)>>,
+    symbolic_ids: FxHashMap<Vec<(i64, Term)>, SymbolicOffset>,
+    /// Terms that were read as pointers: where an address is a sum, one of these is its base.
+    pointers: rustc_hash::FxHashSet<Term>,
+}
+
+impl Regions {
+    pub fn new() -> Self {
+        let mut regions = Regions::default();
+        regions.symbolic.push(Vec::new());
+        regions.symbolic_ids.insert(Vec::new(), SymbolicOffset::NONE);
+        regions
+    }
+
+    pub fn region(&mut self, kind: RegionKind) -> RegionId {
+        if let Some(&id) = self.ids.get(&kind) {
+            return id;
+        }
+        let id = RegionId(self.kinds.len() as u32);
+        self.kinds.push(kind.clone());
+        self.ids.insert(kind, id);
+        id
+    }
+
+    pub fn kind(&self, id: RegionId) -> &RegionKind {
+        &self.kinds[id.0 as usize]
+    }
+
+    /// The `(coefficient, term)` sum of a symbolic offset.
+    pub fn symbolic(&self, id: SymbolicOffset) -> &[(i64, Term)] {
+        &self.symbolic[id.0 as usize]
+    }
+
+    pub fn intern_symbolic(&mut self, sum: Vec<(i64, Term)>) -> SymbolicOffset {
+        if let Some(&id) = self.symbolic_ids.get(&sum) {
+            return id;
+        }
+        let id = SymbolicOffset(self.symbolic.len() as u32);
+        self.symbolic.push(sum.clone());
+        self.symbolic_ids.insert(sum, id);
+        id
+    }
+
+    /// Remembers that `term` was read or returned as a pointer.
+    pub fn mark_pointer(&mut self, term: Term) {
+        self.pointers.insert(term);
+    }
+
+    /// Whether the region belongs to the function itself, so that its contents start out unwritten.
+    pub fn is_local(&self, id: RegionId) -> bool {
+        matches!(self.kind(id), RegionKind::Local { .. })
+    }
+
+    /// The address of a location as a 64-bit term.
+    pub fn address(&self, terms: &mut Terms, loc: Loc) -> Term {
+        let constant = match self.kind(loc.region) {
+            RegionKind::Environment { .. } | RegionKind::Absolute => loc.offset as u64,
+            _ => slot_address(loc.region).wrapping_add(loc.offset as u64),
+        };
+        let mut sum: Vec<(u128, Term)> = self
+            .symbolic(loc.symbolic)
+            .iter()
+            .map(|&(coefficient, term)| (u128::from(coefficient as u64), term))
+            .collect();
+        if let RegionKind::Environment { base } = self.kind(loc.region) {
+            sum.push((1, *base));
+        }
+        terms.linear(POINTER_BITS, u128::from(constant), &sum)
+    }
+
+    /// Takes an address that is no choice (`ite`) apart. `None` for null and what lies in the first
+    /// page, which no object does.
+    pub fn locate(&mut self, terms: &Terms, address: Term) -> Option<Loc> {
+        match terms.node(address) {
+            Node::Const(value) => self.locate_constant(*value as u64),
+            Node::Linear { constant, terms: sum } => {
+                let constant = *constant as u64;
+                let sum = sum.clone();
+                Some(self.locate_sum(terms, constant, &sum))
+            }
+            _ => Some(self.environment(address)),
+        }
+    }
+
+    fn environment(&mut self, base: Term) -> Loc {
+        let region = self.region(RegionKind::Environment { base });
+        Loc { region, symbolic: SymbolicOffset::NONE, offset: 0 }
+    }
+
+    fn locate_constant(&mut self, value: u64) -> Option<Loc> {
+        if value < 4096 {
+            return None;
+        }
+        if let Some((region, offset)) = self.slot_of(value) {
+            return Some(Loc { region, symbolic: SymbolicOffset::NONE, offset });
+        }
+        let region = self.region(RegionKind::Absolute);
+        Some(Loc { region, symbolic: SymbolicOffset::NONE, offset: value as i64 })
+    }
+
+    fn locate_sum(&mut self, terms: &Terms, constant: u64, sum: &[(u128, Term)]) -> Loc {
+        let rest = |skip: Option<Term>| -> Vec<(i64, Term)> {
+            sum.iter()
+                .filter(|&&(_, term)| Some(term) != skip)
+                .map(|&(coefficient, term)| (coefficient as u64 as i64, term))
+                .collect()
+        };
+        if let Some((region, offset)) = self.slot_of(constant) {
+            let symbolic = self.intern_symbolic(rest(None));
+            return Loc { region, symbolic, offset };
+        }
+        let is_base = |coefficient: u128, term: Term| {
+            coefficient == 1 && (self.pointers.contains(&term) || is_known_base(&self.ids, term))
+        };
+        let base = sum
+            .iter()
+            .find(|&&(coefficient, term)| is_base(coefficient, term))
+            .or_else(|| {
+                // No term is known as a pointer: an unscaled one that is no widened integer.
+                sum.iter().find(|&&(coefficient, term)| {
+                    let widened =
+                        matches!(terms.node(term), Node::Op { op: Op::Zext | Op::Sext, .. });
+                    coefficient == 1 && !widened
+                })
+            })
+            .map(|&(_, term)| term);
+        match base {
+            Some(base) => {
+                let symbolic = self.intern_symbolic(rest(Some(base)));
+                let region = self.region(RegionKind::Environment { base });
+                Loc { region, symbolic, offset: constant as i64 }
+            }
+            None => {
+                let symbolic = self.intern_symbolic(rest(None));
+                let region = self.region(RegionKind::Absolute);
+                Loc { region, symbolic, offset: constant as i64 }
+            }
+        }
+    }
+
+    fn slot_of(&self, address: u64) -> Option<(RegionId, i64)> {
+        let slot = address.checked_sub(FIRST_SLOT)? >> SLOT_BITS;
+        if slot >= self.kinds.len() as u64 {
+            return None;
+        }
+        let id = RegionId(slot as u32);
+        match self.kind(id) {
+            RegionKind::Environment { .. } | RegionKind::Absolute => None,
+            _ => Some((id, address.wrapping_sub(slot_address(id)) as i64)),
+        }
+    }
+}
+
+fn is_known_base(ids: &FxHashMap<RegionKind, RegionId>, term: Term) -> bool {
+    ids.contains_key(&RegionKind::Environment { base: term })
+}
+
+/// The middle of the region's slot, so that small negative offsets stay inside it.
+fn slot_address(id: RegionId) -> u64 {
+    FIRST_SLOT + (u64::from(id.0) << SLOT_BITS) + (1 << (SLOT_BITS - 1))
+}
