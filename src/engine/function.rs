@@ -1,14 +1,24 @@
 //! One function's analysis: from its IR body and its callees' summaries to its own summary and the
 //! findings in it (paper §3–5).
 
+use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::findings::Findings;
 use crate::ir::{Body, SymbolName};
 use crate::property::Property;
 use crate::report::Finding;
+use crate::sat::{self, Budget, Model, Session};
 use crate::summary::Summary;
+use crate::summary::infer::{self, Exit, Feasible};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::print::Printer;
+use crate::symbolic::state::Status;
 
 /// What bounds one function's analysis. All of it is counted, never timed, and is part of the key
 /// under which results are kept.
@@ -97,15 +107,197 @@ pub struct FunctionResult {
 
 /// Analyses one function.
 pub fn analyse(
-    _body: &Body,
-    _callees: &dyn Callees,
-    _property: &Property,
-    _options: &Options,
+    body: &Body,
+    callees: &dyn Callees,
+    property: &Property,
+    options: &Options,
 ) -> FunctionResult {
-    FunctionResult {
+    let mut exec = Executor::new(property, callees, options);
+    let mut queries = Queries::new(options);
+    let mut frame = exec.frame(body);
+    let state = exec.enter(&frame);
+    let exit = exec.run(&mut frame, state);
+    let mut result = FunctionResult {
         summary: Summary::default(),
         findings: Vec::new(),
         outcome: Outcome::Analysed,
         statistics: Statistics::default(),
+    };
+    if exec.exhausted.is_none() {
+        let mut findings = Findings::new(body, property);
+        findings.wrong_whatever_the_caller_does(&mut exec, &mut queries);
+        let params: Vec<String> = body
+            .locals
+            .iter()
+            .take(body.params as usize)
+            .map(|local| local.name.clone())
+            .collect();
+        match exit {
+            Some(state) => {
+                let value = exec.result(&frame, &state);
+                let exit = Exit {
+                    state: &state,
+                    result: value,
+                };
+                let exits = infer::exits(&mut exec, &state);
+                findings.ambiguous_exits(&mut exec, &exit, &exits, &mut queries);
+                result.summary = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
+            }
+            None => {
+                // Paths cut off at a loop's limit may come back after all.
+                result.summary = Summary {
+                    params,
+                    noreturn: !exec.cut,
+                    ..Summary::default()
+                };
+            }
+        }
+        result.findings = findings.found;
+    }
+    if exec.exhausted.is_none() {
+        exec.exhausted = exec.formula.exhausted().map(|limit| limit.to_string());
+    }
+    if let Some(reason) = exec.exhausted.take() {
+        result.summary = Summary::default();
+        result.findings.clear();
+        result.outcome = Outcome::OutOfBudget(reason);
+    }
+    result.statistics = Statistics {
+        blocks: exec.blocks,
+        terms: exec.formula.terms.len() as u64,
+        queries: queries.asked(),
+        solver_calls: queries.solver_calls(),
+    };
+    result
+}
+
+/// The execution of one function in words: the guard and the result at its exit, what was written, and
+/// the guarded states of each object.
+pub fn describe(
+    body: &Body,
+    callees: &dyn Callees,
+    property: &Property,
+    options: &Options,
+) -> String {
+    use std::fmt::Write;
+    let mut exec = Executor::new(property, callees, options);
+    let mut frame = exec.frame(body);
+    let state = exec.enter(&frame);
+    let exit = exec.run(&mut frame, state);
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if let Some(reason) = &exec.exhausted {
+        let _ = writeln!(text, "out of budget: {reason}");
+    }
+    let Some(exit) = exit else {
+        let _ = writeln!(text, "control does not come back");
+        return text;
+    };
+    let result = exec.result(&frame, &exit);
+    let objects: Vec<_> = exit
+        .objects
+        .iter()
+        .map(|(key, tracked)| (*key, tracked.clone()))
+        .collect();
+    let written = exit.memory.written(|region| !exec.regions.is_local(region));
+    let names: Vec<String> = objects
+        .iter()
+        .map(|(object, _)| exec.name_of(object.loc))
+        .collect();
+    let cells: Vec<_> = written
+        .into_iter()
+        .map(|(loc, size, value)| (exec.name_of(loc), size, value))
+        .collect();
+    let print = Printer {
+        formula: &exec.formula,
+        origins: &exec.origins,
+    };
+    let _ = writeln!(text, "exit when {}", print.guard(exit.guard));
+    if let Some(result) = result {
+        let _ = writeln!(text, "result {}", print.term(result));
+    }
+    for (name, size, value) in cells {
+        let value = value.map_or("bytes".into(), |value| print.term(value));
+        let _ = writeln!(text, "{name} ({size} bytes) = {value}");
+    }
+    for ((object, tracked), name) in objects.iter().zip(names) {
+        let machine = exec.machines[usize::from(object.machine.0)];
+        let _ = writeln!(text, "{name} ({})", machine.name);
+        for (status, guard) in &tracked.set {
+            let status = match status {
+                Status::At(state) => machine.state_name(*state),
+                Status::Error(_) => "error",
+            };
+            let _ = writeln!(text, "    {status} when {}", print.guard(*guard));
+        }
+    }
+    text
+}
+
+/// Feasibility queries of one function, each guard answered once.
+struct Queries<'o> {
+    known: FxHashMap<Guard, Answer>,
+    options: &'o Options,
+    session: Session,
+}
+
+impl<'o> Queries<'o> {
+    fn new(options: &'o Options) -> Self {
+        Queries {
+            known: FxHashMap::default(),
+            options,
+            session: Session::new(Budget::default()),
+        }
+    }
+
+    fn asked(&self) -> u64 {
+        self.session.queries.total()
+    }
+
+    fn solver_calls(&self) -> u64 {
+        let queries = &self.session.queries;
+        queries.sat + queries.unsat + queries.unknown
+    }
+
+    fn ask(&mut self, exec: &Executor<'_>, guard: Guard) -> Answer {
+        if guard == Guard::FALSE {
+            return Answer::Impossible;
+        }
+        if let Some(known) = self.known.get(&guard) {
+            return known.clone();
+        }
+        let answer = if self.solver_calls() >= self.options.max_queries {
+            Answer::Unknown
+        } else {
+            match self.session.check(&exec.formula, &[guard], &[]) {
+                sat::Outcome::Sat(model) => Answer::Possible(Rc::new(model)),
+                sat::Outcome::Unsat => Answer::Impossible,
+                sat::Outcome::Unknown => Answer::Unknown,
+            }
+        };
+        self.known.insert(guard, answer.clone());
+        answer
+    }
+}
+
+/// What is known about a guard.
+#[derive(Clone)]
+enum Answer {
+    Possible(Rc<Model>),
+    Impossible,
+    /// The budget ended first.
+    Unknown,
+}
+
+impl Feasible for Queries<'_> {
+    fn model(&mut self, exec: &Executor<'_>, guard: Guard) -> Option<Rc<Model>> {
+        match self.ask(exec, guard) {
+            Answer::Possible(model) => Some(model),
+            Answer::Impossible | Answer::Unknown => None,
+        }
+    }
+
+    fn possible(&mut self, exec: &Executor<'_>, guard: Guard) -> bool {
+        !matches!(self.ask(exec, guard), Answer::Impossible)
     }
 }

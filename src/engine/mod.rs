@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod callgraph;
 mod contain;
+pub mod findings;
 pub mod function;
 pub mod ledger;
 pub mod meter;
@@ -15,3 +16,4 @@ pub mod program;
 pub mod reading;
 pub mod run;
 pub mod schedule;
+pub mod witness;

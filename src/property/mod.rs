@@ -97,6 +97,18 @@ impl Property {
 }
 
 impl Machine {
+    /// Whether releasing what is not held is no mistake: a counting semaphore, of which one function
+    /// may well do just one half.
+    pub fn counts(&self) -> bool {
+        let initial = usize::from(self.initial.0);
+        self.operations.values().any(|targets| {
+            targets.get(initial) == Some(&Target::State(self.initial))
+                && targets
+                    .iter()
+                    .any(|target| *target != Target::State(self.initial))
+        })
+    }
+
     /// The state's name; empty for an id of another machine.
     pub fn state_name(&self, state: StateId) -> &str {
         self.states

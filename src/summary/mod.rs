@@ -3,7 +3,11 @@
 //! In: the entry and exit states of a function's symbolic execution. Out: a [`Summary`] that callers
 //! apply (Figure 9), the database stores and people query.
 
+pub mod apply;
+pub mod convert;
+pub mod infer;
 pub mod interface;
+pub mod predicates;
 pub mod seeds;
 
 use serde::{Deserialize, Serialize};

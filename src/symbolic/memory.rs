@@ -37,7 +37,8 @@ pub struct Origins {
 impl Origins {
     pub fn fresh(&mut self, terms: &mut Terms, width: u16, origin: Origin) -> Term {
         let (var, term) = terms.fresh(width);
-        self.by_var.resize(self.by_var.len().max(var.0 as usize), Origin::Unknown);
+        self.by_var
+            .resize(self.by_var.len().max(var.0 as usize), Origin::Unknown);
         self.by_var.push(origin);
         term
     }
@@ -55,9 +56,16 @@ enum Content {
     /// Unknown bytes, the same for every reader: read from the initial memory of a region of its own.
     Unknown(RegionId),
     /// The bytes at `source` in an earlier memory.
-    Copy { memory: Memory, source: Loc },
+    Copy {
+        memory: Memory,
+        source: Loc,
+    },
     /// From one of two memories, at the cell's own place.
-    Choice { guard: Guard, then: Memory, els: Memory },
+    Choice {
+        guard: Guard,
+        then: Memory,
+        els: Memory,
+    },
 }
 
 impl PartialEq for Content {
@@ -68,12 +76,26 @@ impl PartialEq for Content {
             (Content::Zero, Content::Zero) => true,
             (Content::Unknown(a), Content::Unknown(b)) => a == b,
             (
-                Content::Copy { memory: a, source: from_a },
-                Content::Copy { memory: b, source: from_b },
+                Content::Copy {
+                    memory: a,
+                    source: from_a,
+                },
+                Content::Copy {
+                    memory: b,
+                    source: from_b,
+                },
             ) => from_a == from_b && a.cells.ptr_eq(&b.cells),
             (
-                Content::Choice { guard: g, then: a, els: b },
-                Content::Choice { guard: h, then: c, els: d },
+                Content::Choice {
+                    guard: g,
+                    then: a,
+                    els: b,
+                },
+                Content::Choice {
+                    guard: h,
+                    then: c,
+                    els: d,
+                },
             ) => g == h && a.cells.ptr_eq(&c.cells) && b.cells.ptr_eq(&d.cells),
             _ => false,
         }
@@ -112,11 +134,11 @@ pub struct Heap<'a> {
 
 /// The end of `size` bytes from `loc`, saturating.
 fn end(loc: Loc, size: u64) -> i64 {
-    loc.offset.saturating_add(i64::try_from(size).unwrap_or(i64::MAX))
+    loc.offset
+        .saturating_add(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
-/// The parts of `[loc, loc + size)` covered by cells, as `(start, cell's start, value)` in ascending
-/// order, with the caller filling the gaps.
+/// Whether the distance between the two is a constant.
 fn same_line(a: Loc, b: Loc) -> bool {
     a.region == b.region && a.symbolic == b.symbolic
 }
@@ -130,8 +152,14 @@ impl Initial {
             return term;
         }
         let mut pieces: Vec<(i64, u64, Term)> = Vec::new();
-        let line_start = Loc { offset: loc.offset.saturating_sub(16), ..loc };
-        let line_end = Loc { offset: end(loc, size), ..loc };
+        let line_start = Loc {
+            offset: loc.offset.saturating_sub(16),
+            ..loc
+        };
+        let line_end = Loc {
+            offset: end(loc, size),
+            ..loc
+        };
         for (&start, &(known, term)) in self.cells.range(line_start..line_end) {
             if end(start, known) > loc.offset {
                 pieces.push((start.offset, known, term));
@@ -179,9 +207,14 @@ impl Initial {
         {
             let byte = |index: i64| -> u128 {
                 let index = loc.offset + index;
-                usize::try_from(index).ok().and_then(|i| bytes.get(i)).map_or(0, |&b| b.into())
+                usize::try_from(index)
+                    .ok()
+                    .and_then(|i| bytes.get(i))
+                    .map_or(0, |&b| b.into())
             };
-            let value = (0..size as i64).rev().fold(0, |value, index| value << 8 | byte(index));
+            let value = (0..size as i64)
+                .rev()
+                .fold(0, |value, index| value << 8 | byte(index));
             return heap.formula.terms.constant(value, width);
         }
         let origin = Origin::Initial { loc, size };
@@ -281,18 +314,33 @@ impl Memory {
     /// Makes the bytes unknown.
     pub fn havoc(&mut self, heap: &mut Heap<'_>, loc: Loc, size: u64) {
         heap.initial.unknown_regions += 1;
-        let base =
-            heap.origins.fresh(&mut heap.formula.terms, crate::ir::POINTER_BITS, Origin::Unknown);
+        let base = heap.origins.fresh(
+            &mut heap.formula.terms,
+            crate::ir::POINTER_BITS,
+            Origin::Unknown,
+        );
         let region = heap.regions.region(RegionKind::Environment { base });
         self.put(loc, size, Content::Unknown(region));
     }
 
+    /// Moves `size` bytes within this memory.
     pub fn copy(&mut self, to: Loc, from: Loc, size: u64) {
-        if to == from {
-            return;
+        if to != from {
+            let memory = self.clone();
+            self.copy_from(&memory, to, from, size);
         }
-        let memory = self.clone();
-        self.put(to, size, Content::Copy { memory, source: from });
+    }
+
+    /// Copies the bytes that `source` holds at `from`. Nothing is read until somebody asks.
+    pub fn copy_from(&mut self, source: &Memory, to: Loc, from: Loc, size: u64) {
+        self.put(
+            to,
+            size,
+            Content::Copy {
+                memory: source.clone(),
+                source: from,
+            },
+        );
     }
 
     /// Leaves at each place where the two differ `guard ? self : other`.
@@ -330,8 +378,11 @@ impl Memory {
                 let value = heap.formula.ite_guard(guard, then, els);
                 merged.write(&heap.formula.terms, loc, value);
             } else {
-                let content =
-                    Content::Choice { guard, then: self.clone(), els: other.clone() };
+                let content = Content::Choice {
+                    guard,
+                    then: self.clone(),
+                    els: other.clone(),
+                };
                 merged.put(loc, size, content);
             }
         }
@@ -356,7 +407,11 @@ impl Memory {
 
     /// Forgets the cells of a region that no longer exists.
     pub fn forget(&mut self, region: RegionId) {
-        let first = Loc { region, symbolic: SymbolicOffset::NONE, offset: i64::MIN };
+        let first = Loc {
+            region,
+            symbolic: SymbolicOffset::NONE,
+            offset: i64::MIN,
+        };
         let gone: Vec<Loc> = self
             .cells
             .range(first..)
@@ -382,7 +437,10 @@ impl Memory {
     }
 
     fn overlapping(&self, loc: Loc, size: u64) -> Vec<(Loc, Cell)> {
-        let stop = Loc { offset: end(loc, size), ..loc };
+        let stop = Loc {
+            offset: end(loc, size),
+            ..loc
+        };
         let mut found = Vec::new();
         if let Some((start, cell)) = self.cells.get_prev(&loc)
             && same_line(*start, loc)
@@ -391,7 +449,10 @@ impl Memory {
             found.push((*start, cell.clone()));
         }
         for (start, cell) in self.cells.range(loc..stop) {
-            if found.last().is_none_or(|last: &(Loc, Cell)| last.0 != *start) {
+            if found
+                .last()
+                .is_none_or(|last: &(Loc, Cell)| last.0 != *start)
+            {
                 found.push((*start, cell.clone()));
             }
         }
@@ -406,7 +467,14 @@ impl Memory {
         if !exact {
             self.clear(loc, size);
         }
-        self.cells.insert(loc, Cell { size, content, skipped: 0 });
+        self.cells.insert(
+            loc,
+            Cell {
+                size,
+                content,
+                skipped: 0,
+            },
+        );
     }
 
     /// Cuts the range out of the cells that overlap it.
@@ -416,14 +484,26 @@ impl Memory {
             self.cells.remove(&start);
             let cell_end = end(start, cell.size);
             if start.offset < loc.offset {
-                let front = Cell { size: (loc.offset - start.offset) as u64, ..cell.clone() };
+                let front = Cell {
+                    size: (loc.offset - start.offset) as u64,
+                    ..cell.clone()
+                };
                 self.cells.insert(start, front);
             }
             if cell_end > stop {
                 let cut = (stop - start.offset) as u64;
-                let back =
-                    Cell { size: cell.size - cut, skipped: cell.skipped + cut, content: cell.content };
-                self.cells.insert(Loc { offset: stop, ..loc }, back);
+                let back = Cell {
+                    size: cell.size - cut,
+                    skipped: cell.skipped + cut,
+                    content: cell.content,
+                };
+                self.cells.insert(
+                    Loc {
+                        offset: stop,
+                        ..loc
+                    },
+                    back,
+                );
             }
         }
     }
@@ -436,7 +516,11 @@ fn read_content(heap: &mut Heap<'_>, content: &Content, here: Loc, from: u64, by
         Content::Zero => heap.formula.terms.constant(0, (bytes * 8) as u16),
         Content::Unknown(region) => {
             let offset = i64::try_from(from).unwrap_or(i64::MAX);
-            let loc = Loc { region: *region, symbolic: SymbolicOffset::NONE, offset };
+            let loc = Loc {
+                region: *region,
+                symbolic: SymbolicOffset::NONE,
+                offset,
+            };
             heap.initial(loc, bytes)
         }
         Content::Copy { memory, source } => {
@@ -448,5 +532,139 @@ fn read_content(heap: &mut Heap<'_>, content: &Content, here: Loc, from: u64, by
             let els = els.read(heap, here, bytes);
             heap.formula.ite_guard(*guard, then, els)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ir::LocalId;
+    use crate::sat::Model;
+    use crate::symbolic::region::FrameId;
+
+    const SIZE: usize = 48;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write { at: usize, size: usize, value: u64 },
+        Zero { at: usize, size: usize },
+        Copy { to: usize, from: usize, size: usize },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let size = prop_oneof![Just(1usize), Just(2), Just(4), Just(8)];
+        prop_oneof![
+            (0..SIZE - 8, size, any::<u64>()).prop_map(|(at, size, value)| Step::Write {
+                at,
+                size,
+                value
+            }),
+            (0..SIZE, 1..SIZE).prop_map(|(at, size)| Step::Zero {
+                at,
+                size: size.min(SIZE - at)
+            }),
+            (0..SIZE, 0..SIZE, 1..SIZE).prop_map(|(to, from, size)| Step::Copy {
+                to,
+                from,
+                size: size.min(SIZE - to).min(SIZE - from)
+            }),
+        ]
+    }
+
+    fn run(steps: &[Step], terms: &mut Terms, base: Loc, memory: &mut Memory, bytes: &mut [u8]) {
+        for step in steps {
+            match *step {
+                Step::Write { at, size, value } => {
+                    let term = terms.constant(u128::from(value), (size * 8) as u16);
+                    memory.write(terms, base.plus(at as i64), term);
+                    bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+                }
+                Step::Zero { at, size } => {
+                    memory.zero(base.plus(at as i64), size as u64);
+                    bytes[at..at + size].fill(0);
+                }
+                Step::Copy { to, from, size } => {
+                    memory.copy(base.plus(to as i64), base.plus(from as i64), size as u64);
+                    bytes.copy_within(from..from + size, to);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// A memory reads like an array of bytes, and a merged one like the side that was taken.
+        #[test]
+        fn reads_like_bytes(
+            before in prop::collection::vec(step(), 0..6),
+            left in prop::collection::vec(step(), 0..6),
+            right in prop::collection::vec(step(), 0..6),
+            after in prop::collection::vec(step(), 0..4),
+            reads in prop::collection::vec((0..SIZE - 8, 1..8usize), 8),
+        ) {
+            let (mut formula, mut regions) = (Formula::new(), Regions::new());
+            let (mut origins, mut initial) = (Origins::default(), Initial::default());
+            let kind = RegionKind::Local { frame: FrameId(0), local: LocalId(0) };
+            let region = regions.region(kind);
+            let base = Loc { region, symbolic: SymbolicOffset::NONE, offset: 0 };
+            let (choice, term) = formula.terms.fresh(1);
+            let guard = formula.guard_of(term);
+            let mut memory = Memory::default();
+            let mut bytes = [0u8; SIZE];
+            memory.zero(base, SIZE as u64);
+            run(&before, &mut formula.terms, base, &mut memory, &mut bytes);
+            let (mut then, mut els) = (memory.clone(), memory);
+            let (mut then_bytes, mut els_bytes) = (bytes, bytes);
+            run(&left, &mut formula.terms, base, &mut then, &mut then_bytes);
+            run(&right, &mut formula.terms, base, &mut els, &mut els_bytes);
+            let mut heap = Heap {
+                formula: &mut formula,
+                regions: &mut regions,
+                origins: &mut origins,
+                initial: &mut initial,
+            };
+            let mut merged = then.merge(&mut heap, guard, &els);
+            for (taken, bytes) in [(1, &mut then_bytes), (0, &mut els_bytes)] {
+                let mut merged = merged.clone();
+                run(&after, &mut heap.formula.terms, base, &mut merged, bytes);
+                let model = Model::new([(choice, taken)]);
+                for &(at, size) in &reads {
+                    let term = merged.read(&mut heap, base.plus(at as i64), size as u64);
+                    let value = model.eval(heap.formula, term);
+                    let mut expected = [0u8; 16];
+                    expected[..size].copy_from_slice(&bytes[at..at + size]);
+                    prop_assert_eq!(value, u128::from_le_bytes(expected));
+                }
+            }
+            merged.forget(region);
+            prop_assert!(merged.same(&Memory::default()) || merged.cells.is_empty());
+        }
+    }
+
+    #[test]
+    fn entry_values_are_the_same_for_every_reader() {
+        let (mut formula, mut regions) = (Formula::new(), Regions::new());
+        let (mut origins, mut initial) = (Origins::default(), Initial::default());
+        let base = origins.fresh(&mut formula.terms, 64, Origin::Param(0));
+        let region = regions.region(RegionKind::Environment { base });
+        let loc = Loc {
+            region,
+            symbolic: SymbolicOffset::NONE,
+            offset: 8,
+        };
+        let mut heap = Heap {
+            formula: &mut formula,
+            regions: &mut regions,
+            origins: &mut origins,
+            initial: &mut initial,
+        };
+        let whole = Memory::default().read(&mut heap, loc, 8);
+        let upper = Memory::default().read(&mut heap, loc.plus(4), 4);
+        assert_eq!(heap.formula.terms.extract(whole, 32, 32), upper);
+        // A wider read over known parts and a gap keeps the parts.
+        let wide = Memory::default().read(&mut heap, loc.plus(4), 8);
+        assert_eq!(heap.formula.terms.extract(wide, 0, 32), upper);
+        assert_eq!(Memory::default().read(&mut heap, loc, 8), whole);
     }
 }

@@ -3,6 +3,15 @@
 //! In: IR bodies and callees' summaries. Out: the entry and exit states of a function, and the events
 //! on the way. Knows nothing of C syntax.
 
+pub mod call;
+pub mod exec;
 pub mod formula;
 pub mod guard;
+pub mod log;
+pub mod memory;
+pub mod naming;
+pub mod print;
+pub mod region;
+pub mod state;
 pub mod term;
+pub mod unroll;

@@ -40,19 +40,27 @@ pub struct Loc {
 impl Loc {
     /// The location `bytes` further on.
     pub fn plus(self, bytes: i64) -> Loc {
-        Loc { offset: self.offset.wrapping_add(bytes), ..self }
+        Loc {
+            offset: self.offset.wrapping_add(bytes),
+            ..self
+        }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {
-    Local { frame: FrameId, local: LocalId },
+    Local {
+        frame: FrameId,
+        local: LocalId,
+    },
     /// A global object or function.
     Symbol(SymbolName),
     /// A string literal's bytes.
     String(Vec<u8>),
     /// What the unknown pointer `base` points to.
-    Environment { base: Term },
+    Environment {
+        base: Term,
+    },
     /// Integer constants used as addresses.
     Absolute,
 }
@@ -75,7 +83,9 @@ impl Regions {
     pub fn new() -> Self {
         let mut regions = Regions::default();
         regions.symbolic.push(Vec::new());
-        regions.symbolic_ids.insert(Vec::new(), SymbolicOffset::NONE);
+        regions
+            .symbolic_ids
+            .insert(Vec::new(), SymbolicOffset::NONE);
         regions
     }
 
@@ -140,7 +150,10 @@ impl Regions {
     pub fn locate(&mut self, terms: &Terms, address: Term) -> Option<Loc> {
         match terms.node(address) {
             Node::Const(value) => self.locate_constant(*value as u64),
-            Node::Linear { constant, terms: sum } => {
+            Node::Linear {
+                constant,
+                terms: sum,
+            } => {
                 let constant = *constant as u64;
                 let sum = sum.clone();
                 Some(self.locate_sum(terms, constant, &sum))
@@ -151,7 +164,11 @@ impl Regions {
 
     fn environment(&mut self, base: Term) -> Loc {
         let region = self.region(RegionKind::Environment { base });
-        Loc { region, symbolic: SymbolicOffset::NONE, offset: 0 }
+        Loc {
+            region,
+            symbolic: SymbolicOffset::NONE,
+            offset: 0,
+        }
     }
 
     fn locate_constant(&mut self, value: u64) -> Option<Loc> {
@@ -159,10 +176,18 @@ impl Regions {
             return None;
         }
         if let Some((region, offset)) = self.slot_of(value) {
-            return Some(Loc { region, symbolic: SymbolicOffset::NONE, offset });
+            return Some(Loc {
+                region,
+                symbolic: SymbolicOffset::NONE,
+                offset,
+            });
         }
         let region = self.region(RegionKind::Absolute);
-        Some(Loc { region, symbolic: SymbolicOffset::NONE, offset: value as i64 })
+        Some(Loc {
+            region,
+            symbolic: SymbolicOffset::NONE,
+            offset: value as i64,
+        })
     }
 
     fn locate_sum(&mut self, terms: &Terms, constant: u64, sum: &[(u128, Term)]) -> Loc {
@@ -174,7 +199,11 @@ impl Regions {
         };
         if let Some((region, offset)) = self.slot_of(constant) {
             let symbolic = self.intern_symbolic(rest(None));
-            return Loc { region, symbolic, offset };
+            return Loc {
+                region,
+                symbolic,
+                offset,
+            };
         }
         let is_base = |coefficient: u128, term: Term| {
             coefficient == 1 && (self.pointers.contains(&term) || is_known_base(&self.ids, term))
@@ -185,8 +214,13 @@ impl Regions {
             .or_else(|| {
                 // No term is known as a pointer: an unscaled one that is no widened integer.
                 sum.iter().find(|&&(coefficient, term)| {
-                    let widened =
-                        matches!(terms.node(term), Node::Op { op: Op::Zext | Op::Sext, .. });
+                    let widened = matches!(
+                        terms.node(term),
+                        Node::Op {
+                            op: Op::Zext | Op::Sext,
+                            ..
+                        }
+                    );
                     coefficient == 1 && !widened
                 })
             })
@@ -195,12 +229,20 @@ impl Regions {
             Some(base) => {
                 let symbolic = self.intern_symbolic(rest(Some(base)));
                 let region = self.region(RegionKind::Environment { base });
-                Loc { region, symbolic, offset: constant as i64 }
+                Loc {
+                    region,
+                    symbolic,
+                    offset: constant as i64,
+                }
             }
             None => {
                 let symbolic = self.intern_symbolic(rest(None));
                 let region = self.region(RegionKind::Absolute);
-                Loc { region, symbolic, offset: constant as i64 }
+                Loc {
+                    region,
+                    symbolic,
+                    offset: constant as i64,
+                }
             }
         }
     }

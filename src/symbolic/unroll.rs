@@ -52,6 +52,8 @@ pub struct Step {
 #[derive(Debug)]
 pub struct Unrolling {
     places: Vec<BlockPlace>,
+    /// The header of each loop.
+    headers: Vec<BlockId>,
 }
 
 impl Unrolling {
@@ -59,17 +61,25 @@ impl Unrolling {
         let successors: Vec<Vec<usize>> = body
             .blocks
             .iter()
-            .map(|block| block.term.successors().iter().map(|next| next.index()).collect())
+            .map(|block| {
+                block
+                    .term
+                    .successors()
+                    .iter()
+                    .map(|next| next.index())
+                    .collect()
+            })
             .collect();
         let order = reverse_postorder(&successors);
         let mut places = vec![BlockPlace::default(); successors.len()];
-        let mut next_loop = 0;
+        let mut headers = Vec::new();
         // Work list instead of recursion: nesting depth is the input's choice.
         let mut levels: Vec<(Vec<usize>, Option<usize>)> =
             vec![((0..successors.len()).collect(), None)];
         while let Some((members, header)) = levels.pop() {
-            for (position, component) in
-                ordered_components(&successors, &order, &members, header).into_iter().enumerate()
+            for (position, component) in ordered_components(&successors, &order, &members, header)
+                .into_iter()
+                .enumerate()
             {
                 let position = position as u32;
                 let first = component[0];
@@ -79,31 +89,39 @@ impl Unrolling {
                     places[first].position = position;
                     continue;
                 }
-                let id = LoopId(next_loop);
-                next_loop += 1;
-                let head = component.iter().copied().min_by_key(|&block| order[block]);
+                let id = LoopId(headers.len() as u32);
+                let head = component
+                    .iter()
+                    .copied()
+                    .min_by_key(|&block| order[block])
+                    .unwrap_or(first);
+                headers.push(BlockId(head as u32));
                 for &block in &component {
                     places[block].loops.push((id, position));
                 }
-                if let Some(head) = head {
-                    places[head].header_of = Some(places[head].loops.len() - 1);
-                }
-                levels.push((component, head));
+                places[head].header_of = Some(places[head].loops.len() - 1);
+                levels.push((component, Some(head)));
             }
         }
-        Unrolling { places }
+        Unrolling { places, headers }
     }
 
     pub fn entry(&self, block: BlockId) -> Instance {
         let loops = self.places[block.index()].loops.len();
-        Instance { block, iterations: SmallVec::from_elem(0, loops) }
+        Instance {
+            block,
+            iterations: SmallVec::from_elem(0, loops),
+        }
     }
 
     /// Follows the edge from an instance to a block.
     pub fn step(&self, from: &Instance, to: BlockId) -> Step {
         let (here, there) = (&self.places[from.block.index()], &self.places[to.index()]);
-        let shared =
-            here.loops.iter().zip(&there.loops).take_while(|(left, right)| left.0 == right.0);
+        let shared = here
+            .loops
+            .iter()
+            .zip(&there.loops)
+            .take_while(|(left, right)| left.0 == right.0);
         let shared = shared.count();
         let mut iterations: SmallVec<[u32; 4]> = from.iterations[..shared].into();
         let mut iteration = None;
@@ -117,7 +135,13 @@ impl Unrolling {
             }
         }
         iterations.resize(there.loops.len(), 0);
-        Step { to: Instance { block: to, iterations }, iteration }
+        Step {
+            to: Instance {
+                block: to,
+                iterations,
+            },
+            iteration,
+        }
     }
 
     /// Whether the edge leaves the innermost loop around the instance.
@@ -129,8 +153,19 @@ impl Unrolling {
         }
     }
 
-    pub fn has_loops(&self) -> bool {
-        self.places.iter().any(|place| !place.loops.is_empty())
+    /// The header of the innermost loop around an instance, in the same iteration.
+    pub fn innermost_header(&self, instance: &Instance) -> Option<Instance> {
+        let innermost = self.places[instance.block.index()].loops.last()?.0;
+        let block = self.headers[innermost.0 as usize];
+        Some(Instance {
+            block,
+            iterations: instance.iterations.clone(),
+        })
+    }
+
+    /// Whether the block starts the iterations of a loop.
+    pub fn is_header(&self, block: BlockId) -> bool {
+        self.places[block.index()].header_of.is_some()
     }
 
     pub fn key(&self, instance: &Instance) -> OrderKey {
@@ -186,8 +221,11 @@ fn ordered_components(
 ) -> Vec<Vec<usize>> {
     let mut sorted = members.to_vec();
     sorted.sort_by_key(|&block| (order[block], block));
-    let index: FxHashMap<usize, NodeIndex> =
-        sorted.iter().enumerate().map(|(node, &block)| (block, NodeIndex::new(node))).collect();
+    let index: FxHashMap<usize, NodeIndex> = sorted
+        .iter()
+        .enumerate()
+        .map(|(node, &block)| (block, NodeIndex::new(node)))
+        .collect();
     let mut graph = DiGraph::<usize, ()>::with_capacity(sorted.len(), sorted.len() * 2);
     for &block in &sorted {
         graph.add_node(block);
@@ -208,4 +246,101 @@ fn ordered_components(
         .collect();
     components.reverse();
     components
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Block, Pos, RetTy, SymbolName, TermKind, Terminator};
+
+    fn body(successors: &[&[u32]]) -> Body {
+        let block = |next: &&[u32]| Block {
+            stmts: Vec::new(),
+            term: Terminator {
+                kind: TermKind::Nondet(next.iter().map(|&block| BlockId(block)).collect()),
+                pos: Pos::default(),
+            },
+        };
+        Body {
+            name: SymbolName {
+                name: "f".into(),
+                file: None,
+            },
+            pos: Pos::default(),
+            end_line: 0,
+            params: 0,
+            variadic: false,
+            ret: RetTy::Void,
+            locals: Vec::new(),
+            symbols: Vec::new(),
+            strings: Vec::new(),
+            names: Vec::new(),
+            files: Vec::new(),
+            exprs: Vec::new(),
+            blocks: successors.iter().map(block).collect(),
+        }
+    }
+
+    /// All instances reachable with fewer than `limit` iterations, in key order; checks that every
+    /// edge ascends.
+    fn unrolled(body: &Body, limit: u32) -> Vec<Instance> {
+        let unrolling = Unrolling::new(body);
+        let mut seen = std::collections::BTreeMap::new();
+        let entry = unrolling.entry(BlockId(0));
+        let mut work = vec![entry.clone()];
+        seen.insert(unrolling.key(&entry), entry);
+        while let Some(instance) = work.pop() {
+            for next in body.block(instance.block).term.successors() {
+                let step = unrolling.step(&instance, next);
+                if step.iteration.is_some_and(|iteration| iteration >= limit) {
+                    continue;
+                }
+                let key = unrolling.key(&step.to);
+                assert!(
+                    key > unrolling.key(&instance),
+                    "{instance:?} -> {:?}",
+                    step.to
+                );
+                if let Some(known) = seen.insert(key, step.to.clone()) {
+                    assert_eq!(known, step.to);
+                } else {
+                    work.push(step.to);
+                }
+            }
+        }
+        seen.into_values().collect()
+    }
+
+    fn blocks(instances: &[Instance]) -> Vec<u32> {
+        instances.iter().map(|instance| instance.block.0).collect()
+    }
+
+    #[test]
+    fn a_loop_runs_as_often_as_the_limit_says() {
+        let body = body(&[&[1], &[2, 3], &[1], &[]]);
+        assert_eq!(blocks(&unrolled(&body, 2)), [0, 1, 2, 1, 2, 3]);
+    }
+
+    #[test]
+    fn inner_loops_start_again_in_each_iteration_of_the_outer_one() {
+        let body = body(&[&[1], &[2, 4], &[3], &[2, 1], &[]]);
+        let once = [1, 2, 3, 2, 3];
+        let mut expected = vec![0];
+        expected.extend(once);
+        expected.extend(once);
+        expected.push(4);
+        assert_eq!(blocks(&unrolled(&body, 2)), expected);
+    }
+
+    #[test]
+    fn a_loop_entered_in_two_places_is_unrolled_too() {
+        let body = body(&[&[1, 2], &[2], &[1, 3], &[]]);
+        assert_eq!(unrolled(&body, 2).len(), 6);
+    }
+
+    #[test]
+    fn a_block_may_be_a_loop_by_itself() {
+        let body = body(&[&[0, 1], &[]]);
+        assert_eq!(blocks(&unrolled(&body, 3)), [0, 0, 0, 1]);
+    }
 }

@@ -1,0 +1,286 @@
+//! From a finished execution to findings: the two kinds of errors of paper §5.5.
+//!
+//! In: the log, and how each object leaves the function. Out: findings, one for each object and cause.
+//!
+//! *Type A*: an operation fails although the function itself had put the object into that state, so it
+//! is wrong whatever the caller does. (The paper asks that errors be reachable from every entry state.
+//! That also holds of two unrelated mistakes of callers on different paths, as in its own
+//! `complex_wrapper`; that the state was made here is what it is after.)
+//!
+//! *Type B*: the object leaves in different states without a difference that the caller can observe.
+//! Conditions on entry values excuse it only where no exit of the function undoes what it did: a
+//! conditional lock wrapper. A function that gives the lock back on some paths and keeps it on others
+//! forgot to, even if an argument decides which path is taken.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::witness;
+use crate::ir::Body;
+use crate::property::{Machine, Property, StateId, Target};
+use crate::report::{Finding, TraceStep};
+use crate::sat::Model;
+use crate::summary::convert::Converter;
+use crate::summary::infer::{Exit, Exits, Feasible};
+use crate::summary::predicates::{self, Predicate, Side};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::state::{Object, Status};
+
+/// Collects the findings of one function.
+pub struct Findings<'a> {
+    body: &'a Body,
+    property: &'a Property,
+    pub found: Vec<Finding>,
+    /// Objects with a finding: what follows from a mistake is not another.
+    failed: BTreeSet<Object>,
+}
+
+/// Two ways out of the function that a caller cannot tell apart.
+struct Ambiguity {
+    kept: (StateId, Guard),
+    given_back: (StateId, Guard),
+}
+
+impl<'a> Findings<'a> {
+    pub fn new(body: &'a Body, property: &'a Property) -> Self {
+        Findings {
+            body,
+            property,
+            found: Vec::new(),
+            failed: BTreeSet::new(),
+        }
+    }
+
+    /// Type A.
+    pub fn wrong_whatever_the_caller_does(
+        &mut self,
+        exec: &mut Executor<'_>,
+        queries: &mut dyn Feasible,
+    ) {
+        for index in 0..exec.log.ops.len() {
+            let event = &exec.log.ops[index];
+            let (Some(rule), object, query) = (event.rule.clone(), event.object, event.touched)
+            else {
+                continue;
+            };
+            if query == Guard::FALSE || self.failed.contains(&object) {
+                continue;
+            }
+            let Some(model) = queries.model(exec, query) else {
+                continue;
+            };
+            self.failed.insert(object);
+            let event = &exec.log.ops[index];
+            let name = event.name.clone();
+            let state = match event.from {
+                Status::At(state) => machine(exec, object).state_name(state).to_string(),
+                Status::Error(_) => String::new(),
+            };
+            let place = match event.stack.first() {
+                Some(site) => (site.file.to_string(), site.line, site.column),
+                None => continue,
+            };
+            let trace = witness::path(exec, &model, object, query, Some(index));
+            self.report(&rule, place, &name, &state, trace);
+        }
+    }
+
+    /// Type B.
+    pub fn ambiguous_exits(
+        &mut self,
+        exec: &mut Executor<'_>,
+        exit: &Exit<'_>,
+        exits: &[Exits],
+        queries: &mut dyn Feasible,
+    ) {
+        for object in exits {
+            let key = object.object;
+            let Some(rule) = machine(exec, key).inconsistent_exit.clone() else {
+                continue;
+            };
+            if self.failed.contains(&key) || exec.regions.is_local(key.loc.region) {
+                continue;
+            }
+            let Some((ambiguity, kept, given_back)) = ambiguity(exec, exit, object, queries) else {
+                continue;
+            };
+            self.failed.insert(key);
+            let Some(place) = witness::returns(exec, &kept).cloned() else {
+                continue;
+            };
+            let target = Target::State(ambiguity.kept.0);
+            let mut trace = witness::path(exec, &kept, key, ambiguity.kept.1, None);
+            let name = exec.name_of(key.loc);
+            trace.push(witness::return_step(exec, &name, &place, key, &target));
+            if let Some(other) = witness::returns(exec, &given_back) {
+                let target = Target::State(ambiguity.given_back.0);
+                let mut step = witness::return_step(exec, &name, other, key, &target);
+                step.message = format!("but on another path {}", step.message);
+                trace.push(step);
+            }
+            let state = machine(exec, key).state_name(ambiguity.kept.0).to_string();
+            let place = (
+                place.site.file.to_string(),
+                place.site.line,
+                place.site.column,
+            );
+            self.report(&rule, place, &name, &state, trace);
+        }
+    }
+
+    fn report(
+        &mut self,
+        rule: &str,
+        (file, line, column): (String, u32, u32),
+        object: &str,
+        state: &str,
+        trace: Vec<TraceStep>,
+    ) {
+        let Some(known) = self.property.rule(rule) else {
+            return;
+        };
+        let function = self.body.name.name.clone();
+        let mut hash = blake3::Hasher::new();
+        let mut part = |text: &str| {
+            hash.update(text.as_bytes());
+            hash.update(b"\0");
+        };
+        part(rule);
+        part(&self.body.name.to_string());
+        part(object);
+        for step in &trace {
+            part(&step.function);
+            part(&step.message);
+        }
+        let fingerprint = hash.finalize().to_hex()[..16].to_string();
+        self.found.push(Finding {
+            rule: rule.to_string(),
+            level: known.level,
+            message: known.message_for(object, state, &function),
+            file,
+            line,
+            column,
+            function,
+            object: object.to_string(),
+            fingerprint,
+            specification: None,
+            trace,
+        });
+    }
+}
+
+fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
+    exec.machines[usize::from(object.machine.0)]
+}
+
+/// The paths of one move, `FALSE` if there is none.
+fn paths(exits: &Exits, from: Status, to: StateId) -> Guard {
+    let found = exits
+        .moves
+        .iter()
+        .find(|entry| entry.0 == from && entry.1 == Target::State(to));
+    found.map_or(Guard::FALSE, |entry| entry.2)
+}
+
+/// A pair of exits of an object that neither the result nor an out-parameter tells apart, with a
+/// model of each.
+fn ambiguity(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    exits: &Exits,
+    queries: &mut dyn Feasible,
+) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
+    let machine = machine(exec, exits.object);
+    let entries: BTreeSet<Status> = exits.moves.iter().map(|entry| entry.0).collect();
+    // Paths on which the function has changed the object's state at some time.
+    let mut moved = Guard::FALSE;
+    for index in 0..exec.log.ops.len() {
+        let event = &exec.log.ops[index];
+        if event.object == exits.object && event.to.is_some_and(|to| to != event.from) {
+            moved = exec.formula.guards.or(moved, event.guard);
+        }
+    }
+    let outputs = predicates::outputs(exec, exit);
+    for from in entries {
+        let Status::At(entry) = from else { continue };
+        if entry != machine.initial && machine.counts() {
+            continue;
+        }
+        for kept in machine.state_ids() {
+            let away = paths(exits, from, kept);
+            if kept == entry || away == Guard::FALSE {
+                continue;
+            }
+            let back = paths(exits, from, entry);
+            let undone = exec.formula.guards.and(back, moved);
+            let undoes = queries.possible(exec, undone) && undone != Guard::FALSE;
+            let mut candidates = outputs.clone();
+            if !undoes {
+                let mut converter = Converter::new(exec, exit.result);
+                let mined = predicates::mine(exec, &mut converter, exit, exits);
+                candidates.extend(mined.into_iter().filter(|entry| entry.side == Side::Input));
+            }
+            for other in machine.state_ids() {
+                let there = paths(exits, from, other);
+                if other == kept || there == Guard::FALSE {
+                    continue;
+                }
+                let pair = Exits {
+                    object: exits.object,
+                    moves: vec![
+                        (from, Target::State(kept), away),
+                        (from, Target::State(other), there),
+                    ],
+                };
+                let chosen = predicates::select(exec, &candidates, &pair, queries);
+                let Some((left, right)) = open(exec, away, there, &chosen, queries) else {
+                    continue;
+                };
+                if let (Some(left_model), Some(right_model)) =
+                    (queries.model(exec, left), queries.model(exec, right))
+                {
+                    let (left, right) = ((kept, left, left_model), (other, right, right_model));
+                    // The exit in which something is held is the one to show.
+                    let (kept, given_back) = match kept == machine.initial {
+                        true => (right, left),
+                        false => (left, right),
+                    };
+                    let ambiguity = Ambiguity {
+                        kept: (kept.0, kept.1),
+                        given_back: (given_back.0, given_back.1),
+                    };
+                    return Some((ambiguity, kept.2, given_back.2));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// The first combination of conditions under which both are possible.
+fn open(
+    exec: &mut Executor<'_>,
+    left: Guard,
+    right: Guard,
+    chosen: &[Predicate],
+    queries: &mut dyn Feasible,
+) -> Option<(Guard, Guard)> {
+    if !queries.possible(exec, left) || !queries.possible(exec, right) {
+        return None;
+    }
+    let Some((predicate, rest)) = chosen.split_first() else {
+        return Some((left, right));
+    };
+    let guards = &mut exec.formula.guards;
+    let with = (
+        guards.and(left, predicate.guard),
+        guards.and(right, predicate.guard),
+    );
+    let without = (
+        guards.and_not(left, predicate.guard),
+        guards.and_not(right, predicate.guard),
+    );
+    open(exec, with.0, with.1, rest, queries)
+        .or_else(|| open(exec, without.0, without.1, rest, queries))
+}

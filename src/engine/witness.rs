@@ -1,0 +1,157 @@
+//! From a model of a query to what a person reads: the steps of one feasible path.
+//!
+//! In: a model and the execution's log. Out: trace steps. Only operations on the object in question
+//! are shown, and those decisions that the query's guard depends on.
+
+use crate::property::Target;
+use crate::report::TraceStep;
+use crate::sat::Model;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{OpEvent, ReturnEvent, Site};
+use crate::symbolic::state::{Object, Status};
+
+/// Steps kept in a summary's row, so that traces through deep call chains stay readable.
+const MAX_ROW_STEPS: usize = 12;
+const MAX_STEPS: usize = 60;
+
+fn step(site: &Site, depth: u32, message: String) -> TraceStep {
+    TraceStep {
+        file: site.file.to_string(),
+        line: site.line,
+        column: site.column,
+        function: site.function.to_string(),
+        depth,
+        message,
+    }
+}
+
+/// The name of a state of the object's machine.
+fn state_name<'a>(exec: &Executor<'a>, object: Object, status: Status) -> &'a str {
+    let machine = exec.machines[usize::from(object.machine.0)];
+    match status {
+        Status::At(state) => machine
+            .states
+            .get(usize::from(state.0))
+            .map_or("unknown", String::as_str),
+        Status::Error(_) => "in error",
+    }
+}
+
+fn operation(exec: &Executor<'_>, event: &OpEvent) -> String {
+    let from = state_name(exec, event.object, event.from);
+    match event.to {
+        Some(to) if to == event.from => format!("{}: `{}` stays {from}", event.text, event.name),
+        Some(to) => {
+            let to = state_name(exec, event.object, to);
+            format!("{}: `{}` is now {to}", event.text, event.name)
+        }
+        None => format!("{}: `{}` is already {from} here", event.text, event.name),
+    }
+}
+
+fn push_operation(exec: &Executor<'_>, event: &OpEvent, steps: &mut Vec<TraceStep>) {
+    for (depth, site) in event.stack.iter().enumerate() {
+        let innermost = depth + 1 == event.stack.len();
+        let message = match innermost {
+            true => operation(exec, event),
+            false => format!("calls {}", event.stack[depth + 1].function),
+        };
+        steps.push(step(site, depth as u32, message));
+    }
+    let below = event.stack.len() as u32;
+    for inner in event.inside.iter() {
+        steps.push(TraceStep {
+            depth: inner.depth + below,
+            ..inner.clone()
+        });
+    }
+}
+
+/// The operations on an object along the model's path: what a caller's trace shows of a callee.
+pub fn inside(exec: &Executor<'_>, model: &Model, object: Object) -> Vec<TraceStep> {
+    let mut steps = Vec::new();
+    for event in &exec.log.ops {
+        if event.object == object && model.eval_guard(&exec.formula, event.guard) {
+            push_operation(exec, event, &mut steps);
+            if event.to.is_none() {
+                break;
+            }
+        }
+    }
+    steps.truncate(MAX_ROW_STEPS);
+    steps
+}
+
+/// The path to an operation (up to and including the event `last`) or, without one, to the exit.
+pub fn path(
+    exec: &Executor<'_>,
+    model: &Model,
+    object: Object,
+    query: Guard,
+    last: Option<usize>,
+) -> Vec<TraceStep> {
+    let relevant = exec.formula.guards.support(query);
+    let mut branches = exec.log.branches.iter().peekable();
+    let mut steps: Vec<TraceStep> = Vec::new();
+    let end = last.unwrap_or(exec.log.ops.len());
+    for index in 0..=end {
+        while let Some(branch) = branches.next_if(|branch| branch.order <= index) {
+            let matters = exec
+                .formula
+                .guards
+                .support(branch.guard)
+                .iter()
+                .any(|condition| relevant.contains(condition));
+            if matters && branch.depth == 0 && model.eval_guard(&exec.formula, branch.path) {
+                let taken = model.eval_guard(&exec.formula, branch.guard);
+                let message = format!("the condition is {taken}");
+                let next = step(&branch.site, branch.depth, message);
+                if steps.last() != Some(&next) {
+                    steps.push(next);
+                }
+            }
+        }
+        let Some(event) = exec.log.ops.get(index) else {
+            break;
+        };
+        let here = event.object == object
+            && (Some(index) == last
+                || event.to.is_some() && model.eval_guard(&exec.formula, event.guard));
+        if here {
+            push_operation(exec, event, &mut steps);
+        }
+    }
+    if steps.len() > MAX_STEPS {
+        let cut = steps.len() - MAX_STEPS;
+        steps.drain(..cut);
+    }
+    steps
+}
+
+/// The return statement of the analysed function that the model's path takes.
+pub fn returns<'e>(exec: &'e Executor<'_>, model: &Model) -> Option<&'e ReturnEvent> {
+    exec.log
+        .returns
+        .iter()
+        .find(|event| event.depth == 0 && model.eval_guard(&exec.formula, event.guard))
+}
+
+/// The step at a return.
+pub fn return_step(
+    exec: &Executor<'_>,
+    name: &str,
+    event: &ReturnEvent,
+    object: Object,
+    to: &Target,
+) -> TraceStep {
+    let state = match to {
+        Target::State(state) => state_name(exec, object, Status::At(*state)),
+        Target::Error(_) => "in error",
+    };
+    step(
+        &event.site,
+        0,
+        format!("returns here with `{name}` {state}"),
+    )
+}

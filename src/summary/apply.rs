@@ -1,0 +1,439 @@
+//! Summary application (paper §5.3, Figure 9).
+//!
+//! In: a callee's summary, the call site and the state before it. Out: the state after it, the result,
+//! and events for the moves of tracked objects.
+//!
+//! Where several rows are enabled at once (the callee's own exits are ambiguous), an error row is
+//! reported as possible, and execution goes on with the first of the others in the summary's order,
+//! so that one mistake in a callee does not show in all its callers.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary};
+use crate::ir::{POINTER_BITS, Ty};
+use crate::property::Target;
+use crate::symbolic::exec::{ArgValue, Executor};
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{OpEvent, Site};
+use crate::symbolic::memory::Origin;
+use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
+use crate::symbolic::state::{Object, State, Status, Tracked};
+use crate::symbolic::term::Term;
+
+/// Where a summary is applied.
+pub struct CallSite<'c> {
+    pub args: &'c [ArgValue],
+    /// Bits of the result, `None` for void and records.
+    pub result_width: Option<u16>,
+    pub text: &'c str,
+    /// Call sites down to this one, inclusive.
+    pub stack: Vec<Site>,
+}
+
+/// Applies a summary. The scalar result, if the function has one.
+pub fn apply(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) -> Option<Term> {
+    let mut binding = Binding { site, result: None };
+    // Stage 1: what the summary names, in the state before the call.
+    let inputs: Vec<Guard> = summary
+        .inputs
+        .iter()
+        .map(|input| binding.condition(exec, state, input))
+        .collect();
+    let mut objects: Vec<Vec<(Guard, Loc)>> = Vec::with_capacity(summary.objects.len());
+    for object in &summary.objects {
+        let places = match object.object.root {
+            Root::Return => Vec::new(),
+            _ => binding.locate(exec, state, &object.object),
+        };
+        objects.push(places);
+    }
+    let known = summary
+        .result
+        .as_ref()
+        .and_then(|value| binding.value(exec, state, value));
+    let result = site.result_width.map(|width| match known {
+        Some(value) => exec.resize(value, width),
+        None => {
+            let origin = Origin::Call {
+                text: site.text.into(),
+            };
+            exec.origins.fresh(&mut exec.formula.terms, width, origin)
+        }
+    });
+    modify(exec, state, summary, &binding);
+    binding.result = result;
+    // Stage 2: what it names in the state after the call.
+    let outputs: Vec<Guard> = summary
+        .outputs
+        .iter()
+        .map(|output| binding.condition(exec, state, output))
+        .collect();
+    for (object, places) in summary.objects.iter().zip(&mut objects) {
+        if object.object.root == Root::Return {
+            *places = binding.locate(exec, state, &object.object);
+            if let Some(result) = result
+                && let Some(machine) = exec.machine(&object.machine)
+            {
+                exec.mark_pointer(result, 4);
+                assume_made_by_callee(exec, state, summary, object, machine, places);
+            }
+        }
+    }
+    for (index, object) in summary.objects.iter().enumerate() {
+        let Some(machine) = exec.machine(&object.machine) else {
+            continue;
+        };
+        let rows: Vec<(&Row, Guard)> = summary
+            .rows
+            .iter()
+            .filter(|row| row.object as usize == index)
+            .map(|row| {
+                let entry = cube(exec, &row.incond, &inputs);
+                let exit = cube(exec, &row.outcond, &outputs);
+                (row, exec.formula.guards.and(entry, exit))
+            })
+            .collect();
+        for &(guard, loc) in &objects[index] {
+            let object = Object { loc, machine };
+            transition(exec, state, object, guard, &rows, site);
+        }
+    }
+    if summary.noreturn {
+        state.guard = Guard::FALSE;
+    }
+    result
+}
+
+/// An object that the callee made and returned: its state on the callee's entry means nothing to the
+/// caller, so the first row that is no error decides where it starts.
+fn assume_made_by_callee(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    object: &super::SummaryObject,
+    machine: crate::symbolic::state::MachineId,
+    places: &[(Guard, Loc)],
+) {
+    let from = summary.rows.iter().find_map(|row| {
+        let same = &summary.objects[row.object as usize] == object;
+        (same && matches!(row.to, Target::State(_))).then_some(row.from)
+    });
+    let Some(from) = from else { return };
+    for &(_, loc) in places {
+        let object = Object { loc, machine };
+        if !state.objects.contains_key(&object) && !exec.entries.contains_key(&object) {
+            let set = SmallVec::from_iter([(Status::At(from), Guard::TRUE)]);
+            exec.entries.insert(
+                object,
+                Tracked {
+                    set,
+                    touched: Guard::FALSE,
+                },
+            );
+        }
+    }
+}
+
+/// Moves one object along the rows that are enabled, under `place`, the guard of its being the one
+/// that the callee operates on.
+fn transition(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    object: Object,
+    place: Guard,
+    rows: &[(&Row, Guard)],
+    site: &CallSite<'_>,
+) {
+    let before = match state.objects.get(&object) {
+        Some(tracked) => tracked.clone(),
+        None => exec.entry_state(object),
+    };
+    let name = exec.name_of(object.loc);
+    let text: Arc<str> = site.text.into();
+    let mut after = Tracked {
+        set: SmallVec::new(),
+        touched: before.touched,
+    };
+    // Combinations of conditions that the callee can end in (Figure 9, line 10).
+    let mut feasible = Guard::FALSE;
+    for &(status, held) in &before.set {
+        let guards = &mut exec.formula.guards;
+        let away = guards.and_not(held, place);
+        after.add(&mut exec.formula, status, away);
+        feasible = exec.formula.guards.or(feasible, away);
+        let here = exec.formula.guards.and(held, place);
+        if here == Guard::FALSE {
+            continue;
+        }
+        let Status::At(from) = status else {
+            // The error state stays.
+            after.add(&mut exec.formula, status, here);
+            feasible = exec.formula.guards.or(feasible, here);
+            continue;
+        };
+        let enabled = rows.iter().filter(|(row, _)| row.from == from);
+        if enabled.clone().next().is_none() {
+            after.add(&mut exec.formula, status, here);
+            feasible = exec.formula.guards.or(feasible, here);
+            continue;
+        }
+        let mut left = here;
+        let (moves, errors): (Vec<_>, Vec<_>) =
+            enabled.partition(|(row, _)| matches!(row.to, Target::State(_)));
+        let log = |exec: &mut Executor<'_>, row: &Row, guard: Guard| -> u32 {
+            let paths = exec.formula.guards.and(state.guard, guard);
+            let touched = exec.formula.guards.and(paths, before.touched);
+            let (to, rule) = match &row.to {
+                Target::State(to) => (Some(Status::At(*to)), None),
+                Target::Error(rule) => (None, rule.clone()),
+            };
+            exec.log.ops.push(OpEvent {
+                object,
+                guard: paths,
+                touched,
+                from: status,
+                to,
+                rule,
+                stack: site.stack.clone(),
+                text: text.clone(),
+                name: name.clone(),
+                inside: row.trace.as_slice().into(),
+            });
+            exec.log.ops.len() as u32 - 1
+        };
+        let mut failures = Vec::new();
+        for (row, enabled) in errors {
+            let guard = exec.formula.guards.and(here, enabled);
+            if guard != Guard::FALSE {
+                failures.push((log(exec, row, guard), guard));
+                feasible = exec.formula.guards.or(feasible, guard);
+            }
+        }
+        for (row, enabled) in moves {
+            let guard = exec.formula.guards.and(left, enabled);
+            if guard == Guard::FALSE {
+                continue;
+            }
+            log(exec, row, guard);
+            if let Target::State(to) = row.to {
+                after.add(&mut exec.formula, Status::At(to), guard);
+            }
+            after.touched = exec.formula.guards.or(after.touched, guard);
+            feasible = exec.formula.guards.or(feasible, guard);
+            left = exec.formula.guards.and_not(left, guard);
+        }
+        for (event, guard) in failures {
+            let guard = exec.formula.guards.and(left, guard);
+            after.add(&mut exec.formula, Status::Error(event), guard);
+            left = exec.formula.guards.and_not(left, guard);
+        }
+        // Conditions that the callee rules out: the path ends below, the state does not matter.
+        after.add(&mut exec.formula, status, left);
+    }
+    state.objects.insert(object, after);
+    state.guard = exec.formula.guards.and(state.guard, feasible);
+}
+
+/// An element of M at a call site.
+struct Write {
+    places: Vec<(Guard, Loc)>,
+    size: u64,
+    value: Option<Term>,
+}
+
+/// Writes M: the value in terms of the entry where the summary has it, else an unknown one.
+fn modify(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) {
+    // All values are of the state before the call, so nothing is written until all are known.
+    let mut writes: Vec<Write> = Vec::new();
+    for modified in &summary.modified {
+        if modified.size == 0 || modified.object.root == Root::Return {
+            continue;
+        }
+        let places = binding.locate(exec, state, &modified.object);
+        let value = modified
+            .value
+            .as_ref()
+            .and_then(|value| binding.value(exec, state, value));
+        writes.push(Write {
+            places,
+            size: modified.size,
+            value,
+        });
+    }
+    for Write {
+        places,
+        size,
+        value,
+    } in writes
+    {
+        let single = places.len() == 1;
+        for (guard, loc) in places {
+            let guard = if single { Guard::TRUE } else { guard };
+            if size > 16 {
+                if single {
+                    state.memory.havoc(&mut exec.heap(), loc, size);
+                }
+                continue;
+            }
+            let width = (size * 8) as u16;
+            let value = match value {
+                Some(value) => exec.resize(value, width),
+                None => exec.unknown(width),
+            };
+            let memory = state.memory.clone();
+            let old = memory.read(&mut exec.heap(), loc, size);
+            let new = exec.formula.ite_guard(guard, value, old);
+            state.memory.write(&exec.formula.terms, loc, new);
+        }
+    }
+}
+
+fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -> Guard {
+    let mut guard = Guard::TRUE;
+    for (wanted, &predicate) in cube.iter().zip(predicates) {
+        guard = match wanted {
+            None => guard,
+            Some(true) => exec.formula.guards.and(guard, predicate),
+            Some(false) => exec.formula.guards.and_not(guard, predicate),
+        };
+    }
+    guard
+}
+
+/// Interface names bound to a call's arguments and result: [[·]]args of paper §5.1.
+struct Binding<'s, 'c> {
+    site: &'s CallSite<'c>,
+    result: Option<Term>,
+}
+
+impl Binding<'_, '_> {
+    /// A condition that cannot be evaluated here (a missing argument) is unknown.
+    fn condition(&self, exec: &mut Executor<'_>, state: &mut State, expr: &IExpr) -> Guard {
+        match self.value(exec, state, expr) {
+            Some(term) if exec.formula.terms.width(term) == 1 => exec.formula.guard_of(term),
+            _ => exec.choice(),
+        }
+    }
+
+    fn root(&self, root: &Root) -> Option<Term> {
+        match root {
+            Root::Param(index) => match self.site.args.get(*index as usize) {
+                Some(ArgValue::Scalar(value)) => Some(*value),
+                _ => None,
+            },
+            Root::Return => self.result,
+            Root::Global(_) => None,
+        }
+    }
+
+    fn address(&self, exec: &mut Executor<'_>, state: &mut State, object: &IObj) -> Option<Term> {
+        let mut at = match &object.root {
+            Root::Global(name) => {
+                let region = exec.regions.region(RegionKind::Symbol(name.clone()));
+                let loc = Loc {
+                    region,
+                    symbolic: SymbolicOffset::NONE,
+                    offset: 0,
+                };
+                exec.regions.address(&mut exec.formula.terms, loc)
+            }
+            root => self.root(root)?,
+        };
+        at = exec.resize(at, POINTER_BITS);
+        let (last, before) = object.path.split_last()?;
+        for offset in before {
+            let address = self.offset(exec, state, at, offset)?;
+            at = exec.load(state, address, Ty::Ptr);
+        }
+        self.offset(exec, state, at, last)
+    }
+
+    fn offset(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        base: Term,
+        offset: &Offset,
+    ) -> Option<Term> {
+        let mut sum = vec![(1, base)];
+        for (coefficient, value) in &offset.terms {
+            let value = self.value(exec, state, value)?;
+            sum.push((
+                u128::from(*coefficient as u64),
+                exec.resize(value, POINTER_BITS),
+            ));
+        }
+        let constant = u128::from(offset.constant as u64);
+        Some(exec.formula.terms.linear(POINTER_BITS, constant, &sum))
+    }
+
+    /// [`Self::address`] as guarded locations.
+    fn locate(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        object: &IObj,
+    ) -> Vec<(Guard, Loc)> {
+        match self.address(exec, state, object) {
+            Some(address) => {
+                let locations = exec.locations(address);
+                exec.went_through(state, &locations);
+                match locations[..] {
+                    // Null is ruled out by going through the pointer.
+                    [(_, loc)] => vec![(Guard::TRUE, loc)],
+                    _ => locations.to_vec(),
+                }
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn value(&self, exec: &mut Executor<'_>, state: &mut State, expr: &IExpr) -> Option<Term> {
+        match expr {
+            IExpr::Const { value, width } => Some(exec.formula.terms.constant(*value, *width)),
+            IExpr::Value { object, width, .. } => {
+                if object.path.is_empty() {
+                    let value = self.root(&object.root)?;
+                    return Some(exec.resize(value, *width));
+                }
+                let address = self.address(exec, state, object)?;
+                let ty = Ty::Int {
+                    bits: *width,
+                    signed: false,
+                };
+                Some(exec.load(state, address, ty))
+            }
+            IExpr::Address(object) => self.address(exec, state, object),
+            IExpr::Op { op, width, args } => {
+                let mut terms: SmallVec<[Term; 3]> = SmallVec::new();
+                for arg in args {
+                    terms.push(self.value(exec, state, arg)?);
+                }
+                Some(exec.formula.terms.op(*op, *width, &terms))
+            }
+            IExpr::Linear {
+                width,
+                constant,
+                terms,
+            } => {
+                let mut sum = Vec::with_capacity(terms.len());
+                for (coefficient, value) in terms {
+                    sum.push((*coefficient, self.value(exec, state, value)?));
+                }
+                Some(exec.formula.terms.linear(*width, *constant, &sum))
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! From the executor's names to interface names: [[·]]⁻¹args of paper §5.1.
+//!
+//! In: locations and terms of a finished execution. Out: interface objects and expressions over entry
+//! values, where they can be named from parameters and globals.
+
+use rustc_hash::FxHashMap;
+
+use super::{IExpr, IObj, Offset, Root, When};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::memory::Origin;
+use crate::symbolic::region::{Loc, RegionKind};
+use crate::symbolic::term::{Node, Op, Term};
+
+/// Expressions with more nodes are not kept in summaries.
+const MAX_NODES: u32 = 24;
+/// Pointers followed from a root.
+const MAX_PATH: usize = 6;
+
+/// Names the objects and terms of one finished execution.
+pub struct Converter {
+    exprs: FxHashMap<Term, Option<IExpr>>,
+    /// The result and the offset within the object it points to, if it is a plain pointer.
+    result: Option<Loc>,
+}
+
+impl Converter {
+    pub fn new(exec: &mut Executor<'_>, result: Option<Term>) -> Self {
+        let result = result.and_then(|term| {
+            let locations = exec.locations(term);
+            match locations[..] {
+                [(_, loc)] => Some(loc),
+                _ => None,
+            }
+        });
+        Converter {
+            exprs: FxHashMap::default(),
+            result,
+        }
+    }
+
+    /// The interface object at a location.
+    pub fn object(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<IObj> {
+        self.object_within(exec, loc, MAX_PATH)
+    }
+
+    fn object_within(&mut self, exec: &mut Executor<'_>, loc: Loc, steps: usize) -> Option<IObj> {
+        let steps = steps.checked_sub(1)?;
+        let offset = self.offset(exec, loc)?;
+        let kind = exec.regions.kind(loc.region).clone();
+        let mut object = match kind {
+            RegionKind::Symbol(name) => IObj {
+                root: Root::Global(name),
+                path: Vec::new(),
+            },
+            RegionKind::Environment { base } => {
+                let Node::Var(var) = *exec.formula.terms.node(base) else {
+                    return None;
+                };
+                match exec.origins.of(var).clone() {
+                    Origin::Param(index) => IObj {
+                        root: Root::Param(index),
+                        path: Vec::new(),
+                    },
+                    Origin::Initial {
+                        loc: pointer,
+                        size: 8,
+                    } => self.object_within(exec, pointer, steps)?,
+                    _ => return self.returned(exec, loc),
+                }
+            }
+            _ => return None,
+        };
+        object.path.push(offset);
+        Some(object)
+    }
+
+    /// An object reached only through the result.
+    fn returned(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<IObj> {
+        let result = self.result?;
+        if result.region != loc.region || result.symbolic != loc.symbolic {
+            return None;
+        }
+        let _ = exec;
+        let distance = loc.offset.checked_sub(result.offset)?;
+        Some(IObj {
+            root: Root::Return,
+            path: vec![Offset::bytes(distance)],
+        })
+    }
+
+    fn offset(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<Offset> {
+        let mut terms = Vec::new();
+        for (coefficient, term) in exec.regions.symbolic(loc.symbolic).to_vec() {
+            terms.push((coefficient, self.expr(exec, term)?));
+        }
+        terms.sort();
+        Some(Offset {
+            constant: loc.offset,
+            terms,
+        })
+    }
+
+    /// A term over entry values only.
+    pub fn expr(&mut self, exec: &mut Executor<'_>, term: Term) -> Option<IExpr> {
+        let mut budget = MAX_NODES;
+        self.expr_within(exec, term, &mut budget)
+    }
+
+    fn expr_within(
+        &mut self,
+        exec: &mut Executor<'_>,
+        term: Term,
+        budget: &mut u32,
+    ) -> Option<IExpr> {
+        *budget = budget.checked_sub(1)?;
+        if let Some(known) = self.exprs.get(&term) {
+            return known.clone();
+        }
+        let converted = self.convert(exec, term, budget);
+        // A failure for want of budget is a failure of the whole; do not let it stick to a part.
+        if converted.is_some() || *budget > 0 {
+            self.exprs.insert(term, converted.clone());
+        }
+        converted
+    }
+
+    fn convert(&mut self, exec: &mut Executor<'_>, term: Term, budget: &mut u32) -> Option<IExpr> {
+        let width = exec.formula.terms.width(term);
+        match exec.formula.terms.node(term).clone() {
+            Node::Const(value) => {
+                let region = exec
+                    .regions
+                    .locate(&exec.formula.terms, term)
+                    .filter(|_| width == crate::ir::POINTER_BITS)
+                    .map(|loc| (loc, exec.regions.kind(loc.region).clone()));
+                match region {
+                    Some((loc, RegionKind::Symbol(_))) => {
+                        Some(IExpr::Address(self.object(exec, loc)?))
+                    }
+                    Some((_, RegionKind::Local { .. } | RegionKind::String(_))) => None,
+                    _ => Some(IExpr::Const { value, width }),
+                }
+            }
+            Node::Var(var) => match exec.origins.of(var).clone() {
+                Origin::Param(index) => Some(IExpr::Value {
+                    object: IObj {
+                        root: Root::Param(index),
+                        path: Vec::new(),
+                    },
+                    width,
+                    when: When::Entry,
+                }),
+                Origin::Initial { loc, .. } => {
+                    let object = self.object(exec, loc)?;
+                    (object.root != Root::Return).then_some(IExpr::Value {
+                        object,
+                        width,
+                        when: When::Entry,
+                    })
+                }
+                Origin::Call { .. } | Origin::Unknown => None,
+            },
+            Node::Op { op, args } => {
+                let mut converted = Vec::with_capacity(args.len());
+                for arg in args {
+                    converted.push(self.expr_within(exec, arg, budget)?);
+                }
+                Some(IExpr::Op {
+                    op,
+                    width,
+                    args: converted,
+                })
+            }
+            Node::Linear { constant, terms } => {
+                let mut converted = Vec::with_capacity(terms.len());
+                for (coefficient, part) in terms {
+                    converted.push((coefficient, self.expr_within(exec, part, budget)?));
+                }
+                Some(IExpr::Linear {
+                    width,
+                    constant,
+                    terms: converted,
+                })
+            }
+            Node::Guard(guard) => self.guard(exec, guard, budget),
+        }
+    }
+
+    /// A guard as nested choices over its conditions (Shannon expansion).
+    fn guard(&mut self, exec: &mut Executor<'_>, guard: Guard, budget: &mut u32) -> Option<IExpr> {
+        if guard == Guard::TRUE || guard == Guard::FALSE {
+            return Some(IExpr::Const {
+                value: u128::from(guard == Guard::TRUE),
+                width: 1,
+            });
+        }
+        *budget = budget.checked_sub(1)?;
+        let first = *exec.formula.guards.support(guard).first()?;
+        let then = exec.formula.guards.restrict(guard, &[(first, true)]);
+        let els = exec.formula.guards.restrict(guard, &[(first, false)]);
+        let term = exec.formula.cond_term(first);
+        let cond = self.expr_within(exec, term, budget)?;
+        let then = self.guard(exec, then, budget)?;
+        let els = self.guard(exec, els, budget)?;
+        let is = |expr: &IExpr, wanted: u128| matches!(expr, IExpr::Const { value, width: 1 } if *value == wanted);
+        Some(
+            match (is(&then, 1), is(&then, 0), is(&els, 1), is(&els, 0)) {
+                (true, _, _, true) => cond,
+                (_, true, true, _) => IExpr::Op {
+                    op: Op::Not,
+                    width: 1,
+                    args: vec![cond],
+                },
+                (_, _, _, true) => IExpr::Op {
+                    op: Op::And,
+                    width: 1,
+                    args: vec![cond, then],
+                },
+                (true, _, _, _) => IExpr::Op {
+                    op: Op::Or,
+                    width: 1,
+                    args: vec![cond, els],
+                },
+                _ => IExpr::Op {
+                    op: Op::Ite,
+                    width: 1,
+                    args: vec![cond, then, els],
+                },
+            },
+        )
+    }
+}

@@ -1,0 +1,308 @@
+//! Summary generation (paper §5.4, Figure 10).
+//!
+//! In: the execution of a function up to its exit. Out: its summary ⟨P_in, P_out, M, R⟩.
+//!
+//! Beyond the paper, P_in and P_out are mined: from the conditions under which the object's exit state
+//! differs, as far as they can be said over entry values, and from the usual conditions on results and
+//! out-parameters. Only those that tell exits apart are kept ([`select`](self::predicates)).
+
+use std::rc::Rc;
+
+use super::convert::Converter;
+use super::predicates::{Predicate, Side, select};
+use super::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, When};
+use crate::engine::witness;
+use crate::property::Target;
+use crate::sat::Model;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::region::RegionKind;
+use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::term::Term;
+
+/// Modified objects beyond this number are left out.
+const MAX_MODIFIED: usize = 48;
+
+/// The exit of a function, with everything that queries about it need.
+pub struct Exit<'s> {
+    pub state: &'s State,
+    /// The scalar result.
+    pub result: Option<Term>,
+}
+
+/// How an object leaves the function: for each entry state and target the paths between them.
+#[derive(Clone, Debug)]
+pub struct Exits {
+    pub object: Object,
+    /// `(entry state, exit, paths)`.
+    pub moves: Vec<(Status, Target, Guard)>,
+}
+
+/// What the function does to each object it touches.
+pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
+    let mut all = Vec::new();
+    for (object, tracked) in &state.objects {
+        let entry = exec.entry_state(*object);
+        let mut moves: Vec<(Status, Target, Guard)> = Vec::new();
+        for &(from, held) in &entry.set {
+            for &(status, guard) in &tracked.set {
+                let paths = exec.formula.guards.and(state.guard, guard);
+                let paths = exec.formula.guards.and(paths, held);
+                if paths == Guard::FALSE {
+                    continue;
+                }
+                let to = match status {
+                    Status::At(to) => Target::State(to),
+                    Status::Error(event) => {
+                        Target::Error(exec.log.ops[event as usize].rule.clone())
+                    }
+                };
+                match moves
+                    .iter_mut()
+                    .find(|known| known.0 == from && known.1 == to)
+                {
+                    Some(known) => known.2 = exec.formula.guards.or(known.2, paths),
+                    None => moves.push((from, to, paths)),
+                }
+            }
+        }
+        all.push(Exits {
+            object: *object,
+            moves,
+        });
+    }
+    all
+}
+
+/// Answers feasibility questions, each once.
+pub trait Feasible {
+    fn model(&mut self, exec: &Executor<'_>, guard: Guard) -> Option<Rc<Model>>;
+    /// Whether some execution satisfies the guard. When the budget ends first: taken as possible.
+    fn possible(&mut self, exec: &Executor<'_>, guard: Guard) -> bool;
+}
+
+/// Figure 10.
+pub fn infer(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    exits: &[Exits],
+    params: Vec<String>,
+    queries: &mut dyn Feasible,
+) -> Summary {
+    let mut summary = Summary {
+        params,
+        ..Summary::default()
+    };
+    let mut converter = Converter::new(exec, exit.result);
+    summary.result = exit.result.and_then(|term| converter.expr(exec, term));
+    for object in exits {
+        let Some(interface) = converter.object(exec, object.object.loc) else {
+            continue;
+        };
+        let idle = object.moves.iter().all(|(from, to, _)| match (from, to) {
+            (Status::At(from), Target::State(to)) => from == to,
+            _ => false,
+        });
+        if idle && object.moves.len() == exec.entry_state(object.object).set.len() {
+            continue;
+        }
+        let candidates = super::predicates::mine(exec, &mut converter, exit, object);
+        let chosen = select(exec, &candidates, object, queries);
+        let index = summary.objects.len() as u32;
+        let machine = exec.machines[usize::from(object.object.machine.0)]
+            .name
+            .clone();
+        let name = exec.name_of(object.object.loc);
+        summary.objects.push(SummaryObject {
+            object: interface,
+            name,
+            machine,
+        });
+        rows(exec, &mut summary, index, object, &chosen, queries);
+    }
+    // R speaks of objects only; a function without any keeps the rest for its callers' precision.
+    let predicates = (summary.inputs.len(), summary.outputs.len());
+    for row in &mut summary.rows {
+        row.incond.resize(predicates.0, None);
+        row.outcond.resize(predicates.1, None);
+    }
+    summary.modified = modified(exec, &mut converter, exit);
+    summary
+}
+
+/// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter.
+fn rows(
+    exec: &mut Executor<'_>,
+    summary: &mut Summary,
+    index: u32,
+    exits: &Exits,
+    chosen: &[Predicate],
+    queries: &mut dyn Feasible,
+) {
+    // Columns of the summary's predicate lists for the chosen predicates.
+    let mut columns = Vec::new();
+    for predicate in chosen {
+        let list = match predicate.side {
+            Side::Input => &mut summary.inputs,
+            Side::Output => &mut summary.outputs,
+        };
+        let column = match list.iter().position(|known| *known == predicate.expr) {
+            Some(known) => known,
+            None => {
+                list.push(predicate.expr.clone());
+                list.len() - 1
+            }
+        };
+        columns.push((predicate.side, column));
+    }
+    for (from, to, paths) in &exits.moves {
+        let Status::At(from) = *from else { continue };
+        let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
+        enumerate(exec, *paths, chosen, &mut Vec::new(), &mut cubes, queries);
+        for cube in merge_cubes(cubes) {
+            let mut guard = *paths;
+            for (wanted, predicate) in cube.iter().zip(chosen) {
+                guard = match wanted {
+                    None => guard,
+                    Some(true) => exec.formula.guards.and(guard, predicate.guard),
+                    Some(false) => exec.formula.guards.and_not(guard, predicate.guard),
+                };
+            }
+            let trace = match queries.model(exec, guard) {
+                Some(model) => witness::inside(exec, &model, exits.object),
+                None => Vec::new(),
+            };
+            let mut incond: Cube = vec![None; summary.inputs.len()];
+            let mut outcond: Cube = vec![None; summary.outputs.len()];
+            for (wanted, &(side, column)) in cube.iter().zip(&columns) {
+                match side {
+                    Side::Input => incond[column] = *wanted,
+                    Side::Output => outcond[column] = *wanted,
+                }
+            }
+            summary.rows.push(Row {
+                object: index,
+                incond,
+                from,
+                outcond,
+                to: to.clone(),
+                trace,
+            });
+        }
+    }
+    // Rows of one object in the order that application prefers: what leaves the object as it was
+    // before what changes it, failures last.
+    let first = summary.rows.iter().position(|row| row.object == index);
+    if let Some(first) = first {
+        summary.rows[first..].sort_by_key(|row| match &row.to {
+            Target::State(to) if *to == row.from => 0,
+            Target::State(_) => 1,
+            Target::Error(_) => 2,
+        });
+    }
+}
+
+fn enumerate(
+    exec: &mut Executor<'_>,
+    paths: Guard,
+    chosen: &[Predicate],
+    prefix: &mut Vec<Option<bool>>,
+    cubes: &mut Vec<Vec<Option<bool>>>,
+    queries: &mut dyn Feasible,
+) {
+    if paths == Guard::FALSE || !queries.possible(exec, paths) {
+        return;
+    }
+    let Some(predicate) = chosen.get(prefix.len()) else {
+        cubes.push(prefix.clone());
+        return;
+    };
+    for wanted in [true, false] {
+        let narrowed = match wanted {
+            true => exec.formula.guards.and(paths, predicate.guard),
+            false => exec.formula.guards.and_not(paths, predicate.guard),
+        };
+        prefix.push(Some(wanted));
+        enumerate(exec, narrowed, chosen, prefix, cubes, queries);
+        prefix.pop();
+    }
+}
+
+/// Joins cubes that differ in one condition only, until none do.
+fn merge_cubes(mut cubes: Vec<Vec<Option<bool>>>) -> Vec<Vec<Option<bool>>> {
+    'again: loop {
+        for left in 0..cubes.len() {
+            for right in left + 1..cubes.len() {
+                let mut differing =
+                    (0..cubes[left].len()).filter(|&at| cubes[left][at] != cubes[right][at]);
+                let (Some(at), None) = (differing.next(), differing.next()) else {
+                    continue;
+                };
+                if cubes[left][at].is_some() && cubes[right][at].is_some() {
+                    cubes[left][at] = None;
+                    cubes.remove(right);
+                    continue 'again;
+                }
+            }
+        }
+        return cubes;
+    }
+}
+
+/// M: what may differ between ψ0 and ψ.
+fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>) -> Vec<Modified> {
+    let regions = &exec.regions;
+    let cells = exit.state.memory.written(|region| {
+        matches!(
+            regions.kind(region),
+            RegionKind::Symbol(_) | RegionKind::Environment { .. }
+        )
+    });
+    let mut modified = Vec::new();
+    for (loc, size, value) in cells {
+        if modified.len() >= MAX_MODIFIED {
+            break;
+        }
+        let Some(object) = converter.object(exec, loc) else {
+            continue;
+        };
+        if object.root == Root::Return {
+            continue;
+        }
+        let whole = value.filter(|&term| u64::from(exec.formula.terms.width(term)) == size * 8);
+        if let Some(term) = whole
+            && size <= 16
+            && exec.heap().initial(loc, size) == term
+        {
+            continue;
+        }
+        let value = whole.and_then(|term| converter.expr(exec, term));
+        modified.push(Modified {
+            object,
+            size,
+            value,
+        });
+    }
+    modified
+}
+
+/// The condition `value != 0` over an exit value.
+pub fn nonzero(object: IObj, width: u16) -> IExpr {
+    use crate::symbolic::term::Op;
+    let value = IExpr::Value {
+        object,
+        width,
+        when: When::Exit,
+    };
+    let zero = IExpr::Const { value: 0, width };
+    let is_zero = IExpr::Op {
+        op: Op::Eq,
+        width: 1,
+        args: vec![value, zero],
+    };
+    IExpr::Op {
+        op: Op::Not,
+        width: 1,
+        args: vec![is_zero],
+    }
+}

@@ -1,0 +1,296 @@
+//! Mining P_in and P_out: the conditions that tell a function's exits apart.
+//!
+//! In: the paths between each entry and exit state of an object. Out: a few conditions over entry
+//! values, the result and out-parameters under which the exit state is determined as far as it can be.
+
+use super::convert::Converter;
+use super::infer::{Exit, Exits, Feasible, nonzero};
+use super::{IExpr, IObj, Offset, Root, When};
+use crate::property::Target;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::region::RegionKind;
+use crate::symbolic::state::Status;
+use crate::symbolic::term::{Node, Op, Term};
+
+/// Predicates kept for one object; the table has up to 2^n rows for each entry state.
+const MAX_PREDICATES: usize = 5;
+const MAX_INPUT_CANDIDATES: usize = 24;
+const MAX_OUT_PARAMETERS: usize = 4;
+const MAX_CONSTANTS: usize = 4;
+/// Results from -4095 on are error numbers, as values and as pointers (IS_ERR).
+const MAX_ERRNO: u128 = 4095;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Input,
+    Output,
+}
+
+/// A candidate of P_in or P_out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Predicate {
+    pub side: Side,
+    pub expr: IExpr,
+    /// The same condition within the execution.
+    pub guard: Guard,
+}
+
+/// Candidates, those tried first first.
+pub fn mine(
+    exec: &mut Executor<'_>,
+    converter: &mut Converter,
+    exit: &Exit<'_>,
+    exits: &Exits,
+) -> Vec<Predicate> {
+    let mut found = outputs(exec, exit);
+    let mut conditions = Vec::new();
+    for (_, _, paths) in &exits.moves {
+        conditions.extend_from_slice(exec.formula.guards.support(*paths));
+    }
+    conditions.sort();
+    conditions.dedup();
+    let mut inputs = 0;
+    for condition in conditions {
+        let term = exec.formula.cond_term(condition);
+        if inputs < MAX_INPUT_CANDIDATES
+            && let Some(expr) = converter.expr(exec, term)
+        {
+            inputs += 1;
+            let guard = exec.formula.guards.literal(condition, true);
+            found.push(Predicate {
+                side: Side::Input,
+                expr,
+                guard,
+            });
+        }
+    }
+    found
+}
+
+/// The conditions on the result and on out-parameters.
+pub fn outputs(exec: &mut Executor<'_>, exit: &Exit<'_>) -> Vec<Predicate> {
+    let mut found = Vec::new();
+    if let Some(result) = exit.result {
+        on_result(exec, result, &mut found);
+    }
+    on_out_parameters(exec, exit, &mut found);
+    found.retain(|predicate| predicate.guard != Guard::TRUE && predicate.guard != Guard::FALSE);
+    found
+}
+
+fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) {
+    let object = || IObj {
+        root: Root::Return,
+        path: Vec::new(),
+    };
+    let width = exec.formula.terms.width(result);
+    let value = IExpr::Value {
+        object: object(),
+        width,
+        when: When::Exit,
+    };
+    let constant = |value: u128| IExpr::Const { value, width };
+    let mut add = |exec: &mut Executor<'_>, expr: IExpr, term: Term| {
+        let guard = exec.formula.guard_of(term);
+        found.push(Predicate {
+            side: Side::Output,
+            expr,
+            guard,
+        });
+    };
+    let truth = exec.nonzero(result);
+    add(exec, nonzero(object(), width), truth);
+    if width < 32 {
+        return;
+    }
+    let zero = exec.formula.terms.constant(0, width);
+    let negative = exec.formula.terms.slt(result, zero);
+    let less = IExpr::Op {
+        op: Op::Slt,
+        width: 1,
+        args: vec![value.clone(), constant(0)],
+    };
+    add(exec, less, negative);
+    if width == crate::ir::POINTER_BITS {
+        let last = (1u128 << width) - 1 - MAX_ERRNO;
+        let bound = exec.formula.terms.constant(last, width);
+        let is_error = exec.formula.terms.ult(bound, result);
+        let expr = IExpr::Op {
+            op: Op::Ult,
+            width: 1,
+            args: vec![constant(last), value.clone()],
+        };
+        add(exec, expr, is_error);
+    }
+    let mut constants = Vec::new();
+    positive_constants(exec, result, &mut constants, 6);
+    for number in constants.into_iter().take(MAX_CONSTANTS) {
+        let term = exec.formula.terms.constant(number, width);
+        let equal = exec.formula.terms.eq(result, term);
+        let expr = IExpr::Op {
+            op: Op::Eq,
+            width: 1,
+            args: vec![value.clone(), constant(number)],
+        };
+        add(exec, expr, equal);
+    }
+}
+
+/// Positive constants that a result may take. Error numbers are no such: callers tell failure from
+/// success, not one failure from another.
+fn positive_constants(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, depth: u32) {
+    match exec.formula.terms.node(term) {
+        Node::Const(value) => {
+            let negative = value >> (exec.formula.terms.width(term) - 1) == 1;
+            if *value != 0 && !negative && !found.contains(value) {
+                found.push(*value);
+            }
+        }
+        Node::Op { op: Op::Ite, args } if depth > 0 => {
+            positive_constants(exec, args[1], found, depth - 1);
+            positive_constants(exec, args[2], found, depth - 1);
+        }
+        _ => {}
+    }
+}
+
+/// Scalars that the function stores through a parameter: `*success = …`.
+fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<Predicate>) {
+    let regions = &exec.regions;
+    let cells = exit
+        .state
+        .memory
+        .written(|region| matches!(regions.kind(region), RegionKind::Environment { .. }));
+    let mut converter = Converter::new(exec, None);
+    let mut count = 0;
+    for (loc, size, value) in cells {
+        let Some(value) = value else { continue };
+        let Some(object) = converter.object(exec, loc) else {
+            continue;
+        };
+        let is_out = matches!(object.root, Root::Param(_))
+            && object.path == [Offset::bytes(0)]
+            && u64::from(exec.formula.terms.width(value)) == size * 8;
+        if is_out && size <= 8 && count < MAX_OUT_PARAMETERS {
+            count += 1;
+            let truth = exec.nonzero(value);
+            let guard = exec.formula.guard_of(truth);
+            let expr = nonzero(object, (size * 8) as u16);
+            found.push(Predicate {
+                side: Side::Output,
+                expr,
+                guard,
+            });
+        }
+    }
+}
+
+/// The candidates that tell an object's exits apart, few: added while each takes ambiguity away,
+/// then those dropped that turn out not to be needed.
+pub fn select(
+    exec: &mut Executor<'_>,
+    candidates: &[Predicate],
+    exits: &Exits,
+    queries: &mut dyn Feasible,
+) -> Vec<Predicate> {
+    let mut chosen: Vec<Predicate> = Vec::new();
+    let mut ambiguity = measure(exec, exits, &chosen, queries);
+    while ambiguity > 0 && chosen.len() < MAX_PREDICATES {
+        let mut best: Option<(u64, usize)> = None;
+        for (index, candidate) in candidates.iter().enumerate() {
+            if chosen.contains(candidate) {
+                continue;
+            }
+            chosen.push(candidate.clone());
+            let with = measure(exec, exits, &chosen, queries);
+            chosen.pop();
+            if with < best.map_or(ambiguity, |best| best.0) {
+                best = Some((with, index));
+            }
+            if with == 0 {
+                break;
+            }
+        }
+        let Some((with, index)) = best else { break };
+        ambiguity = with;
+        chosen.push(candidates[index].clone());
+    }
+    for index in (0..chosen.len()).rev() {
+        let dropped = chosen.remove(index);
+        if measure(exec, exits, &chosen, queries) > ambiguity {
+            chosen.insert(index, dropped);
+        }
+    }
+    // Inputs first, each side in the order of mining.
+    chosen.sort_by_key(|predicate| {
+        let place = candidates
+            .iter()
+            .position(|candidate| candidate == predicate);
+        (predicate.side == Side::Output, place)
+    });
+    chosen
+}
+
+/// How much of the space of conditions leaves an exit open, in units of 2^-MAX_PREDICATES for each
+/// entry state.
+fn measure(
+    exec: &mut Executor<'_>,
+    exits: &Exits,
+    chosen: &[Predicate],
+    queries: &mut dyn Feasible,
+) -> u64 {
+    let mut entries: Vec<Status> = exits.moves.iter().map(|entry| entry.0).collect();
+    entries.dedup();
+    let mut total = 0;
+    for from in entries {
+        let targets: Vec<Guard> = group_by_target(exits, from)
+            .into_iter()
+            .map(|entry| entry.1)
+            .collect();
+        total += open(exec, &targets, chosen, 1 << MAX_PREDICATES, queries);
+    }
+    total
+}
+
+fn group_by_target(exits: &Exits, from: Status) -> Vec<(&Target, Guard)> {
+    exits
+        .moves
+        .iter()
+        .filter(|entry| entry.0 == from)
+        .map(|(_, to, paths)| (to, *paths))
+        .collect()
+}
+
+fn open(
+    exec: &mut Executor<'_>,
+    targets: &[Guard],
+    chosen: &[Predicate],
+    weight: u64,
+    queries: &mut dyn Feasible,
+) -> u64 {
+    let mut live: Vec<Guard> = Vec::with_capacity(targets.len());
+    for &target in targets {
+        if target != Guard::FALSE && queries.possible(exec, target) {
+            live.push(target);
+        }
+    }
+    if live.len() < 2 {
+        return 0;
+    }
+    let Some((predicate, rest)) = chosen.split_first() else {
+        return weight;
+    };
+    let mut sides = [
+        Vec::with_capacity(live.len()),
+        Vec::with_capacity(live.len()),
+    ];
+    for guard in live {
+        sides[0].push(exec.formula.guards.and(guard, predicate.guard));
+        sides[1].push(exec.formula.guards.and_not(guard, predicate.guard));
+    }
+    sides
+        .iter()
+        .map(|side| open(exec, side, rest, weight / 2, queries))
+        .sum()
+}

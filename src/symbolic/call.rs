@@ -1,0 +1,250 @@
+//! Calls (DESIGN §5): tiny leaves are inlined, others applied by summary, unknown ones make their
+//! result unknown, and what their arguments point to in the caller's own storage.
+//!
+//! In: a call statement and the state before it. Out: the state after it.
+
+use std::sync::Arc;
+
+use super::exec::{ArgValue, Executor, Frame};
+use super::guard::Guard;
+use super::memory::Origin;
+use super::region::RegionKind;
+use super::state::State;
+use super::term::Term;
+use crate::engine::function::CalleeView;
+use crate::ir::{Arg, Body, Call, Callee, LocalId, Pos, RetTy, SymbolKind, SymbolName};
+use crate::summary::apply::{self, CallSite};
+
+/// Inlined calls within inlined calls.
+const MAX_INLINE_DEPTH: usize = 4;
+/// A local object larger than this that a callee may write is not made unknown as a whole.
+const MAX_ESCAPED_SIZE: u64 = 4096;
+
+impl Executor<'_> {
+    pub(super) fn call(&mut self, frame: &Frame<'_>, state: &mut State, call: &Call, pos: Pos) {
+        let args: Vec<ArgValue> = call
+            .args
+            .iter()
+            .map(|arg| match arg {
+                Arg::Scalar(value) => ArgValue::Scalar(self.eval(frame, state, *value)),
+                Arg::Record { addr, size } => {
+                    let address = self.eval(frame, state, *addr);
+                    ArgValue::Record {
+                        source: self.single(state, address),
+                        size: *size,
+                    }
+                }
+            })
+            .collect();
+        let (callee, noreturn) = self.callee(frame, state, call);
+        let site = frame.site(pos);
+        let result = match callee {
+            Some(name) => match self.callees.view(&name) {
+                CalleeView::Summary(summary) => {
+                    let mut stack = self.stack.clone();
+                    stack.push(site);
+                    let width = scalar_width(call.ret);
+                    let call_site = CallSite {
+                        args: &args,
+                        result_width: width,
+                        text: &call.text,
+                        stack,
+                    };
+                    let result = apply::apply(self, state, &summary, &call_site);
+                    if result.is_none() {
+                        self.unknown_result(frame, state, call);
+                    }
+                    result
+                }
+                CalleeView::NoOp | CalleeView::Unknown => {
+                    let body = match self.stack.len() < MAX_INLINE_DEPTH {
+                        true => self.callees.inline_body(&name),
+                        false => None,
+                    };
+                    match body {
+                        Some(body) => {
+                            self.stack.push(site);
+                            self.inline(frame, state, call, &body, &args);
+                            self.stack.pop();
+                            return;
+                        }
+                        None => self.unknown_call(frame, state, call, &args),
+                    }
+                }
+            },
+            None => self.unknown_call(frame, state, call, &args),
+        };
+        if noreturn {
+            state.guard = Guard::FALSE;
+            return;
+        }
+        if let (Some(dst), Some(value)) = (call.dst, result) {
+            self.assign(frame, state, dst, value);
+        }
+    }
+
+    /// The function called, if it is known, and whether control comes back.
+    fn callee(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+    ) -> (Option<SymbolName>, bool) {
+        match &call.callee {
+            Callee::Direct(symbol) => {
+                let symbol = frame.body.symbol(*symbol);
+                let noreturn = matches!(symbol.kind, SymbolKind::Function { noreturn: true });
+                (Some(symbol.name.clone()), noreturn)
+            }
+            Callee::Indirect { function, .. } => {
+                let address = self.eval(frame, state, *function);
+                let name = match self.locations(address)[..] {
+                    [(_, loc)] => match self.regions.kind(loc.region) {
+                        RegionKind::Symbol(name) => Some(name.clone()),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                (name, false)
+            }
+        }
+    }
+
+    fn assign(&mut self, frame: &Frame<'_>, state: &mut State, dst: LocalId, value: Term) {
+        let local = frame.body.local(dst);
+        let loc = self.local(frame.id, dst);
+        let bits = (local.size.clamp(1, 16) * 8) as u16;
+        let value = self.resize(value, bits);
+        state.memory.write(&self.formula.terms, loc, value);
+        if local.ty == Some(crate::ir::Ty::Ptr) {
+            self.mark_pointer(value, 4);
+        }
+    }
+
+    /// A call of which nothing is known. Optimistic: it changes nothing but the caller's own variables
+    /// that it gets a pointer to, as an out-parameter (DESIGN §5).
+    fn unknown_call(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+        args: &[ArgValue],
+    ) -> Option<Term> {
+        for arg in args {
+            if let ArgValue::Scalar(address) = arg {
+                self.escape(frame, state, *address);
+            }
+        }
+        self.unknown_result(frame, state, call)
+    }
+
+    fn escape(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {
+        if self.formula.terms.width(address) != crate::ir::POINTER_BITS {
+            return;
+        }
+        for &(_, loc) in self.locations(address).iter() {
+            if let RegionKind::Local {
+                frame: owner,
+                local,
+            } = *self.regions.kind(loc.region)
+                && owner == frame.id
+                && let Some(local) = frame.body.locals.get(local.index())
+                && let Ok(offset) = u64::try_from(loc.offset)
+                && offset < local.size
+                && local.size - offset <= MAX_ESCAPED_SIZE
+            {
+                let size = local.size - offset;
+                state.memory.havoc(&mut self.heap(), loc, size);
+            }
+        }
+    }
+
+    fn unknown_result(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+    ) -> Option<Term> {
+        match call.ret {
+            RetTy::Void => None,
+            RetTy::Scalar(ty) => {
+                let origin = Origin::Call {
+                    text: call.text.as_str().into(),
+                };
+                Some(
+                    self.origins
+                        .fresh(&mut self.formula.terms, ty.bits(), origin),
+                )
+            }
+            RetTy::Record { size } => {
+                if let Some(dst) = call.dst {
+                    let loc = self.local(frame.id, dst);
+                    state.memory.havoc(&mut self.heap(), loc, size);
+                }
+                None
+            }
+        }
+    }
+
+    fn inline(
+        &mut self,
+        caller: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+        body: &Arc<Body>,
+        args: &[ArgValue],
+    ) {
+        let mut frame = self.frame(body);
+        for (index, local) in body.locals.iter().take(body.params as usize).enumerate() {
+            let loc = self.local(frame.id, LocalId(index as u32));
+            match args.get(index) {
+                Some(ArgValue::Scalar(value)) => {
+                    let value = self.resize(*value, (local.size.clamp(1, 16) * 8) as u16);
+                    state.memory.write(&self.formula.terms, loc, value);
+                }
+                Some(ArgValue::Record {
+                    source: Some(source),
+                    size,
+                }) => {
+                    state.memory.copy(loc, *source, *size);
+                }
+                Some(ArgValue::Record { source: None, .. }) | None => {}
+            }
+        }
+        let entered = std::mem::take(state);
+        match self.run(&mut frame, entered) {
+            Some(exit) => *state = exit,
+            None => {
+                state.guard = Guard::FALSE;
+                return;
+            }
+        }
+        let slot = self.result_slot(frame.id);
+        match (call.ret, call.dst) {
+            (RetTy::Scalar(ty), Some(dst)) => {
+                let bytes = u64::from(ty.bits()).div_ceil(8);
+                let memory = state.memory.clone();
+                let value = memory.read(&mut self.heap(), slot, bytes);
+                let value = self.resize(value, ty.bits());
+                self.assign(caller, state, dst, value);
+            }
+            (RetTy::Record { size }, Some(dst)) => {
+                let to = self.local(caller.id, dst);
+                state.memory.copy(to, slot, size);
+            }
+            _ => {}
+        }
+        for local in (0..body.locals.len() as u32).map(LocalId) {
+            let region = self.local(frame.id, local).region;
+            state.memory.forget(region);
+        }
+        state.memory.forget(slot.region);
+    }
+}
+
+fn scalar_width(ret: RetTy) -> Option<u16> {
+    match ret {
+        RetTy::Scalar(ty) => Some(ty.bits()),
+        RetTy::Void | RetTy::Record { .. } => None,
+    }
+}

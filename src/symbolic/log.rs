@@ -1,0 +1,68 @@
+//! What happened during a symbolic execution, for findings and their traces.
+//!
+//! Events are in execution order; each carries the guard of the paths on which it happens.
+
+use std::sync::Arc;
+
+use super::guard::Guard;
+use super::state::{Object, Status};
+use crate::report::TraceStep;
+
+/// A place in the source within a function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    pub file: Arc<str>,
+    pub line: u32,
+    pub column: u32,
+    pub function: Arc<str>,
+}
+
+/// A conditional branch whose condition does not fold.
+#[derive(Clone, Debug)]
+pub struct BranchEvent {
+    /// The paths that reach the branch.
+    pub path: Guard,
+    /// The condition of the first edge.
+    pub guard: Guard,
+    pub site: Site,
+    pub depth: u32,
+    /// Number of operations logged before it.
+    pub order: usize,
+}
+
+/// A tracked object moves along one row of a summary.
+#[derive(Clone, Debug)]
+pub struct OpEvent {
+    pub object: Object,
+    /// The paths on which it does.
+    pub guard: Guard,
+    /// Those among them on which the function itself had put the object into the state before.
+    pub touched: Guard,
+    pub from: Status,
+    /// `None` for the error state.
+    pub to: Option<Status>,
+    /// The rule broken, if this is a failure that is reported.
+    pub rule: Option<String>,
+    /// Call sites from the analysed function's own frame down to the operation.
+    pub stack: Vec<Site>,
+    /// The call as the source shows it.
+    pub text: Arc<str>,
+    /// The object as the source would write it.
+    pub name: String,
+    /// What happens within the callee.
+    pub inside: Arc<[TraceStep]>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReturnEvent {
+    pub guard: Guard,
+    pub site: Site,
+    pub depth: u32,
+}
+
+#[derive(Debug, Default)]
+pub struct Log {
+    pub branches: Vec<BranchEvent>,
+    pub ops: Vec<OpEvent>,
+    pub returns: Vec<ReturnEvent>,
+}

@@ -1,0 +1,207 @@
+//! Names for locations, as the source would write them.
+//!
+//! In: the member, element and variable expressions that the executor evaluates. Out: for an address
+//! term an lvalue such as `dev->lock`.
+
+use rustc_hash::FxHashMap;
+
+use super::memory::{Origin, Origins};
+use super::region::Regions;
+use super::term::{Node, Op, Term, Terms};
+
+const MAX_DEPTH: u32 = 12;
+
+#[derive(Debug)]
+enum Link {
+    Member { base: Term, name: String },
+    Element { base: Term, index: Term },
+}
+
+/// The first name seen for each address wins: it is the outermost member at that address.
+#[derive(Debug, Default)]
+pub struct Names {
+    roots: FxHashMap<Term, String>,
+    links: FxHashMap<Term, Link>,
+    /// Names of members at offset 0, whose address is that of the record.
+    first_members: FxHashMap<Term, String>,
+    variables: FxHashMap<Term, String>,
+}
+
+impl Names {
+    /// A variable's address.
+    pub fn root(&mut self, address: Term, name: &str) {
+        if !name.is_empty() && !self.roots.contains_key(&address) {
+            self.roots.insert(address, name.to_string());
+        }
+    }
+
+    /// A value read from a variable.
+    pub fn variable(&mut self, terms: &Terms, value: Term, name: &str) {
+        if !name.is_empty()
+            && matches!(terms.node(value), Node::Var(_))
+            && !self.variables.contains_key(&value)
+        {
+            self.variables.insert(value, name.to_string());
+        }
+    }
+
+    pub fn member(&mut self, address: Term, base: Term, name: &str) {
+        if address == base {
+            self.first_members
+                .entry(address)
+                .or_insert_with(|| name.to_string());
+        } else {
+            self.links.entry(address).or_insert_with(|| Link::Member {
+                base,
+                name: name.to_string(),
+            });
+        }
+    }
+
+    pub fn element(&mut self, address: Term, base: Term, index: Term) {
+        if address != base {
+            self.links
+                .entry(address)
+                .or_insert(Link::Element { base, index });
+        }
+    }
+}
+
+/// Everything a name is made from.
+pub struct Namer<'a> {
+    pub names: &'a Names,
+    pub terms: &'a mut Terms,
+    pub regions: &'a mut Regions,
+    pub origins: &'a Origins,
+}
+
+impl Namer<'_> {
+    /// The lvalue at an address.
+    pub fn lvalue(&mut self, address: Term) -> String {
+        let name = self.lvalue_at(address, 0);
+        match self.names.first_members.get(&address) {
+            Some(first) => member_of(&name, first),
+            None => name,
+        }
+    }
+
+    fn lvalue_at(&mut self, address: Term, depth: u32) -> String {
+        if depth > MAX_DEPTH {
+            return "…".into();
+        }
+        if let Some(root) = self.names.roots.get(&address) {
+            return root.clone();
+        }
+        match self.names.links.get(&address) {
+            Some(Link::Member { base, name }) => {
+                return member_of(&self.lvalue_at(*base, depth + 1), name);
+            }
+            Some(Link::Element { base, index }) => {
+                let array = self.lvalue_at(*base, depth + 1);
+                let array = array.strip_prefix('*').unwrap_or(&array);
+                let index = self.value_at(*index, depth + 1);
+                return format!("{array}[{index}]");
+            }
+            None => {}
+        }
+        let value = self.value_at(address, depth + 1);
+        if let Some(object) = value.strip_prefix('&') {
+            return object.to_string();
+        }
+        if value.contains(' ') {
+            format!("*({value})")
+        } else {
+            format!("*{value}")
+        }
+    }
+
+    /// A value as an rvalue.
+    fn value_at(&mut self, value: Term, depth: u32) -> String {
+        if depth > MAX_DEPTH {
+            return "…".into();
+        }
+        match self.terms.node(value).clone() {
+            Node::Const(number) => match self.regions.locate(self.terms, value) {
+                Some(loc) if loc.offset != number as u64 as i64 => {
+                    let base = self.regions.address(self.terms, loc.plus(-loc.offset));
+                    match (self.names.roots.get(&base), loc.offset) {
+                        (Some(root), 0) => format!("&{root}"),
+                        (Some(root), offset) => format!("(char *)&{root} + {offset}"),
+                        (None, _) => "&…".into(),
+                    }
+                }
+                _ => (number as u64 as i64).to_string(),
+            },
+            Node::Var(var) => match self.origins.of(var).clone() {
+                Origin::Initial { loc, .. } => {
+                    let address = self.regions.address(self.terms, loc);
+                    // The region of this cell may be the pointer itself only through itself.
+                    if address == value {
+                        "…".into()
+                    } else {
+                        self.object_at(address, depth + 1)
+                    }
+                }
+                Origin::Param(index) => match self.names.variables.get(&value) {
+                    Some(name) => name.clone(),
+                    None => format!("param{index}"),
+                },
+                Origin::Call { text } => match self.names.variables.get(&value) {
+                    Some(name) => name.clone(),
+                    None => text.to_string(),
+                },
+                Origin::Unknown => match self.names.variables.get(&value) {
+                    Some(name) => name.clone(),
+                    None => "…".into(),
+                },
+            },
+            Node::Op {
+                op: Op::Zext | Op::Sext | Op::Extract { lo: 0 },
+                args,
+            } => self.value_at(args[0], depth + 1),
+            Node::Op { op: Op::Ite, args } => self.value_at(args[1], depth + 1),
+            Node::Linear {
+                constant,
+                terms: sum,
+            } => {
+                let mut text = String::new();
+                for (coefficient, part) in sum {
+                    let part = self.value_at(part, depth + 1);
+                    let sign = if text.is_empty() { "" } else { " + " };
+                    text += sign;
+                    if coefficient == 1 {
+                        text += &part;
+                    } else {
+                        text += &format!("{} * {part}", coefficient as u64 as i64);
+                    }
+                }
+                match constant as u64 as i64 {
+                    0 => text,
+                    negative @ ..0 => format!("{text} - {}", negative.unsigned_abs()),
+                    positive => format!("{text} + {positive}"),
+                }
+            }
+            _ => match self.names.variables.get(&value) {
+                Some(name) => name.clone(),
+                None => "…".into(),
+            },
+        }
+    }
+
+    /// The object a value was read from; a record's first member is named if the record is.
+    fn object_at(&mut self, address: Term, depth: u32) -> String {
+        let name = self.lvalue_at(address, depth);
+        match self.names.first_members.get(&address) {
+            Some(first) => member_of(&name, first),
+            None => name,
+        }
+    }
+}
+
+/// `record.member`, or `pointer->member` where the record is `*pointer`.
+pub fn member_of(record: &str, member: &str) -> String {
+    match record.strip_prefix('*') {
+        Some(pointer) => format!("{pointer}->{member}"),
+        None => format!("{record}.{member}"),
+    }
+}
