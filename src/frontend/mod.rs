@@ -15,6 +15,9 @@ pub mod share;
 pub mod split;
 pub mod unit;
 
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ir::SymbolName;

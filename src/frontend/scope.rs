@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::BodyKey;
 use super::LossReason;
 use super::lex::{self, Token};
-use super::normalise;
+use super::normalise::{self, Normalised};
 use super::outline::{Form, NameId, Outline, Space, outline};
 use super::parse::{self, DeclKey, Declaration};
 use super::share::{Dep, Share, Tree};
@@ -42,6 +42,11 @@ pub trait Scope {
     fn ordinary(&self, name: &str) -> Option<DeclId>;
     /// Whether any declaration of the function says that it does not return.
     fn noreturn(&self, _name: &str) -> bool {
+        false
+    }
+    /// Whether any declaration of the function or object gives it internal linkage: `static` on the
+    /// first one makes the others static too.
+    fn internal(&self, _name: &str) -> bool {
         false
     }
     /// The parsed declaration; a function definition is given as its prototype, without the body.
@@ -204,7 +209,10 @@ impl<'a> UnitScope<'a> {
             hasher.update(&name.0.to_le_bytes());
             match self.find(space, name) {
                 Some(_) if space == Space::Noreturn => hasher.update(&[2]),
-                Some(meaning) => hasher.update(&self.head_key(meaning.id).0),
+                Some(meaning) => {
+                    hasher.update(&self.head_key(meaning.id).0);
+                    hasher.update(&[u8::from(meaning.internal)]);
+                }
                 None => hasher.update(&[1]),
             }
         }
@@ -216,23 +224,36 @@ impl<'a> UnitScope<'a> {
         self.parse(id, self.full_key(id), true)
     }
 
-    fn parse(&self, id: DeclId, key: DeclKey, whole: bool) -> Result<Declaration, LossReason> {
+    /// The declaration as lang-c reads it.
+    #[cfg(test)]
+    pub fn normalised(&self, id: DeclId) -> Result<Normalised, LossReason> {
+        self.normalise(id, true).map(|(normalised, _)| normalised)
+    }
+
+    fn normalise(&self, id: DeclId, whole: bool) -> Result<(Normalised, Vec<Token>), LossReason> {
         let Some(piece) = self.piece(id) else {
             return Err(LossReason {
                 stage: super::Stage::Parse,
                 message: "no such declaration".to_owned(),
             });
         };
-        let body = piece.body.filter(|_| whole);
         let end = match piece.body {
             Some(body) if !whole => body,
             _ => piece.end,
         };
         let tokens = tokens(self.text, &self.pieces, piece, end);
+        let form = match piece.body {
+            Some(body) if whole => normalise::Form::Definition { body },
+            Some(_) => normalise::Form::Head,
+            None => normalise::Form::Declaration,
+        };
         let typedef = |name: &[u8]| self.is_typedef_before(NameId::of(name), id);
-        let prototype = piece.body.is_some() && !whole;
-        let normalised =
-            normalise::normalise(self.text, &tokens, &typedef, body, prototype, piece.pack)?;
+        let normalised = normalise::normalise(self.text, &tokens, form, &typedef, piece.pack)?;
+        Ok((normalised, tokens))
+    }
+
+    fn parse(&self, id: DeclId, key: DeclKey, whole: bool) -> Result<Declaration, LossReason> {
+        let (normalised, tokens) = self.normalise(id, whole)?;
         parse::parse(key, normalised, &tokens, &|file| {
             let file = self.pieces.files.get(file);
             file.map_or(String::new(), |file| file.name.clone())
@@ -318,6 +339,11 @@ impl Scope for Recorder<'_> {
         self.look_up(Space::Noreturn, name).is_some()
     }
 
+    fn internal(&self, name: &str) -> bool {
+        self.look_up(Space::Ordinary, name);
+        self.unit.is_internal(NameId::of(name.as_bytes()))
+    }
+
     fn declaration(&self, id: DeclId) -> Result<Arc<Declaration>, LossReason> {
         self.unit.tree(id)
     }
@@ -342,6 +368,10 @@ impl Scope for UnitScope<'_> {
     fn noreturn(&self, name: &str) -> bool {
         let name = NameId::of(name.as_bytes());
         self.find(Space::Noreturn, name).is_some()
+    }
+
+    fn internal(&self, name: &str) -> bool {
+        self.is_internal(NameId::of(name.as_bytes()))
     }
 
     fn declaration(&self, id: DeclId) -> Result<Arc<Declaration>, LossReason> {

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 use super::lex::{self, Start};
+use super::outline;
 use super::{LossReason, Stage};
 
 /// An external declaration of the unit, not yet lexed.
@@ -548,7 +549,7 @@ fn opens_body(head: &[u8]) -> bool {
                     return rest.ends_with(b")");
                 }
                 if !is_attribute_word(word) {
-                    return !matches!(word, b"typeof" | b"__typeof__" | b"__typeof");
+                    return !outline::is_keyword(word);
                 }
                 rest = rest[..rest.len() - word.len()].trim_ascii_end();
             }

@@ -63,15 +63,25 @@ enum Context {
     Inner,
 }
 
-/// Rewrites a declaration. `typedef` tells which identifiers are typedef names before it; `body` is
-/// the offset of a function's `{`; `prototype` that the tokens are a definition's head, to be written
-/// as a declaration; `pack` what `#pragma pack` says.
+/// What the tokens are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Declaration,
+    /// A function definition whose body's `{` stands at this offset.
+    Definition {
+        body: u32,
+    },
+    /// What comes before a function's body; it is written as a declaration.
+    Head,
+}
+
+/// Rewrites a declaration. `typedef` tells which identifiers are typedef names before it; `pack` is
+/// what `#pragma pack` says.
 pub fn normalise(
     text: &[u8],
     tokens: &[Token],
+    form: Form,
     typedef: &dyn Fn(&[u8]) -> bool,
-    body: Option<u32>,
-    prototype: bool,
     pack: u8,
 ) -> Result<Normalised, LossReason> {
     let mates = mates(text, tokens)?;
@@ -91,20 +101,23 @@ pub fn normalise(
         encoded: Vec::new(),
         dropped: Vec::new(),
         wide: Vec::new(),
-        body: body.and_then(|body| tokens.iter().position(|token| token.start == body)),
+        body: match form {
+            Form::Definition { body } => tokens.iter().position(|token| token.start == body),
+            _ => None,
+        },
         pack,
         out: String::with_capacity(tokens.len() * 6),
         places: Vec::with_capacity(tokens.len()),
         insert_int: None,
     };
     normaliser.mark_extended_types();
-    let end = if prototype {
+    let end = if form == Form::Head {
         normaliser.prototype_end()
     } else {
         tokens.len()
     };
     normaliser.sequence(0, end, Context::File)?;
-    if prototype {
+    if form == Form::Head {
         normaliser.add(";");
     }
     let Normaliser {
@@ -290,11 +303,11 @@ impl<'t> Normaliser<'t> {
 
     /// Appends text that stands for the token `at`.
     fn emit(&mut self, at: usize, text: &str) {
+        self.places.push((self.out.len() as u32, at as u32));
         if self.insert_int == Some(at) {
             self.insert_int = None;
             self.out.push_str("int ");
         }
-        self.places.push((self.out.len() as u32, at as u32));
         self.out.push_str(text);
         self.out.push(' ');
     }

@@ -49,7 +49,12 @@ impl Normaliser<'_> {
                         self.sequence(at + 1, close, Context::Inner)?;
                     }
                     self.emit_token(close);
-                    start = context == Context::Block && self.is_control(at);
+                    start = match context {
+                        Context::Block => self.is_control(at),
+                        // An old-style definition's declarations of parameters.
+                        Context::File => self.body.is_some(),
+                        _ => false,
+                    };
                     previous = Some(close);
                     at = close + 1;
                 }

@@ -1,0 +1,561 @@
+//! Whole units: what splits, what parses, what the text for lang-c looks like.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::outline::Form;
+use super::scope::{DeclId, Scope, TagKind, UnitScope};
+use super::share::Share;
+use super::split::{Pieces, SourceFile, Tree, split};
+
+struct OneTree;
+
+impl Tree for OneTree {
+    fn file(&self, marker: &str) -> SourceFile {
+        SourceFile {
+            name: marker.to_owned(),
+            own: !marker.starts_with('/'),
+        }
+    }
+}
+
+fn pieces(text: &str) -> Pieces<'static> {
+    split(text.as_bytes(), "main.c", &OneTree)
+}
+
+/// The texts that a unit splits into.
+fn parts(text: &str) -> Vec<&str> {
+    pieces(text)
+        .pieces
+        .iter()
+        .map(|piece| &text[piece.start as usize..piece.end as usize])
+        .collect()
+}
+
+fn with_scope<T>(text: &[u8], run: impl FnOnce(&UnitScope<'_>) -> T) -> T {
+    let share = Share::new();
+    let scope = UnitScope::new(&share, text, split(text, "main.c", &OneTree));
+    run(&scope)
+}
+
+/// Parses everything in the unit, function definitions also as prototypes; the reasons of what fails.
+fn failures(text: &[u8]) -> Vec<String> {
+    with_scope(text, |scope| {
+        let mut failures: Vec<String> = scope
+            .pieces()
+            .losses
+            .iter()
+            .map(|loss| loss.2.message.clone())
+            .collect();
+        for id in scope.ids() {
+            let form = scope.outline(id).map(|outline| outline.form);
+            if form == Some(Form::Inert) {
+                continue;
+            }
+            if let Err(reason) = scope.declaration(id) {
+                failures.push(reason.message);
+            }
+            if form == Some(Form::Function)
+                && let Err(reason) = scope.definition(id)
+            {
+                failures.push(reason.message);
+            }
+        }
+        failures
+    })
+}
+
+#[track_caller]
+fn parses(text: &str) {
+    assert_eq!(failures(text.as_bytes()), Vec::<String>::new(), "{text}");
+}
+
+/// The text that lang-c reads for the last declaration of the unit, without its prelude.
+fn rewritten(text: &str) -> String {
+    with_scope(text.as_bytes(), |scope| {
+        let last = scope.ids().last().expect("a declaration");
+        let normalised = scope.normalised(last).expect("normalises");
+        let start = normalised.places[0].0 as usize;
+        normalised.text[start..].trim_end().to_owned()
+    })
+}
+
+#[track_caller]
+fn rewrites(text: &str, expected: &str) {
+    parses(text);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&rewritten(text)), words(expected));
+}
+
+#[test]
+fn declarations_end_at_semicolons_and_bodies_at_their_brace() {
+    assert_eq!(
+        parts("int a; int f(void) { if (a) { ; } } struct s { int x; } y = { 1 }; int g();"),
+        [
+            "int a;",
+            "int f(void) { if (a) { ; } }",
+            "struct s { int x; } y = { 1 };",
+            "int g();"
+        ]
+    );
+}
+
+#[test]
+fn braces_that_open_no_body() {
+    let bodies = |text: &str| {
+        let pieces = pieces(text).pieces;
+        pieces.iter().filter(|piece| piece.body.is_some()).count()
+    };
+    assert_eq!(bodies("struct __attribute__((packed)) { int a; } x;"), 0);
+    assert_eq!(
+        bodies("struct s __attribute__((aligned(8))) { int a; };"),
+        0
+    );
+    assert_eq!(bodies("enum e : unsigned char { A } x;"), 0);
+    assert_eq!(bodies("struct p o = (struct p) { 1 };"), 0);
+    assert_eq!(bodies("int a[] = { 1, 2 }, b[] = { 3 };"), 0);
+    assert_eq!(
+        bodies("struct s { int a; } f(void) { return (struct s) { 1 }; }"),
+        1
+    );
+    assert_eq!(bodies("int (*f(int a))(void) { return 0; }"), 1);
+    assert_eq!(bodies("void f(void) __attribute__((x(\"(\"))) { }"), 1);
+    assert_eq!(bodies("int f(a, b) int a; char *b; { return a; }"), 1);
+}
+
+#[test]
+fn old_style_definitions_are_one_piece() {
+    let text = "int g(void);\nint f(a, b)\n int a; char *b;\n{ return a + *b; }\nint z;";
+    assert_eq!(parts(text).len(), 3);
+    parses(text);
+    rewrites("main() { }", "int main ( ) { }");
+    rewrites(
+        "static f(a) register a; { return a; }",
+        "static int f ( a ) register int a ; { return a ; }",
+    );
+}
+
+#[test]
+fn quotes_and_comments_hide_brackets() {
+    let text =
+        "char *s = \"};{\\\"\"; char c = '}'; /* } */ int d = 1'000; int f() { return '{'; }";
+    assert_eq!(parts(text).len(), 4);
+    parses(text);
+}
+
+#[test]
+fn unbalanced_brackets_cost_what_they_stand_in() {
+    let text = "int a;\n}\nint b;\nvoid f(void)\n{\n  if (x) {\n}\nint c;\n";
+    let pieces = pieces(text);
+    let messages: Vec<_> = pieces
+        .losses
+        .iter()
+        .map(|loss| (loss.1, loss.2.message.as_str()))
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            (2, "closing brace without an opening one"),
+            (4, "bracket that is never closed")
+        ]
+    );
+    assert_eq!(parts(text), ["int a;", "int b;", "int c;"]);
+}
+
+#[test]
+fn places_follow_line_markers() {
+    let text = "# 1 \"main.c\"\n# 1 \"/usr/a.h\" 1\nint a;\n\n  int b;\n# 7 \"main.c\" 2\nint\n f(void)\n{ return\n# 42 \"other.c\"\n a; }";
+    let pieces = pieces(text);
+    let places: Vec<_> = pieces
+        .pieces
+        .iter()
+        .map(|piece| {
+            let file = pieces.files.get(piece.file).expect("file");
+            (file.name.as_str(), file.own, piece.line, piece.column)
+        })
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("/usr/a.h", false, 1, 1),
+            ("/usr/a.h", false, 3, 3),
+            ("main.c", true, 7, 1)
+        ]
+    );
+    with_scope(text.as_bytes(), |scope| {
+        let definition = scope.definition(DeclId(2)).expect("parses");
+        let last = definition.places.place(usize::MAX);
+        assert_eq!((last.file, last.line, last.column), ("other.c", 42, 5));
+        let name = definition.places.place(definition.ast.span.start + 4);
+        assert_eq!((name.file, name.line, name.column), ("main.c", 8, 2));
+    });
+}
+
+#[test]
+fn a_declaration_of_a_header_is_shared_whatever_its_line() {
+    let key = |text: &str| with_scope(text.as_bytes(), |scope| scope.full_key(DeclId(0)));
+    let here = key("# 3 \"a.h\"\nint x;");
+    assert_eq!(here, key("# 9 \"a.h\"\nint x;"));
+    assert_ne!(here, key("# 3 \"b.h\"\nint x;"));
+    // A body carries its lines.
+    assert_ne!(
+        key("# 3 \"a.h\"\nint f() { return 0; }"),
+        key("# 4 \"a.h\"\nint f() { return 0; }")
+    );
+}
+
+#[test]
+fn the_key_covers_which_names_are_types() {
+    let key = |text: &str| with_scope(text.as_bytes(), |scope| scope.full_key(DeclId(1)));
+    assert_ne!(
+        key("typedef int t; int f(int a) { return (t) + a; }"),
+        key("extern int t; int f(int a) { return (t) + a; }")
+    );
+}
+
+#[test]
+fn names_are_found_in_every_kind_of_declaration() {
+    let text = "typedef bool (predicate)(int), *boolp; typedef struct tag { enum { RED, GREEN = 2 } c; struct inner { int i; } in; } tag_t;\
+        typedef int (*callback)(void (*)(int)), vector[4]; typedef __typeof__(1) one;\
+        extern int printf(const char *, ...), errno; int (*table[3])(int); static struct tag *p, q = { 0 };\
+        enum { A, B = (1, 2), C }; foo_t bar(void); union u { int a; }; int (parenthesised)(void); T (*pointer);";
+    with_scope(text.as_bytes(), |scope| {
+        for name in ["predicate", "boolp", "tag_t", "callback", "vector", "one"] {
+            assert!(scope.typedef(name).is_some(), "{name}");
+            assert!(scope.ordinary(name).is_none(), "{name}");
+        }
+        for name in [
+            "RED",
+            "GREEN",
+            "printf",
+            "errno",
+            "table",
+            "p",
+            "q",
+            "A",
+            "B",
+            "C",
+            "bar",
+            "parenthesised",
+            "pointer",
+        ] {
+            assert!(scope.ordinary(name).is_some(), "{name}");
+            assert!(scope.typedef(name).is_none(), "{name}");
+        }
+        assert!(scope.tag(TagKind::Struct, "tag").is_some());
+        assert!(scope.tag(TagKind::Struct, "inner").is_some());
+        assert!(scope.tag(TagKind::Union, "u").is_some());
+        assert!(scope.tag(TagKind::Struct, "u").is_none());
+        assert!(scope.ordinary("foo_t").is_none());
+        assert!(scope.internal("p") && !scope.internal("errno"));
+    });
+}
+
+#[test]
+fn the_declaration_that_says_most_is_found() {
+    let text = "extern int a[]; int a[4]; int f(); int f(int x); int f(int x) { return x; } int f(int);\
+        void die(void) __attribute__((noreturn)); void die(void) { for (;;); } static int h(void); int h(void) { return 1; }";
+    with_scope(text.as_bytes(), |scope| {
+        assert_eq!(scope.ordinary("a"), Some(DeclId(1)));
+        assert_eq!(scope.ordinary("f"), Some(DeclId(4)));
+        assert!(scope.noreturn("die") && !scope.noreturn("f"));
+        assert!(scope.internal("h"));
+    });
+}
+
+#[test]
+fn gnu_expressions() {
+    rewrites("int x = a ?: b;", "int x = a ? __cassini_elvis : b ;");
+    rewrites(
+        "int f(void) { void *p = &&out; goto *p; out: ; }",
+        "int f ( void ) { void * p = __cassini_label ( \"out\" ) ; __cassini_goto ( p ) ; out : ; }",
+    );
+    rewrites(
+        "int f(void) { return a && b && (c) && d; }",
+        "int f ( void ) { return a && b && ( c ) && d ; }",
+    );
+    rewrites(
+        "int x = __builtin_types_compatible_p(struct { int a; }, typeof(y) *);",
+        "int x = __cassini_types_compatible ( sizeof ( struct { int a ; } ) , sizeof ( __typeof ( y ) * ) ) ;",
+    );
+    rewrites(
+        "int x = __alignof__(int) + __alignof__(y) + __alignof__ y[1].z + 1;",
+        "int x = _Alignof ( int ) + _Alignof ( __typeof ( y ) ) + _Alignof ( __typeof ( y [ 1 ] . z ) ) + 1 ;",
+    );
+    rewrites(
+        "int x = __real__ z.c + 1;",
+        "int x = __cassini_real ( z . c ) + 1 ;",
+    );
+    parses("int x = sizeof (int[]){1, 2}; int y = ({ int a = 1; a; });");
+}
+
+#[test]
+fn gnu_types() {
+    rewrites("unsigned __int128 a;", "__cassini_uint128 a ;");
+    rewrites(
+        "static const __int128 unsigned a;",
+        "static const __cassini_uint128 a ;",
+    );
+    rewrites("__int128 a;", "__cassini_int128 a ;");
+    rewrites("unsigned _BitInt(7) a;", "__cassini_bitint a ;");
+    rewrites(
+        "void f(void) { __auto_type x = 1; }",
+        "void f ( void ) { __cassini_auto x = 1 ; }",
+    );
+    rewrites(
+        "void f(void) { auto x = 1; auto int y; }",
+        "void f ( void ) { __cassini_auto x = 1 ; auto int y ; }",
+    );
+    rewrites(
+        "typedef int T; extern typeof(T[3]) x;",
+        "extern __typeof ( __attribute__(( )) T [ 3 ] ) x ;",
+    );
+    parses("_Float16 a; __float128 b; __bf16 c; _Complex double d; __thread int e;");
+    parses("typedef int T; T (*f)(T T, int); void g(T T) { T = 1; }");
+}
+
+#[test]
+fn asm() {
+    rewrites(
+        "void f(void) { if (x) asm goto(\"jmp %l0\" : : \"r\"(x) : \"memory\" : out, in); else y(); out: in: ; }",
+        "void f ( void ) { if ( x ) { __asm__ volatile ( \"jmp %l0\" : : \"r\" ( x ) ) ; \
+         if ( __cassini_nondet ) goto out ; if ( __cassini_nondet ) goto in ; } else y ( ) ; out : in : ; }",
+    );
+    rewrites(
+        "void f(void) { __asm__ __volatile__(\"\" : [o] \"=r\"(x), \"+m\"(y) :: \"cc\"); }",
+        "void f ( void ) { __asm__ volatile ( \"\" : [ o ] \"=r\" ( x ) , \"+m\" ( y ) : ) ; }",
+    );
+    parses(
+        "int f(void) asm(\"g\"); void h(void) { register int x asm(\"rax\") = 1; asm(\"nop\"); }",
+    );
+    parses("asm(\".globl x\"); int y;");
+}
+
+#[test]
+fn initialisers() {
+    rewrites(
+        "struct s a = { .x = {}, y: 1, [2] 3, [4 ... 5] = 6 };",
+        "struct s a = { . x = { __cassini_empty } , y : 1 , [ 2 ] 3 , [ 4 ... 5 ] = 6 } ;",
+    );
+    rewrites(
+        "void f(void) { struct s a = {}, *b = &(struct s){}; while (1) {} if (a) {} else {} }",
+        "void f ( void ) { struct s a = { __cassini_empty } , * b = & ( struct s ) { __cassini_empty } ; \
+         while ( 1 ) { } if ( a ) { } else { } }",
+    );
+    parses("struct s {}; struct t { ; int a;; struct {}; };");
+}
+
+#[test]
+fn attributes_that_matter_stay_where_they_are_read() {
+    rewrites(
+        "struct __attribute__((__packed__, deprecated)) s { int a __attribute__((aligned(sizeof(long)))); };",
+        "struct s { int a __attribute__(( aligned ( sizeof ( long ) ) )) ; } __attribute__(( packed )) ;",
+    );
+    rewrites(
+        "struct s { int a; } __attribute__((packed)) x;",
+        "struct s { int a ; } __attribute__(( packed )) x ;",
+    );
+    rewrites(
+        "static void __attribute__((cold)) __attribute__((__noreturn__)) f(void) { }",
+        "static void __attribute__(( noreturn )) f ( void ) { }",
+    );
+    rewrites(
+        "[[noreturn]] void f(void);",
+        "__attribute__(( noreturn )) void f ( void ) ;",
+    );
+    rewrites(
+        "void f(void) { g_t x __attribute__((cleanup(done))) = g(); }"
+            .replace("g_t", "int")
+            .as_str(),
+        "void f ( void ) { int x __attribute__(( cleanup ( done ) )) = g ( ) ; }",
+    );
+    rewrites(
+        "void f(void) { switch (x) { case 1: __attribute__((fallthrough)); case 2 ... 3: default: } }",
+        "void f ( void ) { switch ( x ) { case 1 : ; case 2 ... 3 : default : ; } }",
+    );
+    rewrites(
+        "void f(int x) __attribute__((nonnull(1)));",
+        "void f ( int x ) __attribute__(( nonnull ( 1 ) )) ;",
+    );
+    rewrites(
+        "__declspec(dllexport) int __cdecl f(void);",
+        "int f ( void ) ;",
+    );
+    rewrites(
+        "#pragma pack(push, 1)\nstruct s { char c; int i; };\n#pragma pack(pop)\n",
+        "struct s { char c ; int i ; } __attribute__(( __cassini_pack(1) )) ;",
+    );
+}
+
+#[test]
+fn c23() {
+    rewrites("static constexpr int a = 1;", "static const int a = 1 ;");
+    rewrites("constexpr int a = 1;", "static const int a = 1 ;");
+    rewrites(
+        "bool f(bool a, int n) { return a ? true : nullptr; }",
+        "_Bool f ( _Bool a , int n ) { return a ? true : ( ( void * ) 0 ) ; }",
+    );
+    rewrites(
+        "void f(void) { l: int x = 0; static_assert(1); m: }",
+        "void f ( void ) { l : ; int x = 0 ; ; m : ; }",
+    );
+    rewrites("enum e : unsigned char { A, B };", "enum e { A , B } ;");
+    rewrites("int f(...);", "int f ( ) ;");
+    parses("void f(void) { alignas(16) thread_local static int x; typeof_unqual(x) y = 0b101; }");
+    parses("[[nodiscard(\"x\")]] int f(void); struct [[gnu::packed]] s { int a; };");
+    parses("typedef _Bool bool; bool g(bool x) { bool y = x; return y; }");
+}
+
+#[test]
+fn kept_meanings_of_ordinary_c() {
+    rewrites(
+        "int f(int c) { return c ? 1 : 2; }",
+        "int f ( int c ) { return c ? 1 : 2 ; }",
+    );
+    rewrites("int x<:2:> = <% 1, 2 %>;", "int x [ 2 ] = { 1 , 2 } ;");
+    rewrites(
+        "void f(void) { __label__ l; __extension__ int x; l: x = __extension__ 1; }",
+        "void f ( void ) { int x ; l : x = 1 ; }",
+    );
+    rewrites(
+        "struct s { int x; _Static_assert(1, \"\"); };",
+        "struct s { int x ; } ;",
+    );
+    parses("char *s = \"\\e[0m\" \"\\u00e9\" \"\\%\"; int c = '\\e'; int d = L'x'; int g$h;");
+    parses("int f(int n, int a[static n][*]); void g(int a[const]); _Noreturn void h(void);");
+    parses(
+        "int v = _Generic(x, int: 1, default: 2); int o = __builtin_offsetof(struct s, a[1].b);",
+    );
+    parses(
+        "void f(__builtin_va_list ap) { int x = __builtin_va_arg(ap, int); for (int i = 0; ; ) { do x++; while (0); } }",
+    );
+}
+
+#[test]
+fn nested_functions_are_named_as_the_reason() {
+    assert_eq!(
+        failures(b"int f(void) { int g(int x) { return x; } return g(1); }"),
+        ["nested function"]
+    );
+}
+
+#[test]
+fn deep_nesting_is_refused_and_long_chains_are_not() {
+    let deep = format!("int x = {}1{};", "(".repeat(5000), ")".repeat(5000));
+    assert_eq!(failures(deep.as_bytes()), ["brackets nested too deeply"]);
+    let nested = format!("int x = {}1{};", "(".repeat(150), ")".repeat(150));
+    parses(&nested);
+    let chain = "else if (x) y(); ".repeat(3000);
+    parses(&format!("void f(void) {{ if (x) y(); {chain} }}"));
+    parses(&format!("int x = 1{};", " + 1".repeat(10_000)));
+    parses(&format!("int x = {}1;", "!".repeat(3000)));
+    parses(&format!("int x = {}1;", "a ? b : ".repeat(3000)));
+    parses(&format!("int x[] = {{ {} }};", "{ 1, 2 }, ".repeat(10_000)));
+    let cases: String = (0..3000).map(|i| format!("case {i}: ")).collect();
+    parses(&format!("void f(int x) {{ switch (x) {{ {cases} ; }} }}"));
+}
+
+#[test]
+fn nested_macros_do_not_take_exponential_time() {
+    let mut min = "a".to_owned();
+    let mut cast = "a".to_owned();
+    let mut size = "a".to_owned();
+    for i in 0..9 {
+        min = format!(
+            "({{ __auto_type x{i} = ({min}); typeof(b) y{i} = (b); (void)(&x{i} == &y{i}); x{i} < y{i} ? x{i} : y{i}; }})"
+        );
+        cast = format!(
+            "(*(const volatile typeof(_Generic((a), int: 1, default: ({cast}))) *)&({cast_a}))",
+            cast_a = "a"
+        );
+        size = format!("sizeof(typeof({size}))");
+    }
+    let start = Instant::now();
+    parses(&format!("int f(int a, int b) {{ return {min}; }}"));
+    parses(&format!("int f(int a, int b) {{ return {cast}; }}"));
+    parses(&format!("int f(int a, int b) {{ return {size}; }}"));
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        failures(&bytes);
+    }
+
+    #[test]
+    fn any_tokens_are_read(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..80)) {
+        failures(tokens.join(" ").as_bytes());
+    }
+}
+
+const TOKENS: &[&str] = &[
+    "int",
+    "struct",
+    "enum",
+    "typedef",
+    "static",
+    "x",
+    "T",
+    "f",
+    "1",
+    "'a'",
+    "\"s\"",
+    "(",
+    ")",
+    "(",
+    ")",
+    "{",
+    "}",
+    "{",
+    "}",
+    "[",
+    "]",
+    ";",
+    ";",
+    ",",
+    "=",
+    "*",
+    "&&",
+    "?",
+    ":",
+    ":",
+    "goto",
+    "if",
+    "else",
+    "case",
+    "default",
+    "asm",
+    "__attribute__",
+    "((",
+    "))",
+    "[[",
+    "]]",
+    "packed",
+    "sizeof",
+    "typeof",
+    "__alignof__",
+    "__int128",
+    "unsigned",
+    "__builtin_types_compatible_p",
+    "__real__",
+    "_Static_assert",
+    "__label__",
+    "...",
+    "<%",
+    "%>",
+    "auto",
+    "constexpr",
+    "\n# 3 \"a.h\"\n",
+    "\n#pragma pack(push, 1)\n",
+    "/*",
+    "*/",
+    "_Generic",
+    "return",
+    "_BitInt",
+    "bool",
+    "::",
+];
