@@ -267,3 +267,88 @@ fn a_report_goes_to_the_file_that_is_named() {
             "cannot write /no/such/folder/report.txt",
         ));
 }
+
+#[test]
+fn what_a_baseline_has_is_not_reported_again() {
+    let tree = tree(&[("a.c", DOUBLE_LOCK)]);
+    let baseline = tree.path().join("baseline.json");
+    check(tree.path())
+        .args(["--format", "json", "-o"])
+        .arg(&baseline)
+        .assert()
+        .code(1);
+    fs::write(
+        tree.path().join("cassini.toml"),
+        "baseline = \"baseline.json\"\n",
+    )
+    .unwrap();
+    check(tree.path())
+        .assert()
+        .code(0)
+        .stdout("")
+        .stderr(predicate::str::contains("not counting 1 of the baseline"));
+    fs::write(&baseline, "{}").unwrap();
+    check(tree.path())
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("baseline.json is no report"));
+}
+
+/// Many functions that lock, so that a run takes a while.
+fn large_tree() -> TempDir {
+    let files: Vec<(String, String)> = (0..60)
+        .map(|file| {
+            let text = DOUBLE_LOCK.replace("probe", &format!("probe_{file}"));
+            (format!("f{file}.c"), text)
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    tree(&files)
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_a_database_that_the_next_run_goes_on_from() {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    let tree = large_tree();
+    let program = assert_cmd::cargo::cargo_bin("cassini");
+    let database = tree.path().join(".cassini/cassini.sqlite");
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let mut child = std::process::Command::new(&program)
+            .arg("check")
+            .arg(tree.path())
+            .args(["--jobs", "1"])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // The first file appears when the run is about to begin in earnest.
+        while !database.is_file() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
+        let status = child.wait().unwrap();
+        if signal == Signal::SIGINT {
+            // A fast machine is done before the signal comes.
+            assert!(matches!(status.code(), Some(130 | 1)), "{status}");
+        }
+    }
+    let report = |database: &Path| {
+        let mut command = check(tree.path());
+        command
+            .args(["--format", "json", "-q", "--db"])
+            .arg(database);
+        command.assert().code(1).get_output().stdout.clone()
+    };
+    let scratch = tempfile::tempdir().unwrap();
+    assert_eq!(
+        report(&tree.path().join(".cassini")),
+        report(scratch.path())
+    );
+}

@@ -10,6 +10,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::baseline;
+use super::config::Config;
 use super::output::{self, ERROR_LABEL, NOTE_LABEL, WARNING_LABEL};
 use super::progress::Bar;
 use super::{CLEAN, FAILED, FOUND, INTERRUPTED};
@@ -44,12 +46,18 @@ pub struct Arguments {
     /// Threads [default: one for each core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     jobs: Option<u32>,
-    /// How often a loop's body is executed
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
-    unroll: u32,
+    /// How often a loop's body is executed [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    unroll: Option<u32>,
     /// Give a function up after this time; results then depend on the machine
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<u64>,
+    /// Leave out what this earlier `--format json` report has already
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Take defaults from this file [default: PATH/cassini.toml, if there is one]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Exit with 2 if a file, declaration or function was lost
     #[arg(long)]
     strict: bool,
@@ -76,30 +84,50 @@ enum Format {
     Json,
 }
 
+/// A choice of the command line, else the configuration's.
+fn either<T: Clone>(argument: &[T], configured: Vec<T>) -> Vec<T> {
+    if argument.is_empty() {
+        configured
+    } else {
+        argument.to_vec()
+    }
+}
+
 impl Arguments {
-    fn settings(&self) -> Settings {
+    /// Fills what the command line leaves open from the configuration.
+    fn settings(&self, config: Config) -> Settings {
+        let configured = config.compiler_arguments.into_iter().map(OsString::from);
+        let mut options = Options {
+            time_limit: self.time_limit.map(Duration::from_secs),
+            ..Options::default()
+        };
+        if let Some(unroll) = self.unroll.or(config.unroll) {
+            options.unroll = unroll;
+        }
         Settings {
             path: self.path.clone(),
-            compile_commands: self.compile_commands.clone(),
-            database: self.database.clone(),
-            checkers: self.checkers.clone(),
-            options: Options {
-                unroll: self.unroll,
-                time_limit: self.time_limit.map(Duration::from_secs),
-                ..Options::default()
-            },
-            jobs: self.jobs.map(|jobs| jobs as usize),
-            compiler_arguments: self.compiler_arguments.clone(),
+            compile_commands: self.compile_commands.clone().or(config.compile_commands),
+            database: self.database.clone().or(config.db),
+            checkers: either(&self.checkers, config.checkers),
+            options,
+            jobs: self.jobs.or(config.jobs).map(|jobs| jobs as usize),
+            compiler_arguments: either(&self.compiler_arguments, configured.collect()),
         }
     }
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
+    let config = Config::load(arguments.config.as_deref(), &arguments.path)?;
+    let baseline = arguments
+        .baseline
+        .clone()
+        .or_else(|| config.baseline.clone());
+    let settings = arguments.settings(config);
     let cancel = cancel_on_interrupt()?;
     let progress = Bar::new(!arguments.no_progress && !arguments.quiet);
-    let result = run::run(&arguments.settings(), &progress, &cancel);
+    let result = run::run(&settings, &progress, &cancel);
     progress.finish();
-    let run = match result {
+    let mut run = match result {
         Ok(run) => run,
         Err(RunError::Interrupted) => {
             anstream::eprintln!("{ERROR_LABEL}: {}", RunError::Interrupted);
@@ -114,9 +142,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         );
         return Ok(INTERRUPTED);
     }
+    let known = match &baseline {
+        Some(file) => baseline::subtract(&mut run.findings, file)?,
+        None => 0,
+    };
     write_report(&run, &arguments)?;
     if !arguments.quiet {
-        tell_ledger(&run, &arguments);
+        tell_ledger(&run, known, &arguments);
     }
     if let Some(file) = &arguments.statistics {
         write_statistics(&run, file)?;
@@ -193,7 +225,7 @@ fn tell_problems(problems: &[Problem], arguments: &Arguments) {
     }
 }
 
-fn tell_ledger(run: &Run, arguments: &Arguments) {
+fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
     anstream::eprintln!("{}", run.ledger);
     for (name, places) in
         run.program
@@ -208,7 +240,11 @@ fn tell_ledger(run: &Run, arguments: &Arguments) {
     }
     let count = run.findings.len();
     let s = if count == 1 { "" } else { "s" };
-    anstream::eprintln!("{count} finding{s}");
+    if known > 0 {
+        anstream::eprintln!("{count} finding{s}, not counting {known} of the baseline");
+    } else {
+        anstream::eprintln!("{count} finding{s}");
+    }
     if run.ledger.has_losses() {
         anstream::eprintln!("what was lost, and why: cassini query failures");
     }

@@ -2,7 +2,9 @@
 //!
 //! Exit status: 0 nothing found, 1 findings, 2 could not run. Only this module prints.
 
+mod baseline;
 mod check;
+mod config;
 mod debug;
 mod explain;
 mod output;
