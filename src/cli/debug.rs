@@ -1,10 +1,19 @@
 //! `cassini debug`: every intermediate form of a function, printed.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use anyhow::{Context, bail};
 use clap::Subcommand;
+use parking_lot::Mutex;
 
 use super::{CLEAN, DatabaseArguments, output, query};
-use crate::store::query::{Reader, open_bodies};
+use crate::engine::function::{self, Options};
+use crate::engine::run::load_property;
+use crate::ir::Body;
+use crate::store::Bodies;
+use crate::store::callees::StoredCallees;
+use crate::store::query::{FunctionRow, Reader, open_bodies};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -21,6 +30,14 @@ enum Form {
         /// `name`, or `file::name`
         name: String,
     },
+    /// Its symbolic execution: guard and result at the exit, memory written, states of objects
+    Terms {
+        /// `name`, or `file::name`
+        name: String,
+        /// How often a loop's body is executed
+        #[arg(long, default_value_t = 2)]
+        unroll: u32,
+    },
     /// The summary, as `cassini query function`
     Summary {
         /// `name`, or `file::name`
@@ -30,22 +47,44 @@ enum Form {
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let folder = arguments.database.folder();
-    let reader = Reader::open(&folder)?;
     match &arguments.form {
-        Form::Summary { name } => query::function(&reader, name)?,
+        Form::Summary { name } => query::function(&Reader::open(&folder)?, name)?,
         Form::Ir { name } => {
-            let row = query::single(&reader, name)?;
-            let Some(key) = row.body else {
-                bail!(
-                    "{name} has no body: {}",
-                    row.reason.as_deref().unwrap_or("it was not read")
-                );
-            };
-            let body = open_bodies(&folder)?.get(key).with_context(|| {
-                format!("the body of {name} is not in the cache; run `cassini check` again")
-            })?;
+            let (_, body, _) = open(&folder, name)?;
             output::write(None, |out| writeln!(out, "{body:#?}"))?;
+        }
+        Form::Terms { name, unroll } => {
+            let (row, body, bodies) = open(&folder, name)?;
+            let (property, seeds, _) = load_property(&[])?;
+            let callees = StoredCallees {
+                reader: Mutex::new(Reader::open(&folder)?),
+                bodies: &bodies,
+                seeds: &seeds,
+                function: row.id,
+            };
+            let options = Options {
+                unroll: *unroll,
+                ..Options::default()
+            };
+            let text = function::describe(&body, &callees, &property, &options);
+            output::write(None, |out| write!(out, "{text}"))?;
         }
     }
     Ok(CLEAN)
+}
+
+/// A function of the database with its body.
+fn open(folder: &Path, name: &str) -> anyhow::Result<(FunctionRow, Arc<Body>, Bodies)> {
+    let row = query::single(&Reader::open(folder)?, name)?;
+    let Some(key) = row.body else {
+        bail!(
+            "{name} has no body: {}",
+            row.reason.as_deref().unwrap_or("it was not read")
+        );
+    };
+    let bodies = open_bodies(folder)?;
+    let body = bodies.get(key).with_context(|| {
+        format!("the body of {name} is not in the cache; run `cassini check` again")
+    })?;
+    Ok((row, body, bodies))
 }

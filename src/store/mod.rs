@@ -5,6 +5,7 @@
 //! the folder costs time, nothing else.
 
 pub mod bodies;
+pub mod callees;
 pub mod database;
 pub mod query;
 mod schema;

@@ -77,6 +77,24 @@ impl Reader {
         Ok(functions)
     }
 
+    /// What a call of `name` means in `caller`, or else in whatever is inlined into it.
+    pub fn callee(
+        &self,
+        caller: u32,
+        name: &SymbolName,
+    ) -> Result<Option<FunctionRow>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result
+             FROM functions f LEFT JOIN calls ON calls.callee = f.id AND calls.caller = ?1
+             WHERE f.name = ?2 AND f.scope IS ?3
+             ORDER BY calls.caller IS NULL, f.own DESC, f.id LIMIT 1",
+        )?;
+        let row = statement
+            .query_row(params![caller, name.name, name.file], function_row)
+            .optional()?;
+        Ok(row)
+    }
+
     pub fn result(&self, key: ResultKey) -> Result<Option<FunctionResult>, StoreError> {
         Ok(read_result(&self.connection, key)?)
     }

@@ -1,0 +1,68 @@
+//! What a stored function's callees are to it: lets one function be looked at again after a run, as
+//! `cassini debug terms` does.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::query::{FunctionRow, Reader};
+use super::{Bodies, StoreError};
+use crate::engine::function::{CalleeView, Callees};
+use crate::ir::{Body, SymbolName};
+use crate::summary::seeds::Seeds;
+
+/// How deep tiny leaves may call each other.
+const INLINE_DEPTH: u32 = 3;
+
+pub struct StoredCallees<'a> {
+    pub reader: Mutex<Reader>,
+    pub bodies: &'a Bodies,
+    pub seeds: &'a Seeds,
+    /// The caller.
+    pub function: u32,
+}
+
+impl StoredCallees<'_> {
+    fn resolve(&self, name: &SymbolName) -> Result<Option<FunctionRow>, StoreError> {
+        self.reader.lock().callee(self.function, name)
+    }
+
+    fn stored_view(&self, name: &SymbolName) -> Result<CalleeView, StoreError> {
+        let seed = |params| {
+            let summary = self.seeds.summary(name, params);
+            summary.map_or(CalleeView::Unknown, CalleeView::Summary)
+        };
+        let Some(row) = self.resolve(name)? else {
+            return Ok(seed(None));
+        };
+        Ok(match (row.outcome.as_deref(), row.result) {
+            (Some("seeded"), _) => seed(None),
+            (Some("no-op"), _) => CalleeView::NoOp,
+            (Some("analysed"), Some(key)) => match self.reader.lock().result(key)? {
+                Some(result) => CalleeView::Summary(Arc::new(result.summary)),
+                None => CalleeView::Unknown,
+            },
+            _ => CalleeView::Unknown,
+        })
+    }
+
+    fn tiny(&self, name: &SymbolName, depth: u32) -> Option<Arc<Body>> {
+        let row = self.resolve(name).ok().flatten()?;
+        if row.outcome.as_deref() != Some("no-op") {
+            return None;
+        }
+        let body = self.bodies.get(row.body?)?;
+        let leaves = |callee: &&SymbolName| depth > 0 && self.tiny(callee, depth - 1).is_some();
+        (body.is_small() && body.direct_callees().iter().all(leaves)).then_some(body)
+    }
+}
+
+impl Callees for StoredCallees<'_> {
+    fn view(&self, name: &SymbolName) -> CalleeView {
+        self.stored_view(name).unwrap_or(CalleeView::Unknown)
+    }
+
+    fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {
+        self.tiny(name, INLINE_DEPTH)
+    }
+}
