@@ -6,13 +6,17 @@
 //! Steps: [`lex`] → [`split`] → [`normalise`] → [`parse`] (lang-c, one declaration at a time, behind a
 //! prelude of typedef names) → [`scope`] (what each name means in this unit) → [`lower`].
 
+pub mod declare;
+pub mod layout;
 pub mod lex;
+pub mod lower;
 pub mod normalise;
 pub mod outline;
 pub mod parse;
 pub mod scope;
 pub mod share;
 pub mod split;
+pub mod types;
 pub mod unit;
 
 #[cfg(test)]

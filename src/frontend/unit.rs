@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::lower::{Lowered, TypeCache, lower_function};
 use super::outline::{Form, NameId};
 use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
@@ -70,6 +71,7 @@ impl FrontEnd {
             Driver {
                 share: &self.share,
                 scope: &scope,
+                types: TypeCache::default(),
                 store,
                 queue: VecDeque::new(),
                 queued: FxHashSet::default(),
@@ -102,6 +104,7 @@ fn unit_key(unit: &UnitSource<'_>) -> UnitKey {
 struct Driver<'a> {
     share: &'a Share,
     scope: &'a UnitScope<'a>,
+    types: TypeCache,
     store: &'a dyn BodyStore,
     queue: VecDeque<DeclId>,
     queued: FxHashSet<DeclId>,
@@ -203,7 +206,7 @@ impl Driver<'_> {
         let body = self
             .scope
             .definition(id)
-            .and_then(|declaration| lower_function(&declaration, &recorder));
+            .and_then(|declaration| lower_function(&declaration, &recorder, &self.types));
         let deps = recorder.deps();
         let key = self.scope.body_key(self.scope.full_key(id), &deps);
         let file = self.scope.file(id);
@@ -219,7 +222,7 @@ impl Driver<'_> {
         };
         let mut mentions = Vec::new();
         match body {
-            Ok(body) => {
+            Ok(Lowered { body }) => {
                 definition.name = body.name.clone();
                 definition.line = body.pos.line;
                 definition.small = body.is_small();
@@ -256,15 +259,4 @@ impl Driver<'_> {
             file: file.map(|file| file.name.clone()),
         }
     }
-}
-
-/// Until lowering is here, every function is lost with that reason.
-fn lower_function(
-    _declaration: &super::parse::Declaration,
-    _scope: &dyn Scope,
-) -> Result<Body, LossReason> {
-    Err(LossReason {
-        stage: super::Stage::Lower,
-        message: "not lowered yet".to_owned(),
-    })
 }

@@ -8,6 +8,8 @@
 //! [`ExprKind::Load`] and written with [`StmtKind::Store`]. Expressions have no side effects: calls,
 //! assignments and `++` inside a C expression become statements in evaluation order.
 
+pub mod print;
+
 use serde::{Deserialize, Serialize};
 
 /// Width of a pointer in bits. Only LP64/LLP64 targets are modelled.
@@ -383,6 +385,7 @@ pub struct Body {
     pub ret: RetTy,
     pub locals: Vec<Local>,
     pub symbols: Vec<Symbol>,
+    /// String literals, each with its terminating zero.
     pub strings: Vec<Vec<u8>>,
     pub names: Vec<String>,
     pub files: Vec<String>,

@@ -1,0 +1,584 @@
+//! Building a body: hash-consed, constant-folded expressions and open basic blocks.
+//!
+//! In: the lowering's requests. Out: the tables of a [`Body`](crate::ir::Body), tidied by
+//! [`super::tidy`]. Code that cannot be reached is dropped as it is built.
+
+use rustc_hash::FxHashMap;
+
+use super::fold;
+use crate::ir::{
+    BinOp, Block, BlockId, CmpOp, Expr, ExprId, ExprKind, Local, LocalId, Pos, Stmt, StmtKind,
+    StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator, Ty, UnOp,
+};
+
+/// A block under construction.
+#[derive(Debug)]
+pub struct OpenBlock {
+    pub stmts: Vec<Stmt>,
+    pub term: Option<Terminator>,
+    /// Edges into the block from code that can be reached; the entry and labels count one more.
+    pub preds: u32,
+}
+
+/// What is known of an expression without running it.
+#[derive(Clone, Copy, Debug)]
+struct Nature {
+    /// Cannot fault, has one value wherever it is evaluated between two statements.
+    pure: bool,
+    /// Evaluating it twice gives one value (no volatile read, no unknown).
+    stable: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct Builder {
+    pub exprs: Vec<Expr>,
+    natures: Vec<Nature>,
+    cons: FxHashMap<Expr, ExprId>,
+    pub blocks: Vec<OpenBlock>,
+    current: u32,
+    pub locals: Vec<Local>,
+    pub symbols: Vec<Symbol>,
+    symbol_ids: FxHashMap<SymbolName, SymbolId>,
+    pub strings: Vec<Vec<u8>>,
+    string_ids: FxHashMap<Vec<u8>, StringId>,
+    pub names: Vec<String>,
+    name_ids: FxHashMap<String, u32>,
+    pub files: Vec<String>,
+    file_ids: FxHashMap<String, u16>,
+    pub pos: Pos,
+}
+
+impl Builder {
+    /// A builder whose entry block is current.
+    pub fn new() -> Builder {
+        let mut builder = Builder::default();
+        let entry = builder.block();
+        builder.enter(entry);
+        builder
+    }
+
+    // ---- tables ----
+
+    pub fn local(&mut self, local: Local) -> LocalId {
+        self.locals.push(local);
+        LocalId(narrow(self.locals.len() - 1))
+    }
+
+    /// A nameless local for an intermediate value.
+    pub fn temporary(&mut self, ty: Ty) -> LocalId {
+        self.local(Local {
+            name: String::new(),
+            size: u64::from(ty.bits()).div_ceil(8),
+            ty: Some(ty),
+            type_name: String::new(),
+        })
+    }
+
+    /// A nameless local of `size` bytes.
+    pub fn temporary_memory(&mut self, size: u64, type_name: String) -> LocalId {
+        self.local(Local {
+            name: String::new(),
+            size,
+            ty: None,
+            type_name,
+        })
+    }
+
+    pub fn symbol(&mut self, name: SymbolName, kind: SymbolKind) -> SymbolId {
+        if let Some(id) = self.symbol_ids.get(&name) {
+            return *id;
+        }
+        let id = SymbolId(narrow(self.symbols.len()));
+        self.symbol_ids.insert(name.clone(), id);
+        self.symbols.push(Symbol { name, kind });
+        id
+    }
+
+    pub fn string(&mut self, bytes: Vec<u8>) -> StringId {
+        if let Some(id) = self.string_ids.get(&bytes) {
+            return *id;
+        }
+        let id = StringId(narrow(self.strings.len()));
+        self.string_ids.insert(bytes.clone(), id);
+        self.strings.push(bytes);
+        id
+    }
+
+    pub fn name(&mut self, name: &str) -> u32 {
+        if let Some(id) = self.name_ids.get(name) {
+            return *id;
+        }
+        let id = narrow(self.names.len());
+        self.name_ids.insert(name.to_owned(), id);
+        self.names.push(name.to_owned());
+        id
+    }
+
+    pub fn file(&mut self, file: &str) -> u16 {
+        if let Some(id) = self.file_ids.get(file) {
+            return *id;
+        }
+        let id = u16::try_from(self.files.len()).unwrap_or(u16::MAX);
+        self.file_ids.insert(file.to_owned(), id);
+        self.files.push(file.to_owned());
+        id
+    }
+
+    // ---- expressions ----
+
+    fn expr(&mut self, kind: ExprKind, ty: Ty) -> ExprId {
+        let expr = Expr { kind, ty };
+        // Each evaluation of these is its own.
+        let unique = matches!(
+            expr.kind,
+            ExprKind::Unknown | ExprKind::Load { volatile: true, .. }
+        );
+        if !unique && let Some(id) = self.cons.get(&expr) {
+            return *id;
+        }
+        let id = ExprId(narrow(self.exprs.len()));
+        self.natures.push(self.nature(&expr));
+        if !unique {
+            self.cons.insert(expr.clone(), id);
+        }
+        self.exprs.push(expr);
+        id
+    }
+
+    fn nature(&self, expr: &Expr) -> Nature {
+        let of = |ids: &[ExprId]| Nature {
+            pure: ids.iter().all(|id| self.natures[id.index()].pure),
+            stable: ids.iter().all(|id| self.natures[id.index()].stable),
+        };
+        match &expr.kind {
+            ExprKind::Const(_)
+            | ExprKind::AddrLocal(_)
+            | ExprKind::AddrSymbol(_)
+            | ExprKind::AddrString(_) => of(&[]),
+            ExprKind::Unknown => Nature {
+                pure: true,
+                stable: false,
+            },
+            ExprKind::Load { addr, volatile } => Nature {
+                pure: !volatile && self.is_object(*addr),
+                stable: !volatile && of(&[*addr]).stable,
+            },
+            ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => of(&[*arg]),
+            ExprKind::Binary { op, lhs, rhs } => {
+                let both = of(&[*lhs, *rhs]);
+                let divides = matches!(op, BinOp::Div | BinOp::Rem);
+                let safe = !divides || self.constant(*rhs).is_some_and(|value| value != 0);
+                Nature {
+                    pure: both.pure && safe,
+                    ..both
+                }
+            }
+            ExprKind::Compare { lhs, rhs, .. } => of(&[*lhs, *rhs]),
+            ExprKind::Member { base, .. } => of(&[*base]),
+            ExprKind::Index { base, index, .. } => of(&[*base, *index]),
+            ExprKind::Select { cond, then, els } => of(&[*cond, *then, *els]),
+        }
+    }
+
+    /// Whether this is the address of a variable or of a member of one.
+    pub fn is_object(&self, addr: ExprId) -> bool {
+        match &self.exprs[addr.index()].kind {
+            ExprKind::AddrLocal(_) | ExprKind::AddrSymbol(_) => true,
+            ExprKind::Member { base, .. } => self.is_object(*base),
+            _ => false,
+        }
+    }
+
+    /// Whether evaluating it cannot fault or have an effect.
+    pub fn is_pure(&self, id: ExprId) -> bool {
+        self.natures[id.index()].pure
+    }
+
+    /// Whether it may be evaluated twice.
+    pub fn is_stable(&self, id: ExprId) -> bool {
+        self.natures[id.index()].stable
+    }
+
+    pub fn ty(&self, id: ExprId) -> Ty {
+        self.exprs[id.index()].ty
+    }
+
+    pub fn kind(&self, id: ExprId) -> &ExprKind {
+        &self.exprs[id.index()].kind
+    }
+
+    fn bits_of(&self, id: ExprId) -> Option<u128> {
+        match self.exprs[id.index()].kind {
+            ExprKind::Const(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The value of an integer or pointer constant, by its type's sign.
+    pub fn constant(&self, id: ExprId) -> Option<i128> {
+        let bits = self.bits_of(id)?;
+        match self.ty(id) {
+            Ty::Float { .. } => None,
+            ty => Some(fold::value(bits, ty)),
+        }
+    }
+
+    /// The truth of a constant of any scalar type.
+    pub fn truth(&self, id: ExprId) -> Option<bool> {
+        match self.ty(id) {
+            Ty::Float { .. } => fold::float_value(self.bits_of(id)?, self.ty(id)).map(|v| v != 0.0),
+            _ => match self.kind(id) {
+                ExprKind::AddrLocal(_) | ExprKind::AddrString(_) => Some(true),
+                ExprKind::Member { base, .. } if self.is_local(*base) => Some(true),
+                _ => self.bits_of(id).map(|bits| bits != 0),
+            },
+        }
+    }
+
+    fn is_local(&self, addr: ExprId) -> bool {
+        match self.kind(addr) {
+            ExprKind::AddrLocal(_) => true,
+            ExprKind::Member { base, .. } => self.is_local(*base),
+            _ => false,
+        }
+    }
+
+    pub fn bits(&mut self, bits: u128, ty: Ty) -> ExprId {
+        self.expr(ExprKind::Const(fold::truncate(bits, ty)), ty)
+    }
+
+    pub fn int(&mut self, value: i128, ty: Ty) -> ExprId {
+        self.bits(value.cast_unsigned(), ty)
+    }
+
+    pub fn unknown(&mut self, ty: Ty) -> ExprId {
+        self.expr(ExprKind::Unknown, ty)
+    }
+
+    pub fn addr_local(&mut self, id: LocalId) -> ExprId {
+        self.expr(ExprKind::AddrLocal(id), Ty::Ptr)
+    }
+
+    pub fn addr_symbol(&mut self, id: SymbolId) -> ExprId {
+        self.expr(ExprKind::AddrSymbol(id), Ty::Ptr)
+    }
+
+    pub fn addr_string(&mut self, id: StringId) -> ExprId {
+        self.expr(ExprKind::AddrString(id), Ty::Ptr)
+    }
+
+    pub fn load(&mut self, addr: ExprId, ty: Ty, volatile: bool) -> ExprId {
+        self.expr(ExprKind::Load { addr, volatile }, ty)
+    }
+
+    pub fn load_local(&mut self, id: LocalId, ty: Ty) -> ExprId {
+        let addr = self.addr_local(id);
+        self.load(addr, ty, false)
+    }
+
+    pub fn unary(&mut self, op: UnOp, arg: ExprId) -> ExprId {
+        let ty = self.ty(arg);
+        if let Some(bits) = self.bits_of(arg)
+            && let Some(folded) = fold::unary(op, bits, ty)
+        {
+            return self.bits(folded, ty);
+        }
+        self.expr(ExprKind::Unary { op, arg }, ty)
+    }
+
+    pub fn binary(&mut self, op: BinOp, lhs: ExprId, rhs: ExprId) -> ExprId {
+        let ty = self.ty(lhs);
+        if let (Some(l), Some(r)) = (self.bits_of(lhs), self.bits_of(rhs))
+            && let Some(folded) = fold::binary(op, ty, l, self.ty(rhs), r)
+        {
+            return self.bits(folded, ty);
+        }
+        if !matches!(ty, Ty::Float { .. }) {
+            let right = self.bits_of(rhs);
+            let neutral = match op {
+                BinOp::Add | BinOp::Sub | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::Shr => {
+                    right == Some(0)
+                }
+                BinOp::Mul | BinOp::Div => right == Some(1),
+                BinOp::And => right == Some(fold::truncate(u128::MAX, ty)),
+                BinOp::Rem => false,
+            };
+            if neutral {
+                return lhs;
+            }
+        }
+        self.expr(ExprKind::Binary { op, lhs, rhs }, ty)
+    }
+
+    pub fn compare(&mut self, op: CmpOp, lhs: ExprId, rhs: ExprId) -> ExprId {
+        if let (Some(l), Some(r)) = (self.bits_of(lhs), self.bits_of(rhs))
+            && let Some(folded) = fold::compare(op, self.ty(lhs), l, r)
+        {
+            return self.int(i128::from(folded), Ty::INT);
+        }
+        // The address of a local or string is no null.
+        if self.bits_of(rhs) == Some(0)
+            && self.ty(lhs) == Ty::Ptr
+            && self.truth(lhs) == Some(true)
+            && matches!(op, CmpOp::Eq | CmpOp::Ne)
+        {
+            return self.int(i128::from(op == CmpOp::Ne), Ty::INT);
+        }
+        self.expr(ExprKind::Compare { op, lhs, rhs }, Ty::INT)
+    }
+
+    /// 0 or 1 as `int`: whether the scalar is not zero.
+    pub fn is_true(&mut self, arg: ExprId) -> ExprId {
+        if let Some(truth) = self.truth(arg) {
+            return self.int(i128::from(truth), Ty::INT);
+        }
+        if matches!(self.kind(arg), ExprKind::Compare { .. }) {
+            return arg;
+        }
+        if let ExprKind::Cast { arg: inner } = *self.kind(arg)
+            && matches!(self.kind(inner), ExprKind::Compare { .. })
+        {
+            return inner;
+        }
+        let ty = self.ty(arg);
+        let zero = self.bits(0, ty);
+        self.compare(CmpOp::Ne, arg, zero)
+    }
+
+    /// 0 or 1 as `int`: whether the scalar is zero.
+    pub fn is_false(&mut self, arg: ExprId) -> ExprId {
+        if let Some(truth) = self.truth(arg) {
+            return self.int(i128::from(!truth), Ty::INT);
+        }
+        if let ExprKind::Compare { op, lhs, rhs } = *self.kind(arg)
+            && !matches!(self.ty(lhs), Ty::Float { .. })
+        {
+            let op = match op {
+                CmpOp::Eq => CmpOp::Ne,
+                CmpOp::Ne => CmpOp::Eq,
+                CmpOp::Lt => CmpOp::Ge,
+                CmpOp::Le => CmpOp::Gt,
+                CmpOp::Gt => CmpOp::Le,
+                CmpOp::Ge => CmpOp::Lt,
+            };
+            return self.compare(op, lhs, rhs);
+        }
+        let ty = self.ty(arg);
+        let zero = self.bits(0, ty);
+        self.compare(CmpOp::Eq, arg, zero)
+    }
+
+    /// Converts to another scalar type. Conversions to `_Bool` go through [`Builder::is_true`].
+    pub fn cast(&mut self, arg: ExprId, to: Ty) -> ExprId {
+        let from = self.ty(arg);
+        if from == to {
+            return arg;
+        }
+        if let Some(bits) = self.bits_of(arg)
+            && let Some(folded) = fold::cast(bits, from, to)
+        {
+            return self.bits(folded, to);
+        }
+        // A cast back undoes a cast to a type that is no narrower.
+        if let ExprKind::Cast { arg: inner } = *self.kind(arg)
+            && self.ty(inner) == to
+            && from.bits() >= to.bits()
+            && !matches!(from, Ty::Float { .. })
+            && !matches!(to, Ty::Float { .. })
+        {
+            return inner;
+        }
+        self.expr(ExprKind::Cast { arg }, to)
+    }
+
+    pub fn member(&mut self, base: ExprId, offset: u64, name: &str) -> ExprId {
+        if let Some(bits) = self.bits_of(base) {
+            return self.bits(bits.wrapping_add(u128::from(offset)), Ty::Ptr);
+        }
+        let name = self.name(name);
+        self.expr(ExprKind::Member { base, offset, name }, Ty::Ptr)
+    }
+
+    pub fn index(&mut self, base: ExprId, index: ExprId, scale: u64) -> ExprId {
+        if let (Some(base), Some(index)) = (self.bits_of(base), self.constant(index)) {
+            let offset = index.wrapping_mul(i128::from(scale));
+            return self.bits(base.wrapping_add(offset.cast_unsigned()), Ty::Ptr);
+        }
+        let zero = self.bits_of(index) == Some(0);
+        if zero
+            && !matches!(
+                self.kind(base),
+                ExprKind::AddrLocal(_) | ExprKind::AddrSymbol(_)
+            )
+        {
+            return base;
+        }
+        self.expr(ExprKind::Index { base, index, scale }, Ty::Ptr)
+    }
+
+    pub fn select(&mut self, cond: ExprId, then: ExprId, els: ExprId) -> ExprId {
+        match self.truth(cond) {
+            Some(true) => return then,
+            Some(false) => return els,
+            None => {}
+        }
+        if then == els && self.is_stable(then) {
+            return then;
+        }
+        let ty = self.ty(then);
+        if ty == Ty::INT && self.constant(then) == Some(1) && self.constant(els) == Some(0) {
+            return self.is_true(cond);
+        }
+        self.expr(ExprKind::Select { cond, then, els }, ty)
+    }
+
+    // ---- blocks ----
+
+    /// A new, empty block that nothing leads to yet.
+    pub fn block(&mut self) -> BlockId {
+        self.blocks.push(OpenBlock {
+            stmts: Vec::new(),
+            term: None,
+            preds: 0,
+        });
+        BlockId(narrow(self.blocks.len() - 1))
+    }
+
+    pub fn current(&self) -> BlockId {
+        BlockId(self.current)
+    }
+
+    pub fn switch_to(&mut self, block: BlockId) {
+        self.current = block.0;
+    }
+
+    /// Counts an edge into `block` that is no terminator: the entry, a label.
+    pub fn enter(&mut self, block: BlockId) {
+        self.blocks[block.index()].preds += 1;
+    }
+
+    /// Whether nothing leads to the current block.
+    pub fn dead(&self) -> bool {
+        self.blocks[self.current as usize].preds == 0
+    }
+
+    pub fn reached(&self, block: BlockId) -> bool {
+        self.blocks[block.index()].preds > 0
+    }
+
+    pub fn stmt(&mut self, kind: StmtKind) {
+        let pos = self.pos;
+        if !self.dead() {
+            self.blocks[self.current as usize]
+                .stmts
+                .push(Stmt { kind, pos });
+        }
+    }
+
+    pub fn store(&mut self, addr: ExprId, value: ExprId) {
+        self.stmt(StmtKind::Store { addr, value });
+    }
+
+    /// Ends the current block; what follows is unreachable until [`Builder::switch_to`].
+    pub fn terminate(&mut self, kind: TermKind) {
+        let at = self.current();
+        self.terminate_block(at, kind);
+        let next = self.block();
+        self.switch_to(next);
+    }
+
+    /// Ends `block`, which must be open.
+    pub fn terminate_block(&mut self, block: BlockId, kind: TermKind) {
+        let pos = self.pos;
+        let term = Terminator { kind, pos };
+        if self.blocks[block.index()].preds > 0 {
+            for successor in term.successors() {
+                self.enter(successor);
+            }
+        }
+        self.blocks[block.index()].term = Some(term);
+    }
+
+    pub fn goto(&mut self, target: BlockId) {
+        self.terminate(TermKind::Goto(target));
+    }
+
+    /// A branch on a scalar; a constant condition becomes a jump. Says which block ends in a real
+    /// branch.
+    pub fn branch(&mut self, cond: ExprId, then: BlockId, els: BlockId) -> Option<BlockId> {
+        match self.truth(cond) {
+            Some(true) => self.goto(then),
+            Some(false) => self.goto(els),
+            None => {
+                let at = self.current();
+                let cond = match self.ty(cond) {
+                    Ty::Float { .. } => self.is_true(cond),
+                    _ => cond,
+                };
+                self.terminate(TermKind::Branch { cond, then, els });
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Takes back the branch that ends `block` and makes it current again: its condition, and where
+    /// it went if that held.
+    pub fn reopen(&mut self, block: BlockId) -> Option<(ExprId, BlockId)> {
+        let open = &mut self.blocks[block.index()];
+        match open.term.take() {
+            Some(Terminator {
+                kind: TermKind::Branch { cond, then, .. },
+                ..
+            }) => {
+                self.current = block.0;
+                Some((cond, then))
+            }
+            term => {
+                open.term = term;
+                None
+            }
+        }
+    }
+
+    /// A value that may be used twice and later: spilled to a temporary unless it is constant.
+    pub fn spill(&mut self, value: ExprId) -> ExprId {
+        if self.bits_of(value).is_some() || matches!(self.kind(value), ExprKind::AddrLocal(_)) {
+            return value;
+        }
+        let ty = self.ty(value);
+        let temporary = self.temporary(ty);
+        let addr = self.addr_local(temporary);
+        self.store(addr, value);
+        self.load(addr, ty, false)
+    }
+
+    /// Spills only what may not be evaluated twice.
+    pub fn stable(&mut self, value: ExprId) -> ExprId {
+        if self.is_stable(value) {
+            value
+        } else {
+            self.spill(value)
+        }
+    }
+
+    /// The finished blocks, still with unreachable ones among them.
+    pub fn take_blocks(&mut self) -> Vec<Block> {
+        let pos = self.pos;
+        std::mem::take(&mut self.blocks)
+            .into_iter()
+            .map(|open| Block {
+                stmts: open.stmts,
+                term: open.term.unwrap_or(Terminator {
+                    kind: TermKind::Unreachable,
+                    pos,
+                }),
+            })
+            .collect()
+    }
+}
+
+/// Table lengths fit 32 bits: the text that fills them is far smaller.
+fn narrow(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,883 @@
+//! Expressions: what each form of C expression evaluates to.
+//!
+//! In: expression syntax. Out: [`Operand`]s, with calls, assignments and control flow emitted on the
+//! way. `?:`, `&&` and `||` become control flow unless both sides are pure.
+
+use std::sync::Arc;
+
+use lang_c::ast::{self, BinaryOperator, Expression, UnaryOperator};
+use lang_c::span::Node;
+
+use super::names::{Class, Ordinary};
+use super::value::{Operand, Place, Repr, Value};
+use super::{Binding, Lowerer, literal};
+use crate::frontend::declare::{self, Entity, Lower, lost};
+use crate::frontend::types::{IntKind, Kind, Len, Type};
+use crate::ir::{BlockId, CmpOp, ExprId, StmtKind, SymbolKind, SymbolName, TermKind, Ty, UnOp};
+
+/// How a branch came out.
+#[derive(Clone, Copy, Debug)]
+pub enum Branched {
+    /// The condition is constant; the current block goes on, nothing was emitted.
+    Always(bool),
+    /// Control went to the two targets; the block that ends in the one branch, if it was just one.
+    Split(Option<BlockId>),
+}
+
+impl Lowerer<'_> {
+    /// Evaluates an expression to an lvalue or a value.
+    pub fn operand(&mut self, expr: &Node<Expression>) -> Lower<Operand> {
+        match &expr.node {
+            Expression::Identifier(id) => self.identifier(&id.node.name),
+            Expression::Constant(constant) => self.constant_value(&constant.node),
+            Expression::StringLiteral(parts) => Ok(self.string_place(&parts.node).into()),
+            Expression::GenericSelection(selection) => self.generic(&selection.node),
+            Expression::Member(member) => self.member_access(&member.node),
+            Expression::Call(call) => {
+                if let Some(chosen) = self.chosen(&call.node) {
+                    return self.operand(chosen);
+                }
+                self.at(expr.span);
+                Ok(self.call(&call.node, expr, true)?.into())
+            }
+            Expression::CompoundLiteral(literal) => self.compound_literal(&literal.node),
+            Expression::SizeOfTy(of) => {
+                let ty = declare::type_name(self, &of.node.0.node)?;
+                self.size_value(&ty)
+            }
+            Expression::SizeOfVal(of) => {
+                let ty = self.type_of_expression(&of.node.0)?;
+                self.size_value(&ty)
+            }
+            Expression::AlignOf(of) => {
+                let ty = declare::type_name(self, &of.node.0.node)?;
+                let align = self.size_align(&ty)?.1;
+                Ok(self.size_constant(align))
+            }
+            Expression::UnaryOperator(unary) => self.unary(&unary.node, true),
+            Expression::Cast(cast) => self.cast(&cast.node),
+            Expression::BinaryOperator(binary) => self.binary(&binary.node, expr, true),
+            Expression::Conditional(conditional) => Ok(self.conditional(&conditional.node)?.into()),
+            Expression::Comma(list) => match list.split_last() {
+                Some((last, rest)) => {
+                    for expr in rest {
+                        self.effect(expr)?;
+                    }
+                    Ok(self.value(last)?.into())
+                }
+                None => lost("empty comma expression"),
+            },
+            Expression::OffsetOf(offset) => self.offset_of(&offset.node),
+            Expression::VaArg(arg) => {
+                self.effect(&arg.node.va_list)?;
+                let ty = declare::type_name(self, &arg.node.type_name.node)?;
+                Ok(self.unknown_value(&ty)?.into())
+            }
+            Expression::Statement(statement) => {
+                Ok(self.statement_expression(&statement.node, true)?.into())
+            }
+        }
+    }
+
+    /// Evaluates an expression to an rvalue.
+    pub fn value(&mut self, expr: &Node<Expression>) -> Lower<Value> {
+        let operand = self.operand(expr)?;
+        self.rvalue(operand)
+    }
+
+    /// Evaluates an expression for its effects alone.
+    pub fn effect(&mut self, expr: &Node<Expression>) -> Lower<()> {
+        match &expr.node {
+            Expression::UnaryOperator(unary) => {
+                self.unary(&unary.node, false)?;
+            }
+            Expression::BinaryOperator(binary) => match binary.node.operator.node {
+                BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr => {
+                    let join = self.b.block();
+                    if let Branched::Split(_) = self.branch_on(expr, join, join)? {
+                        self.b.switch_to(join);
+                    }
+                }
+                _ => {
+                    self.binary(&binary.node, expr, false)?;
+                }
+            },
+            Expression::Call(call) => {
+                if let Some(chosen) = self.chosen(&call.node) {
+                    return self.effect(chosen);
+                }
+                self.at(expr.span);
+                self.call(&call.node, expr, false)?;
+            }
+            Expression::Comma(list) => {
+                for expr in list.iter() {
+                    self.effect(expr)?;
+                }
+            }
+            Expression::Conditional(conditional) => self.conditional_effect(&conditional.node)?,
+            Expression::Cast(cast) => {
+                let ty = declare::type_name(self, &cast.node.type_name.node)?;
+                if matches!(self.class(&ty)?, Class::Void) {
+                    self.effect(&cast.node.expression)?;
+                } else {
+                    self.value(&cast.node.expression)?;
+                }
+            }
+            Expression::Statement(statement) => {
+                self.statement_expression(&statement.node, false)?;
+            }
+            _ => {
+                self.operand(expr)?;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- primary expressions ----
+
+    fn identifier(&mut self, name: &str) -> Lower<Operand> {
+        if let Some(binding) = self.local_binding(name) {
+            return Ok(match binding.clone() {
+                Binding::Local { id, ty } => Place::new(self.b.addr_local(id), ty).into(),
+                Binding::Symbol { id, ty } => Place::new(self.b.addr_symbol(id), ty).into(),
+                Binding::Enumerator(value, kind) => {
+                    let expr = self.b.int(value, kind.ty());
+                    Value::scalar_of(expr, Type::int(kind)).into()
+                }
+                Binding::Typedef(_) => return lost(format!("type name {name} used as a value")),
+            });
+        }
+        let enumerated = self.enumerating.iter().rev().find_map(|t| t.get(name));
+        if let Some(value) = enumerated.copied() {
+            let kinds = [IntKind::Int, IntKind::UInt, IntKind::Long, IntKind::ULong];
+            let kind = kinds.into_iter().find(|kind| kind.holds(value));
+            let kind = kind.unwrap_or(IntKind::Int128);
+            let expr = self.b.int(value, kind.ty());
+            return Ok(Value::scalar_of(expr, Type::int(kind)).into());
+        }
+        match name {
+            "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__" => {
+                let spelling = format!("\"{}\"", self.function);
+                return Ok(self.string_place(&[spelling]).into());
+            }
+            "__cassini_nondet" => {
+                let expr = self.b.unknown(Ty::INT);
+                return Ok(Value::scalar_of(expr, Type::int(IntKind::Int)).into());
+            }
+            _ => {}
+        }
+        match self.ordinary(name)? {
+            Some(Ordinary::Enumerator(value, kind)) => {
+                let expr = self.b.int(value, kind.ty());
+                Ok(Value::scalar_of(expr, Type::int(kind)).into())
+            }
+            Some(Ordinary::Entity(entity)) => Ok(self.entity_place(name, &entity)?.into()),
+            None => Ok(match name {
+                "true" | "false" => {
+                    let expr = self.b.int(i128::from(name == "true"), IntKind::Bool.ty());
+                    Value::scalar_of(expr, Type::int(IntKind::Bool)).into()
+                }
+                // Not declared, as behind a header that was not found: an unknown int.
+                _ => {
+                    let kind = SymbolKind::Object {
+                        size: 4,
+                        thread_local: false,
+                    };
+                    let symbol = self.b.symbol(external(name), kind);
+                    let addr = self.b.addr_symbol(symbol);
+                    Place::new(addr, Type::int(IntKind::Int)).into()
+                }
+            }),
+        }
+    }
+
+    /// The place of a file-scope function or object.
+    pub fn entity_place(&mut self, name: &str, entity: &Entity) -> Lower<Place> {
+        let symbol_name = SymbolName {
+            name: name.to_owned(),
+            file: entity.file.clone(),
+        };
+        let initializer = entity.open_length.clone();
+        let initializer = initializer.as_deref().map(|node| &node.node);
+        let ty = self.at_file_scope(|this| this.completed(&entity.ty, initializer))?;
+        let kind = if matches!(self.resolve(&ty)?.kind, Kind::Function(_)) {
+            SymbolKind::Function {
+                noreturn: entity.noreturn
+                    || super::call::never_returns(name)
+                    || self.scope.noreturn(name),
+            }
+        } else {
+            SymbolKind::Object {
+                size: self.size_of(&ty).unwrap_or(0),
+                thread_local: entity.thread_local,
+            }
+        };
+        let symbol = self.b.symbol(symbol_name, kind);
+        let addr = self.b.addr_symbol(symbol);
+        Ok(Place::new(addr, ty))
+    }
+
+    fn constant_value(&mut self, constant: &ast::Constant) -> Lower<Operand> {
+        let (expr, ty) = match constant {
+            ast::Constant::Integer(integer) => {
+                let (value, kind) = literal::integer(integer)?;
+                if integer.suffix.imaginary {
+                    let ty = Type::new(Kind::Complex(Arc::new(Type::int(kind))));
+                    return Ok(self.unknown_value(&ty)?.into());
+                }
+                (self.b.bits(value, kind.ty()), Type::int(kind))
+            }
+            ast::Constant::Character(raw) => {
+                let (value, kind) = literal::character(raw);
+                (self.b.int(value, kind.ty()), Type::int(kind))
+            }
+            ast::Constant::Float(float) => {
+                let (value, kind) = literal::float(float);
+                let ty = Type::new(Kind::Float(kind));
+                if float.suffix.imaginary {
+                    let ty = Type::new(Kind::Complex(Arc::new(ty)));
+                    return Ok(self.unknown_value(&ty)?.into());
+                }
+                let machine = super::names::float_ty(kind);
+                let bits = value.and_then(|value| super::fold::float_bits(value, machine));
+                let expr = match bits {
+                    Some(bits) => self.b.bits(bits, machine),
+                    None => self.b.unknown(machine),
+                };
+                (expr, ty)
+            }
+        };
+        Ok(Value::scalar_of(expr, ty).into())
+    }
+
+    /// A string literal as an array object.
+    pub fn string_place(&mut self, parts: &[String]) -> Place {
+        let (bytes, kind) = literal::string(parts);
+        let len = bytes.len() as u64 / u64::from(kind.bits() / 8);
+        let string = self.b.string(bytes);
+        let addr = self.b.addr_string(string);
+        Place::new(addr, Type::array(Type::int(kind), Len::Known(len)))
+    }
+
+    /// A value of which nothing is known.
+    pub fn unknown_value(&mut self, ty: &Type) -> Lower<Value> {
+        match self.class(ty)? {
+            Class::Void => Ok(Value::void()),
+            Class::Scalar(scalar) => {
+                let expr = self.b.unknown(scalar);
+                Ok(Value::scalar_of(expr, ty.clone().unqualified()))
+            }
+            Class::Memory(size) => {
+                let name = self.spelling(ty);
+                let temporary = self.b.temporary_memory(size, name);
+                let addr = self.b.addr_local(temporary);
+                self.b.stmt(StmtKind::Havoc { dst: addr, size });
+                Ok(Value {
+                    ty: ty.clone().unqualified(),
+                    repr: Repr::Memory(addr),
+                })
+            }
+            Class::Array | Class::Function => {
+                let expr = self.b.unknown(Ty::Ptr);
+                Ok(Value::scalar_of(expr, ty.clone().adjusted()))
+            }
+        }
+    }
+
+    fn generic(&mut self, selection: &ast::GenericSelection) -> Lower<Operand> {
+        let control = self.type_of_value(&selection.expression)?;
+        let mut default = None;
+        for association in &selection.associations {
+            match &association.node {
+                ast::GenericAssociation::Default(expr) => default = Some(expr),
+                ast::GenericAssociation::Type(candidate) => {
+                    let ty = declare::type_name(self, &candidate.node.type_name.node)?;
+                    let quals = self.resolve(&ty)?.quals;
+                    if quals == Default::default() && self.compatible(&control, &ty)? {
+                        return self.operand(&candidate.node.expression);
+                    }
+                }
+            }
+        }
+        match default {
+            Some(expr) => self.operand(expr),
+            None => lost("_Generic without a matching association"),
+        }
+    }
+
+    /// The type of an expression's value: after lvalue conversion and decay.
+    pub fn type_of_value(&mut self, expr: &Node<Expression>) -> Lower<Type> {
+        let (ty, _) = self.dry(|this| this.value(expr).map(|value| value.ty));
+        ty
+    }
+
+    fn compound_literal(&mut self, literal: &ast::CompoundLiteral) -> Lower<Operand> {
+        let ty = declare::type_name(self, &literal.type_name.node)?;
+        let ty = self.completed_by_list(&ty, &literal.initializer_list)?;
+        let local = self.new_local("", &ty)?;
+        let addr = self.b.addr_local(local);
+        self.initialize_list(addr, &ty, &literal.initializer_list)?;
+        Ok(Place::new(addr, ty).into())
+    }
+
+    // ---- sizes and offsets ----
+
+    fn size_constant(&mut self, size: u64) -> Operand {
+        let expr = self.b.bits(u128::from(size), Ty::SIZE);
+        Value::scalar_of(expr, Type::int(IntKind::ULong)).into()
+    }
+
+    fn size_value(&mut self, ty: &Type) -> Lower<Operand> {
+        if self.is_variable(ty)? {
+            let expr = self.runtime_size(ty)?;
+            return Ok(Value::scalar_of(expr, Type::int(IntKind::ULong)).into());
+        }
+        let size = self.size_of(ty)?;
+        Ok(self.size_constant(size))
+    }
+
+    /// Whether a type's size is known only at run time.
+    pub fn is_variable(&mut self, ty: &Type) -> Lower<bool> {
+        let ty = self.resolve(ty)?;
+        match &ty.kind {
+            Kind::Array(_, Len::Variable(_)) => Ok(true),
+            Kind::Array(of, _) => self.is_variable(of),
+            _ => Ok(false),
+        }
+    }
+
+    /// A type's size in bytes as a `size_t` expression.
+    pub fn runtime_size(&mut self, ty: &Type) -> Lower<ExprId> {
+        let ty = self.resolve(ty)?;
+        if let Kind::Array(of, len) = &ty.kind
+            && self.is_variable(&ty)?
+        {
+            let element = self.runtime_size(of)?;
+            let count = match len {
+                Len::Variable(local) => self.b.load_local(*local, Ty::SIZE),
+                Len::Known(len) => self.b.bits(u128::from(*len), Ty::SIZE),
+                _ => return lost("size of an incomplete array"),
+            };
+            return Ok(self.b.binary(crate::ir::BinOp::Mul, count, element));
+        }
+        let size = self.size_of(&ty)?;
+        Ok(self.b.bits(u128::from(size), Ty::SIZE))
+    }
+
+    /// Evaluates a variable array length into a local of its own.
+    pub fn variable_length(&mut self, expr: &Node<Expression>) -> Lower<Len> {
+        let value = self.value(expr)?;
+        let value = self.convert(&value, &Type::int(IntKind::ULong))?;
+        let local = self.b.temporary(Ty::SIZE);
+        let addr = self.b.addr_local(local);
+        self.b.store(addr, value);
+        Ok(Len::Variable(local))
+    }
+
+    fn offset_of(&mut self, offset: &ast::OffsetOfExpression) -> Lower<Operand> {
+        let ty = declare::type_name(self, &offset.type_name.node)?;
+        let null = self.b.bits(0, Ty::Ptr);
+        let designator = &offset.designator.node;
+        let mut place = self.member_place(null, &ty, &designator.base.node.name)?;
+        for member in &designator.members {
+            place = match &member.node {
+                ast::OffsetMember::Member(id) => {
+                    self.member_place(place.addr, &place.ty, &id.node.name)?
+                }
+                ast::OffsetMember::IndirectMember(id) => {
+                    let pointer = self.rvalue(place.into())?;
+                    let place = self.dereference(&pointer)?;
+                    self.member_place(place.addr, &place.ty, &id.node.name)?
+                }
+                ast::OffsetMember::Index(index) => {
+                    let base = self.rvalue(place.into())?;
+                    let index = self.value(index)?;
+                    self.element(&base, &index)?
+                }
+            };
+        }
+        let expr = self.b.cast(place.addr, Ty::SIZE);
+        Ok(Value::scalar_of(expr, Type::int(IntKind::ULong)).into())
+    }
+
+    // ---- member access, indirection, address ----
+
+    fn member_access(&mut self, member: &ast::MemberExpression) -> Lower<Operand> {
+        let name = &member.identifier.node.name;
+        let base = match member.operator.node {
+            ast::MemberOperator::Direct => self.operand(&member.expression)?,
+            ast::MemberOperator::Indirect => {
+                let pointer = self.value(&member.expression)?;
+                self.dereference(&pointer)?.into()
+            }
+        };
+        let place = match base {
+            Operand::Place(place) => self.member_place(place.addr, &place.ty, name)?,
+            Operand::Value(value) => match value.repr {
+                Repr::Memory(addr) => self.member_place(addr, &value.ty, name)?,
+                _ => return lost(format!("member {name} of {}", value.ty)),
+            },
+        };
+        Ok(place.into())
+    }
+
+    /// `*pointer`
+    pub fn dereference(&mut self, pointer: &Value) -> Lower<Place> {
+        let addr = self.scalar(pointer)?;
+        let resolved = self.resolve(&pointer.ty)?;
+        match resolved.kind {
+            Kind::Pointer(to) => Ok(Place::new(addr, Arc::unwrap_or_clone(to))),
+            _ => lost(format!("dereference of {}", pointer.ty)),
+        }
+    }
+
+    /// `pointer[index]`
+    pub fn element(&mut self, pointer: &Value, index: &Value) -> Lower<Place> {
+        let addr = self.offset_pointer(pointer, index, false)?;
+        self.dereference(&Value::scalar_of(addr, pointer.ty.clone()))
+    }
+
+    fn unary(&mut self, unary: &ast::UnaryOperatorExpression, used: bool) -> Lower<Operand> {
+        let operand = &unary.operand;
+        match unary.operator.node {
+            UnaryOperator::PostIncrement => self.step(operand, true, true, used),
+            UnaryOperator::PostDecrement => self.step(operand, false, true, used),
+            UnaryOperator::PreIncrement => self.step(operand, true, false, used),
+            UnaryOperator::PreDecrement => self.step(operand, false, false, used),
+            UnaryOperator::Address => self.address_of(operand),
+            UnaryOperator::Indirection => {
+                let inner = self.operand(operand)?;
+                let field = match &inner {
+                    Operand::Place(place) => place.field.clone(),
+                    Operand::Value(_) => None,
+                };
+                let pointer = self.rvalue(inner)?;
+                let mut place = self.dereference(&pointer)?;
+                if matches!(self.class(&place.ty)?, Class::Function) {
+                    place.field = field;
+                }
+                Ok(place.into())
+            }
+            UnaryOperator::Negate => {
+                let value = self.value(operand)?;
+                let expr = match value.repr {
+                    Repr::Scalar(expr) => self.b.is_false(expr),
+                    _ => self.b.unknown(Ty::INT),
+                };
+                Ok(Value::scalar_of(expr, Type::int(IntKind::Int)).into())
+            }
+            UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Complement => {
+                let value = self.value(operand)?;
+                let value = self.promote(&value)?;
+                let Repr::Scalar(expr) = value.repr else {
+                    return Ok(self.unknown_value(&value.ty)?.into());
+                };
+                let expr = match unary.operator.node {
+                    UnaryOperator::Minus => self.b.unary(UnOp::Neg, expr),
+                    UnaryOperator::Complement if !matches!(self.b.ty(expr), Ty::Float { .. }) => {
+                        self.b.unary(UnOp::Not, expr)
+                    }
+                    _ => expr,
+                };
+                Ok(Value::scalar_of(expr, value.ty).into())
+            }
+        }
+    }
+
+    pub fn address_of(&mut self, operand: &Node<Expression>) -> Lower<Operand> {
+        match self.operand(operand)? {
+            Operand::Place(place) => {
+                if place.bits.is_some() {
+                    return lost("address of a bit-field");
+                }
+                if let Some(local) = self.rooted_local(place.addr) {
+                    self.address_taken.insert(local);
+                }
+                Ok(Value::scalar_of(place.addr, Type::pointer(place.ty)).into())
+            }
+            Operand::Value(value) => match value.repr {
+                Repr::Memory(addr) => Ok(Value::scalar_of(addr, Type::pointer(value.ty)).into()),
+                _ => lost("address of a value"),
+            },
+        }
+    }
+
+    /// The local that an address lies in.
+    pub fn rooted_local(&self, addr: ExprId) -> Option<crate::ir::LocalId> {
+        match self.b.kind(addr) {
+            crate::ir::ExprKind::AddrLocal(id) => Some(*id),
+            crate::ir::ExprKind::Member { base, .. } | crate::ir::ExprKind::Index { base, .. } => {
+                self.rooted_local(*base)
+            }
+            _ => None,
+        }
+    }
+
+    fn cast(&mut self, cast: &ast::CastExpression) -> Lower<Operand> {
+        let ty = declare::type_name(self, &cast.type_name.node)?;
+        if matches!(self.class(&ty)?, Class::Void) {
+            self.effect(&cast.expression)?;
+            return Ok(Value::void().into());
+        }
+        let value = self.value(&cast.expression)?;
+        if matches!(value.repr, Repr::Scalar(_)) || Self::is_record(&self.resolve(&ty)?) {
+            return Ok(self.converted(&value, &ty)?.into());
+        }
+        match self.class(&ty)? {
+            Class::Memory(_) if matches!(value.repr, Repr::Memory(_)) => {
+                Ok(self.converted(&value, &ty)?.into())
+            }
+            _ => Ok(self.unknown_value(&ty)?.into()),
+        }
+    }
+
+    // ---- control flow inside expressions ----
+
+    /// Branches on an expression: to `then` if it is not zero, else to `els`.
+    pub fn branch_on(
+        &mut self,
+        expr: &Node<Expression>,
+        then: BlockId,
+        els: BlockId,
+    ) -> Lower<Branched> {
+        match &expr.node {
+            Expression::UnaryOperator(unary)
+                if unary.node.operator.node == UnaryOperator::Negate =>
+            {
+                return Ok(match self.branch_on(&unary.node.operand, els, then)? {
+                    Branched::Always(truth) => Branched::Always(!truth),
+                    split => split,
+                });
+            }
+            Expression::BinaryOperator(binary) => {
+                let and = match binary.node.operator.node {
+                    BinaryOperator::LogicalAnd => Some(true),
+                    BinaryOperator::LogicalOr => Some(false),
+                    _ => None,
+                };
+                if let Some(and) = and {
+                    let middle = self.b.block();
+                    let (yes, no) = if and { (middle, els) } else { (then, middle) };
+                    return match self.branch_on(&binary.node.lhs, yes, no)? {
+                        Branched::Always(truth) if truth != and => Ok(Branched::Always(truth)),
+                        Branched::Always(_) => self.branch_on(&binary.node.rhs, then, els),
+                        Branched::Split(_) => {
+                            self.b.switch_to(middle);
+                            self.branch_to(&binary.node.rhs, then, els)?;
+                            Ok(Branched::Split(None))
+                        }
+                    };
+                }
+            }
+            Expression::Comma(list) => {
+                if let Some((last, rest)) = list.split_last() {
+                    for expr in rest {
+                        self.effect(expr)?;
+                    }
+                    return self.branch_on(last, then, els);
+                }
+            }
+            Expression::Call(call) => {
+                if let Some(arg) = self.expected(&call.node) {
+                    return self.branch_on(arg, then, els);
+                }
+                if let Some(chosen) = self.chosen(&call.node) {
+                    return self.branch_on(chosen, then, els);
+                }
+            }
+            Expression::Conditional(node) if !is_elvis(&node.node.then_expression) => {
+                let node = &node.node;
+                let (a, b) = (self.b.block(), self.b.block());
+                return match self.branch_on(&node.condition, a, b)? {
+                    Branched::Always(true) => self.branch_on(&node.then_expression, then, els),
+                    Branched::Always(false) => self.branch_on(&node.else_expression, then, els),
+                    Branched::Split(_) => {
+                        self.b.switch_to(a);
+                        self.branch_to(&node.then_expression, then, els)?;
+                        self.b.switch_to(b);
+                        self.branch_to(&node.else_expression, then, els)?;
+                        Ok(Branched::Split(None))
+                    }
+                };
+            }
+            Expression::Identifier(id) if id.node.name == "__cassini_nondet" => {
+                self.b.terminate(TermKind::Nondet(vec![then, els]));
+                return Ok(Branched::Split(None));
+            }
+            _ => {}
+        }
+        let value = self.value(expr)?;
+        let cond = match value.repr {
+            Repr::Scalar(cond) => cond,
+            _ => self.b.unknown(Ty::INT),
+        };
+        self.at(expr.span);
+        Ok(match self.b.truth(cond) {
+            Some(truth) => Branched::Always(truth),
+            None => Branched::Split(self.b.branch(cond, then, els)),
+        })
+    }
+
+    /// Like [`Lowerer::branch_on`], with a jump where the condition is constant.
+    pub fn branch_to(&mut self, expr: &Node<Expression>, then: BlockId, els: BlockId) -> Lower<()> {
+        if let Branched::Always(truth) = self.branch_on(expr, then, els)? {
+            self.b.goto(if truth { then } else { els });
+        }
+        Ok(())
+    }
+
+    /// `a && b` and `a || b` as a value.
+    pub fn logical(
+        &mut self,
+        and: bool,
+        lhs: &Node<Expression>,
+        rhs: &Node<Expression>,
+    ) -> Lower<Value> {
+        let int = Type::int(IntKind::Int);
+        let left = self.value(lhs)?;
+        let left = self.truth_of(&left);
+        if let Some(truth) = self.b.truth(left) {
+            if truth != and {
+                let expr = self.b.int(i128::from(truth), Ty::INT);
+                return Ok(Value::scalar_of(expr, int));
+            }
+            let right = self.value(rhs)?;
+            return Ok(Value::scalar_of(self.truth_of(&right), int));
+        }
+        let from = self.b.current();
+        let second = self.b.block();
+        if !self.b.dead() {
+            self.b.enter(second);
+        }
+        self.b.switch_to(second);
+        let right = self.value(rhs)?;
+        let right = self.truth_of(&right);
+        let short = self.b.int(i128::from(!and), Ty::INT);
+        let quiet = self.b.current() == second && self.b.blocks[second.index()].stmts.is_empty();
+        if quiet && self.b.is_pure(right) {
+            self.b.switch_to(from);
+            let (then, els) = if and { (right, short) } else { (short, right) };
+            return Ok(Value::scalar_of(self.b.select(left, then, els), int));
+        }
+        let result = self.b.temporary(Ty::INT);
+        let addr = self.b.addr_local(result);
+        let (skip, join) = (self.b.block(), self.b.block());
+        self.b.store(addr, right);
+        self.b.goto(join);
+        let (then, els) = if and { (second, skip) } else { (skip, second) };
+        self.b.switch_to(from);
+        self.b.branch(left, then, els);
+        self.b.switch_to(skip);
+        self.b.store(addr, short);
+        self.b.goto(join);
+        self.b.switch_to(join);
+        Ok(Value::scalar_of(self.b.load(addr, Ty::INT, false), int))
+    }
+
+    /// Whether a value is not zero, as 0 or 1.
+    pub fn truth_of(&mut self, value: &Value) -> ExprId {
+        match value.repr {
+            Repr::Scalar(expr) => self.b.is_true(expr),
+            _ => self.b.unknown(Ty::INT),
+        }
+    }
+
+    fn conditional_effect(&mut self, node: &ast::ConditionalExpression) -> Lower<()> {
+        if is_elvis(&node.then_expression) {
+            self.conditional(node)?;
+            return Ok(());
+        }
+        let (then, els, join) = (self.b.block(), self.b.block(), self.b.block());
+        match self.branch_on(&node.condition, then, els)? {
+            Branched::Always(true) => return self.effect(&node.then_expression),
+            Branched::Always(false) => return self.effect(&node.else_expression),
+            Branched::Split(_) => {}
+        }
+        for (block, arm) in [(then, &node.then_expression), (els, &node.else_expression)] {
+            self.b.switch_to(block);
+            self.effect(arm)?;
+            self.b.goto(join);
+        }
+        self.b.switch_to(join);
+        Ok(())
+    }
+
+    fn conditional(&mut self, node: &ast::ConditionalExpression) -> Lower<Value> {
+        if is_elvis(&node.then_expression) {
+            return self.elvis(node);
+        }
+        let (then, els) = (self.b.block(), self.b.block());
+        let split = match self.branch_on(&node.condition, then, els)? {
+            Branched::Always(truth) => {
+                let (taken, other) = if truth {
+                    (&node.then_expression, &node.else_expression)
+                } else {
+                    (&node.else_expression, &node.then_expression)
+                };
+                let value = self.value(taken)?;
+                let (other, _) = self.dry(|this| this.value(other));
+                // An arm that is not taken and has no meaning here does not matter.
+                let Ok(other) = other else { return Ok(value) };
+                let ty = self.conditional_type(&value, &other)?;
+                return self.converted(&value, &ty);
+            }
+            Branched::Split(block) => block,
+        };
+        self.b.switch_to(then);
+        let a = self.value(&node.then_expression)?;
+        let a_end = self.b.current();
+        self.b.switch_to(els);
+        let b = self.value(&node.else_expression)?;
+        let b_end = self.b.current();
+        self.joined(split, (then, a_end, a), (els, b_end, b))
+    }
+
+    /// `a ?: b`: the condition is the value if it is not zero.
+    fn elvis(&mut self, node: &ast::ConditionalExpression) -> Lower<Value> {
+        let value = self.value(&node.condition)?;
+        let cond = self.scalar(&value)?;
+        if let Some(truth) = self.b.truth(cond) {
+            let (other, _) = self.dry(|this| this.value(&node.else_expression));
+            let ty = match &other {
+                Ok(other) => self.conditional_type(&value, other)?,
+                Err(_) => value.ty.clone(),
+            };
+            let value = if truth {
+                value
+            } else {
+                self.value(&node.else_expression)?
+            };
+            return self.converted(&value, &ty);
+        }
+        let cond = self.b.spill(cond);
+        let (then, els) = (self.b.block(), self.b.block());
+        let split = self.b.branch(cond, then, els);
+        let a = Value::scalar_of(cond, value.ty);
+        self.b.switch_to(els);
+        let b = self.value(&node.else_expression)?;
+        let b_end = self.b.current();
+        self.joined(split, (then, then, a), (els, b_end, b))
+    }
+
+    /// Joins the two arms of a conditional: a `Select` if both are pure, else a temporary.
+    fn joined(
+        &mut self,
+        split: Option<BlockId>,
+        (then, a_end, a): (BlockId, BlockId, Value),
+        (els, b_end, b): (BlockId, BlockId, Value),
+    ) -> Lower<Value> {
+        let ty = self.conditional_type(&a, &b)?;
+        let class = self.class(&ty)?;
+        let quiet = |this: &Self, start: BlockId, end: BlockId| {
+            start == end && this.b.blocks[start.index()].stmts.is_empty()
+        };
+        if let (Class::Scalar(_), Some(split)) = (class, split)
+            && quiet(self, then, a_end)
+            && quiet(self, els, b_end)
+        {
+            let (x, y) = (self.convert(&a, &ty)?, self.convert(&b, &ty)?);
+            if self.b.is_pure(x)
+                && self.b.is_pure(y)
+                && let Some((cond, first)) = self.b.reopen(split)
+            {
+                let (x, y) = if first == then { (x, y) } else { (y, x) };
+                return Ok(Value::scalar_of(self.b.select(cond, x, y), ty));
+            }
+        }
+        let join = self.b.block();
+        // Records are joined by address.
+        let held = match class {
+            Class::Scalar(scalar) => Some(scalar),
+            Class::Memory(_) => Some(Ty::Ptr),
+            _ => None,
+        };
+        let slot = held.map(|ty| {
+            let local = self.b.temporary(ty);
+            self.b.addr_local(local)
+        });
+        for (end, value) in [(a_end, a), (b_end, b)] {
+            self.b.switch_to(end);
+            if let Some(slot) = slot {
+                let expr = match class {
+                    Class::Memory(size) => self.memory_address(&value, &ty, size)?,
+                    _ => self.convert(&value, &ty)?,
+                };
+                self.b.store(slot, expr);
+            }
+            self.b.goto(join);
+        }
+        self.b.switch_to(join);
+        let (Some(slot), Some(held)) = (slot, held) else {
+            return Ok(Value::void());
+        };
+        let expr = self.b.load(slot, held, false);
+        Ok(match class {
+            Class::Memory(_) => Value {
+                ty,
+                repr: Repr::Memory(expr),
+            },
+            _ => Value::scalar_of(expr, ty),
+        })
+    }
+
+    /// The type of `c ? a : b` (C11 6.5.15).
+    fn conditional_type(&mut self, a: &Value, b: &Value) -> Lower<Type> {
+        let (x, y) = (self.resolve(&a.ty)?, self.resolve(&b.ty)?);
+        Ok(match (&x.kind, &y.kind) {
+            (Kind::Void, _) | (_, Kind::Void) => Type::void(),
+            (Kind::Pointer(p), Kind::Pointer(q)) => {
+                if self.is_null_constant(a) {
+                    b.ty.clone()
+                } else if self.is_null_constant(b) {
+                    a.ty.clone()
+                } else if matches!(self.resolve(q)?.kind, Kind::Void)
+                    && !matches!(self.resolve(p)?.kind, Kind::Void)
+                {
+                    b.ty.clone()
+                } else {
+                    a.ty.clone()
+                }
+            }
+            (Kind::Pointer(_), _) => a.ty.clone(),
+            (_, Kind::Pointer(_)) => b.ty.clone(),
+            (Kind::Int(_) | Kind::Float(_), Kind::Int(_) | Kind::Float(_)) => {
+                self.common_type(&x, &y)?
+            }
+            _ => a.ty.clone(),
+        })
+    }
+
+    /// A null pointer constant: 0, or 0 cast to `void *`.
+    fn is_null_constant(&mut self, value: &Value) -> bool {
+        let Repr::Scalar(expr) = value.repr else {
+            return false;
+        };
+        if self.b.constant(expr) != Some(0) {
+            return false;
+        }
+        match self.resolve(&value.ty).map(|ty| ty.kind) {
+            Ok(Kind::Pointer(to)) => matches!(to.kind, Kind::Void),
+            Ok(Kind::Int(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// Compares two scalars after the usual conversions.
+    pub fn compared(&mut self, op: CmpOp, lhs: ExprId, rhs: ExprId) -> Value {
+        let expr = self.b.compare(op, lhs, rhs);
+        Value::scalar_of(expr, Type::int(IntKind::Int))
+    }
+}
+
+/// The mark for the left-out operand of `a ?: b`.
+pub fn is_elvis(expr: &Node<Expression>) -> bool {
+    matches!(&expr.node, Expression::Identifier(id) if id.node.name == "__cassini_elvis")
+}
+
+/// A name with external linkage.
+pub fn external(name: &str) -> SymbolName {
+    SymbolName {
+        name: name.to_owned(),
+        file: None,
+    }
+}

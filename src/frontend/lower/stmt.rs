@@ -1,0 +1,699 @@
+//! Statements: control flow, labels, `switch`, `asm`, statement expressions, scopes and cleanups.
+//!
+//! In: statement syntax. Out: blocks and edges. Statements that nothing leads to and that hold no
+//! label are not lowered at all: macros are full of them.
+
+use lang_c::ast::{self, Expression, Statement};
+use lang_c::span::Node;
+
+use super::expr::Branched;
+use super::names::Class;
+use super::value::{Operand, Repr, Value};
+use super::{Cleanup, Jump, LabelAt, Lowerer, PendingGoto, Switch};
+use crate::frontend::declare::{Lower, lost};
+use crate::frontend::types::Type;
+use crate::ir::{Arg, BlockId, StmtKind, TermKind, Ty};
+
+impl Lowerer<'_> {
+    pub fn statement(&mut self, node: &Node<Statement>) -> Lower<()> {
+        if self.b.dead() && !has_label(&node.node) {
+            return Ok(());
+        }
+        match &node.node {
+            Statement::Labeled(labeled) => self.labeled(&labeled.node),
+            Statement::Compound(items) => {
+                self.open_scope();
+                for item in items {
+                    self.block_item(item)?;
+                }
+                self.close_scope()
+            }
+            Statement::Expression(None) => Ok(()),
+            Statement::Expression(Some(expr)) => {
+                self.at(expr.span);
+                self.effect(expr)
+            }
+            Statement::If(node) => self.if_statement(&node.node),
+            Statement::Switch(node) => self.switch_statement(&node.node),
+            Statement::While(node) => self.while_loop(&node.node.expression, &node.node.statement),
+            Statement::DoWhile(node) => self.do_while(&node.node),
+            Statement::For(node) => self.for_loop(&node.node),
+            Statement::Goto(label) => {
+                self.at(node.span);
+                self.goto_label(&label.node.name);
+                Ok(())
+            }
+            Statement::Break => self.jump(node, false),
+            Statement::Continue => self.jump(node, true),
+            Statement::Return(expr) => self.return_statement(node, expr.as_deref()),
+            Statement::Asm(asm) => self.asm(&asm.node),
+        }
+    }
+
+    pub fn block_item(&mut self, item: &Node<ast::BlockItem>) -> Lower<()> {
+        match &item.node {
+            ast::BlockItem::Declaration(declaration) => self.local_declaration(&declaration.node),
+            ast::BlockItem::StaticAssert(_) => Ok(()),
+            ast::BlockItem::Statement(statement) => self.statement(statement),
+        }
+    }
+
+    // ---- scopes ----
+
+    /// Leaves the innermost scope at its end: cleanups, then the ends of its locals' storage.
+    pub fn close_scope(&mut self) -> Lower<()> {
+        let Some(scope) = self.scopes.last() else {
+            return Ok(());
+        };
+        let cleanups = scope.cleanups.clone();
+        let locals = scope.locals.clone();
+        let outermost = self.scopes.len() == 1;
+        if !self.b.dead() {
+            self.clean_up(&cleanups)?;
+            for local in locals.into_iter().rev() {
+                if !outermost && self.address_taken.contains(&local) {
+                    self.b.stmt(StmtKind::ScopeEnd(local));
+                }
+            }
+        }
+        self.scopes.pop();
+        Ok(())
+    }
+
+    /// Whether leaving the innermost scope emits anything.
+    fn scope_ends_something(&self) -> bool {
+        self.scopes.last().is_some_and(|scope| {
+            let taken = |local| self.address_taken.contains(local);
+            !scope.cleanups.is_empty() || scope.locals.iter().any(taken)
+        })
+    }
+
+    /// Calls cleanup functions, last declared first.
+    fn clean_up(&mut self, cleanups: &[Cleanup]) -> Lower<()> {
+        for cleanup in cleanups.iter().rev() {
+            let addr = self.b.addr_local(cleanup.local);
+            let arg = Value::scalar_of(addr, Type::pointer(cleanup.ty.clone()));
+            self.call_by_name(&cleanup.function, &[arg])?;
+        }
+        Ok(())
+    }
+
+    /// The cleanups of the scopes beyond the outermost `keep`, outermost first.
+    fn cleanups_beyond(&self, keep: usize) -> Vec<Cleanup> {
+        self.scopes
+            .iter()
+            .skip(keep)
+            .flat_map(|scope| scope.cleanups.iter().cloned())
+            .collect()
+    }
+
+    // ---- jumps ----
+
+    fn jump(&mut self, node: &Node<Statement>, on: bool) -> Lower<()> {
+        self.at(node.span);
+        let wanted = |jump: &&Jump| !on || jump.to_continue.is_some();
+        let Some(jump) = self.jumps.iter().rev().find(wanted).cloned() else {
+            return lost("break or continue outside a loop");
+        };
+        let cleanups = self.cleanups_beyond(jump.scopes);
+        self.clean_up(&cleanups)?;
+        let target = if on { jump.to_continue } else { jump.to_break };
+        if let Some(target) = target {
+            self.b.goto(target);
+        }
+        Ok(())
+    }
+
+    fn label_block(&mut self, label: &str) -> BlockId {
+        if let Some(at) = self.labels.get(label) {
+            return at.block;
+        }
+        let block = self.b.block();
+        let at = LabelAt {
+            block,
+            frames: None,
+        };
+        self.labels.insert(label.to_owned(), at);
+        block
+    }
+
+    pub fn goto_label(&mut self, label: &str) {
+        if self.b.dead() {
+            return;
+        }
+        self.label_block(label);
+        let frames = self
+            .scopes
+            .iter()
+            .map(|scope| (scope.number, scope.cleanups.clone()))
+            .collect();
+        self.gotos.push(PendingGoto {
+            from: self.b.current(),
+            label: label.to_owned(),
+            frames,
+            pos: self.b.pos,
+        });
+        // The edge is drawn by `finish_jumps`; until then the block stays open.
+        let next = self.b.block();
+        self.b.switch_to(next);
+    }
+
+    /// `goto *e`: to any label whose address is taken.
+    pub fn computed_goto(&mut self) {
+        if !self.b.dead() {
+            self.computed.push(self.b.current());
+            let next = self.b.block();
+            self.b.switch_to(next);
+        }
+    }
+
+    /// `&&label`
+    pub fn take_label(&mut self, label: &str) {
+        if !self.addressed.iter().any(|known| known == label) {
+            self.addressed.push(label.to_owned());
+        }
+    }
+
+    /// Draws the edges of `goto`s, through the cleanups of the scopes that they leave.
+    pub fn finish_jumps(&mut self) -> Lower<()> {
+        for goto in std::mem::take(&mut self.gotos) {
+            let Some(LabelAt {
+                block,
+                frames: Some(frames),
+            }) = self.labels.get(&goto.label).cloned()
+            else {
+                return lost(format!("label {} is not defined", goto.label));
+            };
+            self.b.switch_to(goto.from);
+            self.b.pos = goto.pos;
+            for (depth, (number, cleanups)) in goto.frames.iter().enumerate().rev() {
+                let kept = match frames.get(depth) {
+                    Some((same, count)) if same == number => *count,
+                    _ => 0,
+                };
+                self.clean_up(cleanups.get(kept..).unwrap_or(&[]))?;
+            }
+            self.b.goto(block);
+        }
+        let mut targets = Vec::new();
+        for label in std::mem::take(&mut self.addressed) {
+            match self.labels.get(&label) {
+                Some(at) if at.frames.is_some() => targets.push(at.block),
+                _ => return lost(format!("label {label} is not defined")),
+            }
+        }
+        for from in std::mem::take(&mut self.computed) {
+            let kind = match targets.as_slice() {
+                [] => TermKind::Unreachable,
+                _ => TermKind::Nondet(targets.clone()),
+            };
+            self.b.terminate_block(from, kind);
+        }
+        Ok(())
+    }
+
+    fn return_statement(
+        &mut self,
+        node: &Node<Statement>,
+        expr: Option<&Node<Expression>>,
+    ) -> Lower<()> {
+        self.at(node.span);
+        let cleanups = self.cleanups_beyond(0);
+        let ret = self.ret.clone();
+        let value = match (expr, self.class(&ret)?) {
+            (Some(expr), Class::Void) => {
+                self.effect(expr)?;
+                None
+            }
+            (Some(expr), Class::Memory(size)) => {
+                let value = self.value(expr)?;
+                let addr = self.memory_address(&value, &ret, size)?;
+                let addr = if cleanups.is_empty() {
+                    addr
+                } else {
+                    self.copied(addr, &ret, size)
+                };
+                Some(Arg::Record { addr, size })
+            }
+            (Some(expr), _) => {
+                let value = self.value(expr)?;
+                let mut value = self.convert(&value, &ret)?;
+                if !cleanups.is_empty() {
+                    value = self.b.spill(value);
+                }
+                Some(Arg::Scalar(value))
+            }
+            (None, Class::Scalar(ty)) => Some(Arg::Scalar(self.b.unknown(ty))),
+            (None, _) => None,
+        };
+        self.at(node.span);
+        self.clean_up(&cleanups)?;
+        self.b.terminate(TermKind::Return(value));
+        Ok(())
+    }
+
+    /// A copy of a record in a new local.
+    fn copied(&mut self, src: crate::ir::ExprId, ty: &Type, size: u64) -> crate::ir::ExprId {
+        let name = self.spelling(ty);
+        let local = self.b.temporary_memory(size, name);
+        let dst = self.b.addr_local(local);
+        self.b.stmt(StmtKind::Copy { dst, src, size });
+        dst
+    }
+
+    // ---- labels and switch ----
+
+    fn labeled(&mut self, labeled: &ast::LabeledStatement) -> Lower<()> {
+        match &labeled.label.node {
+            ast::Label::Identifier(id) => {
+                let block = self.label_block(&id.node.name);
+                let frames = self
+                    .scopes
+                    .iter()
+                    .map(|scope| (scope.number, scope.cleanups.len()))
+                    .collect();
+                if let Some(at) = self.labels.get_mut(&id.node.name) {
+                    if at.frames.is_some() {
+                        return lost(format!("label {} defined twice", id.node.name));
+                    }
+                    at.frames = Some(frames);
+                }
+                self.b.goto(block);
+                // Gotos draw their edges last; a label counts as reached.
+                self.b.enter(block);
+                self.b.switch_to(block);
+            }
+            ast::Label::Case(expr) => {
+                let value = self.integer_constant(expr)?;
+                self.case(value, value)?;
+            }
+            ast::Label::CaseRange(range) => {
+                let low = self.integer_constant(&range.node.low)?;
+                let high = self.integer_constant(&range.node.high)?;
+                self.case(low, high)?;
+            }
+            ast::Label::Default => {
+                let Some(switch) = self.switches.last() else {
+                    return lost("default outside switch");
+                };
+                let taken = match switch.constant {
+                    Some((_, matched)) => !matched,
+                    None => true,
+                };
+                if taken {
+                    let live = switch.live;
+                    let block = self.switch_target(live);
+                    if let Some(switch) = self.switches.last_mut() {
+                        switch.default = Some(block);
+                    }
+                }
+            }
+        }
+        self.statement(&labeled.statement)
+    }
+
+    /// A block that the innermost `switch` goes to, entered by falling through as well.
+    fn switch_target(&mut self, live: bool) -> BlockId {
+        let block = self.b.block();
+        self.b.goto(block);
+        if live {
+            self.b.enter(block);
+        }
+        self.b.switch_to(block);
+        block
+    }
+
+    fn case(&mut self, low: i128, high: i128) -> Lower<()> {
+        let Some(switch) = self.switches.last() else {
+            return lost("case outside switch");
+        };
+        let (ty, live) = (switch.ty, switch.live);
+        let convert =
+            |value: i128| super::fold::value(super::fold::truncate(value.cast_unsigned(), ty), ty);
+        let (low, high) = (convert(low), convert(high));
+        if low > high {
+            return Ok(());
+        }
+        if let Some((value, _)) = switch.constant {
+            if (low..=high).contains(&value) {
+                let block = self.switch_target(live);
+                if let Some(switch) = self.switches.last_mut() {
+                    switch.cases.push((low, high, block));
+                }
+            }
+            return Ok(());
+        }
+        let block = self.switch_target(live);
+        if let Some(switch) = self.switches.last_mut() {
+            switch.cases.push((low, high, block));
+        }
+        Ok(())
+    }
+
+    fn switch_statement(&mut self, node: &ast::SwitchStatement) -> Lower<()> {
+        self.at(node.expression.span);
+        let value = self.value(&node.expression)?;
+        let value = self.promote(&value)?;
+        let crate::frontend::types::Kind::Int(kind) = self.resolve(&value.ty)?.kind else {
+            return lost("switch on a value that is no integer");
+        };
+        let expr = self.scalar(&value)?;
+        let from = self.b.current();
+        let end = self.b.block();
+        let constant = match self.b.constant(expr) {
+            Some(value) => {
+                let mut labels = Vec::new();
+                case_labels(&node.statement.node, &mut labels);
+                let mut matched = false;
+                for (low, high) in labels {
+                    let low = self.integer_constant(low)?;
+                    let high = match high {
+                        Some(high) => self.integer_constant(high)?,
+                        None => low,
+                    };
+                    matched |= (low..=high).contains(&value);
+                }
+                Some((value, matched))
+            }
+            None => None,
+        };
+        self.switches.push(Switch {
+            ty: kind.ty(),
+            cases: Vec::new(),
+            default: None,
+            constant,
+            live: !self.b.dead(),
+        });
+        self.jumps.push(Jump {
+            to_break: Some(end),
+            to_continue: None,
+            scopes: self.scopes.len(),
+        });
+        let body = self.b.block();
+        self.b.switch_to(body);
+        let pos = self.b.pos;
+        let result = self.statement(&node.statement);
+        self.jumps.pop();
+        let switch = self.switches.pop();
+        result?;
+        self.b.goto(end);
+        let Some(mut switch) = switch else {
+            return lost("switch nesting");
+        };
+        let default = switch.default.unwrap_or(end);
+        self.b.pos = pos;
+        let term = if constant.is_some() {
+            TermKind::Goto(switch.cases.first().map_or(default, |case| case.2))
+        } else {
+            disjoint(&mut switch.cases);
+            TermKind::Switch {
+                value: expr,
+                cases: switch.cases,
+                default,
+            }
+        };
+        self.b.terminate_block(from, term);
+        self.b.switch_to(end);
+        Ok(())
+    }
+
+    // ---- if and loops ----
+
+    fn if_statement(&mut self, node: &ast::IfStatement) -> Lower<()> {
+        self.at(node.condition.span);
+        let (then, els) = (self.b.block(), self.b.block());
+        let join = self.b.block();
+        match self.branch_on(&node.condition, then, els)? {
+            Branched::Always(true) => {
+                self.statement(&node.then_statement)?;
+                self.b.goto(join);
+                self.b.switch_to(els);
+            }
+            Branched::Always(false) => {
+                self.b.goto(els);
+                self.b.switch_to(then);
+                self.statement(&node.then_statement)?;
+                self.b.goto(join);
+                self.b.switch_to(els);
+            }
+            Branched::Split(_) => {
+                self.b.switch_to(then);
+                self.statement(&node.then_statement)?;
+                self.b.goto(join);
+                self.b.switch_to(els);
+            }
+        }
+        if let Some(statement) = &node.else_statement {
+            self.statement(statement)?;
+        }
+        self.b.goto(join);
+        self.b.switch_to(join);
+        Ok(())
+    }
+
+    fn loop_body(
+        &mut self,
+        body: &Node<Statement>,
+        to_break: BlockId,
+        to_continue: BlockId,
+    ) -> Lower<()> {
+        self.jumps.push(Jump {
+            to_break: Some(to_break),
+            to_continue: Some(to_continue),
+            scopes: self.scopes.len(),
+        });
+        let result = self.statement(body);
+        self.jumps.pop();
+        result
+    }
+
+    fn while_loop(&mut self, cond: &Node<Expression>, body: &Node<Statement>) -> Lower<()> {
+        let (head, inside, end) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.goto(head);
+        self.b.switch_to(head);
+        self.at(cond.span);
+        self.branch_to(cond, inside, end)?;
+        self.b.switch_to(inside);
+        self.loop_body(body, end, head)?;
+        self.b.goto(head);
+        self.b.switch_to(end);
+        Ok(())
+    }
+
+    fn do_while(&mut self, node: &ast::DoWhileStatement) -> Lower<()> {
+        let (head, test, end) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.goto(head);
+        self.b.switch_to(head);
+        self.loop_body(&node.statement, end, test)?;
+        self.b.goto(test);
+        self.b.switch_to(test);
+        if !self.b.dead() {
+            self.at(node.expression.span);
+            self.branch_to(&node.expression, head, end)?;
+        }
+        self.b.switch_to(end);
+        Ok(())
+    }
+
+    fn for_loop(&mut self, node: &ast::ForStatement) -> Lower<()> {
+        self.open_scope();
+        match &node.initializer.node {
+            ast::ForInitializer::Empty | ast::ForInitializer::StaticAssert(_) => {}
+            ast::ForInitializer::Expression(expr) => {
+                self.at(expr.span);
+                self.effect(expr)?;
+            }
+            ast::ForInitializer::Declaration(declaration) => {
+                self.local_declaration(&declaration.node)?;
+            }
+        }
+        let (head, inside) = (self.b.block(), self.b.block());
+        let (step, end) = (self.b.block(), self.b.block());
+        self.b.goto(head);
+        self.b.switch_to(head);
+        match &node.condition {
+            Some(cond) => {
+                self.at(cond.span);
+                self.branch_to(cond, inside, end)?;
+            }
+            None => self.b.goto(inside),
+        }
+        self.b.switch_to(inside);
+        self.loop_body(&node.statement, end, step)?;
+        self.b.goto(step);
+        self.b.switch_to(step);
+        if let Some(expr) = &node.step
+            && !self.b.dead()
+        {
+            self.at(expr.span);
+            self.effect(expr)?;
+        }
+        self.b.goto(head);
+        self.b.switch_to(end);
+        self.close_scope()
+    }
+
+    // ---- statement expressions and asm ----
+
+    /// `({ … })`: the value of the last expression statement.
+    pub fn statement_expression(&mut self, node: &Statement, used: bool) -> Lower<Value> {
+        let Statement::Compound(items) = node else {
+            return lost("statement expression without a block");
+        };
+        self.open_scope();
+        let mut value = Value::void();
+        for (i, item) in items.iter().enumerate() {
+            let last = i + 1 == items.len();
+            if last
+                && used
+                && let ast::BlockItem::Statement(statement) = &item.node
+                && let Some(expr) = self.last_expression(statement)?
+            {
+                self.at(expr.span);
+                value = self.value(expr)?;
+                continue;
+            }
+            self.block_item(item)?;
+        }
+        if used && self.scope_ends_something() {
+            value = self.kept(value)?;
+        }
+        self.close_scope()?;
+        Ok(value)
+    }
+
+    /// The expression of an expression statement, behind any labels (which are lowered).
+    fn last_expression<'s>(
+        &mut self,
+        statement: &'s Node<Statement>,
+    ) -> Lower<Option<&'s Node<Expression>>> {
+        match &statement.node {
+            Statement::Expression(Some(expr)) => Ok(Some(expr)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A value that outlives the scope it was computed in.
+    fn kept(&mut self, value: Value) -> Lower<Value> {
+        let repr = match value.repr {
+            Repr::Void => Repr::Void,
+            Repr::Scalar(expr) => Repr::Scalar(self.b.spill(expr)),
+            Repr::Memory(addr) => {
+                let size = self.size_of(&value.ty)?;
+                Repr::Memory(self.copied(addr, &value.ty, size))
+            }
+        };
+        Ok(Value { repr, ..value })
+    }
+
+    /// Inline assembly: its outputs become unknown.
+    fn asm(&mut self, asm: &ast::AsmStatement) -> Lower<()> {
+        let ast::AsmStatement::GnuExtended(asm) = asm else {
+            return Ok(());
+        };
+        for input in &asm.inputs {
+            self.operand(&input.node.variable_name)?;
+        }
+        for output in &asm.outputs {
+            let expr = &output.node.variable_name;
+            self.at(expr.span);
+            let Operand::Place(place) = self.operand(expr)? else {
+                continue;
+            };
+            match self.class(&place.ty)? {
+                Class::Scalar(ty) if place.bits.is_some() => {
+                    let unknown = self.b.unknown(ty);
+                    let value = Value::scalar_of(unknown, place.ty.clone().unqualified());
+                    self.write(&place, &value)?;
+                }
+                Class::Scalar(ty) => {
+                    let size = u64::from(ty.bits() / 8);
+                    let dst = place.addr;
+                    self.b.stmt(StmtKind::Havoc { dst, size });
+                }
+                _ => {
+                    if let Ok(size) = self.size_of(&place.ty) {
+                        let dst = place.addr;
+                        self.b.stmt(StmtKind::Havoc { dst, size });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An unknown `int`, where control or a value depends on what is not modelled.
+    pub fn unknown_int(&mut self) -> Value {
+        let expr = self.b.unknown(Ty::INT);
+        Value::scalar_of(expr, Type::int(crate::frontend::types::IntKind::Int))
+    }
+}
+
+/// Sorts ranges and drops what an earlier range covers.
+fn disjoint(cases: &mut Vec<(i128, i128, BlockId)>) {
+    cases.sort_by_key(|case| case.0);
+    let mut next = i128::MIN;
+    cases.retain_mut(|(low, high, _)| {
+        *low = (*low).max(next);
+        if *low > *high {
+            return false;
+        }
+        next = high.saturating_add(1);
+        true
+    });
+}
+
+/// Whether control can enter a statement other than at its start.
+fn has_label(statement: &Statement) -> bool {
+    match statement {
+        Statement::Labeled(_) => true,
+        Statement::Compound(items) => items.iter().any(|item| match &item.node {
+            ast::BlockItem::Statement(statement) => has_label(&statement.node),
+            _ => false,
+        }),
+        Statement::If(node) => {
+            let els = node.node.else_statement.as_ref();
+            has_label(&node.node.then_statement.node) || els.is_some_and(|els| has_label(&els.node))
+        }
+        Statement::Switch(node) => has_label(&node.node.statement.node),
+        Statement::While(node) => has_label(&node.node.statement.node),
+        Statement::DoWhile(node) => has_label(&node.node.statement.node),
+        Statement::For(node) => has_label(&node.node.statement.node),
+        _ => false,
+    }
+}
+
+type CaseLabel<'a> = (&'a Node<Expression>, Option<&'a Node<Expression>>);
+
+/// The case labels of a `switch` body, those of inner switches left out.
+fn case_labels<'a>(statement: &'a Statement, out: &mut Vec<CaseLabel<'a>>) {
+    match statement {
+        Statement::Labeled(labeled) => {
+            match &labeled.node.label.node {
+                ast::Label::Case(expr) => out.push((expr, None)),
+                ast::Label::CaseRange(range) => {
+                    out.push((&range.node.low, Some(&range.node.high)));
+                }
+                _ => {}
+            }
+            case_labels(&labeled.node.statement.node, out);
+        }
+        Statement::Compound(items) => {
+            for item in items {
+                if let ast::BlockItem::Statement(statement) = &item.node {
+                    case_labels(&statement.node, out);
+                }
+            }
+        }
+        Statement::If(node) => {
+            case_labels(&node.node.then_statement.node, out);
+            if let Some(els) = &node.node.else_statement {
+                case_labels(&els.node, out);
+            }
+        }
+        Statement::While(node) => case_labels(&node.node.statement.node, out),
+        Statement::DoWhile(node) => case_labels(&node.node.statement.node, out),
+        Statement::For(node) => case_labels(&node.node.statement.node, out),
+        _ => {}
+    }
+}

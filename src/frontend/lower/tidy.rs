@@ -1,0 +1,301 @@
+//! Tidying a lowered body: what cannot be reached goes, straight lines become one block, and every
+//! table keeps only what the rest mentions.
+//!
+//! In: the blocks and tables as built. Out: a [`Body`] whose blocks are in reverse postorder.
+
+use crate::ir::{
+    Arg, Block, BlockId, Body, Call, Callee, Expr, ExprId, ExprKind, LocalId, StmtKind, StringId,
+    SymbolId, TermKind,
+};
+
+/// Removes unreachable blocks, merges straight lines and drops unused table entries.
+pub fn tidy(body: &mut Body) {
+    thread_jumps(&mut body.blocks);
+    merge_lines(&mut body.blocks);
+    reorder(&mut body.blocks);
+    compact(body);
+}
+
+fn targets(term: &mut TermKind) -> Vec<&mut BlockId> {
+    match term {
+        TermKind::Goto(next) => vec![next],
+        TermKind::Branch { then, els, .. } => vec![then, els],
+        TermKind::Switch { cases, default, .. } => cases
+            .iter_mut()
+            .map(|case| &mut case.2)
+            .chain([default])
+            .collect(),
+        TermKind::Nondet(targets) => targets.iter_mut().collect(),
+        TermKind::Return(_) | TermKind::Unreachable => Vec::new(),
+    }
+}
+
+/// Jumps to an empty block that only jumps on go straight to its target.
+fn thread_jumps(blocks: &mut [Block]) {
+    let next: Vec<Option<BlockId>> = blocks
+        .iter()
+        .map(|block| match block.term.kind {
+            TermKind::Goto(next) if block.stmts.is_empty() => Some(next),
+            _ => None,
+        })
+        .collect();
+    let end = |mut id: BlockId| {
+        // An empty endless loop leads to itself: stop after as many steps as there are blocks.
+        for _ in 0..next.len() {
+            match next.get(id.index()).copied().flatten() {
+                Some(on) if on != id => id = on,
+                _ => break,
+            }
+        }
+        id
+    };
+    for block in blocks.iter_mut() {
+        for target in targets(&mut block.term.kind) {
+            *target = end(*target);
+        }
+        if let TermKind::Branch { then, els, .. } = block.term.kind
+            && then == els
+        {
+            block.term.kind = TermKind::Goto(then);
+        }
+        if let TermKind::Nondet(list) = &mut block.term.kind {
+            list.sort_unstable();
+            list.dedup();
+        }
+    }
+}
+
+fn reachable(blocks: &[Block]) -> Vec<bool> {
+    let mut seen = vec![false; blocks.len()];
+    let mut work = vec![BlockId(0)];
+    while let Some(id) = work.pop() {
+        if !std::mem::replace(&mut seen[id.index()], true) {
+            work.extend(blocks[id.index()].term.successors());
+        }
+    }
+    seen
+}
+
+/// A block whose only way in is one jump is appended to where the jump was.
+fn merge_lines(blocks: &mut [Block]) {
+    let seen = reachable(blocks);
+    let mut preds = vec![0u32; blocks.len()];
+    preds[0] = 1;
+    for (block, _) in blocks.iter().zip(&seen).filter(|(_, seen)| **seen) {
+        for successor in block.term.successors() {
+            preds[successor.index()] += 1;
+        }
+    }
+    for i in 0..blocks.len() {
+        while seen[i]
+            && let TermKind::Goto(next) = blocks[i].term.kind
+            && next.index() != i
+            && preds[next.index()] == 1
+        {
+            let absorbed = &mut blocks[next.index()];
+            let mut stmts = std::mem::take(&mut absorbed.stmts);
+            let term = absorbed.term.clone();
+            // The absorbed block is left behind as unreachable.
+            absorbed.term.kind = TermKind::Unreachable;
+            preds[next.index()] = 0;
+            blocks[i].stmts.append(&mut stmts);
+            blocks[i].term = term;
+        }
+    }
+}
+
+/// Keeps the reachable blocks, in reverse postorder.
+fn reorder(blocks: &mut Vec<Block>) {
+    let mut order = Vec::new();
+    let mut seen = vec![false; blocks.len()];
+    let mut stack = vec![(BlockId(0), 0usize)];
+    seen[0] = true;
+    while let Some((id, edge)) = stack.pop() {
+        // Later successors first, so that the first ends up nearest in reverse postorder.
+        let successors = blocks[id.index()].term.successors();
+        match successors.len().checked_sub(edge + 1) {
+            Some(at) => {
+                stack.push((id, edge + 1));
+                let next = successors[at];
+                if !std::mem::replace(&mut seen[next.index()], true) {
+                    stack.push((next, 0));
+                }
+            }
+            None => order.push(id),
+        }
+    }
+    order.reverse();
+    let mut renamed = vec![BlockId(0); blocks.len()];
+    for (i, id) in order.iter().enumerate() {
+        renamed[id.index()] = BlockId(u32::try_from(i).unwrap_or(u32::MAX));
+    }
+    let mut kept = Vec::with_capacity(order.len());
+    for id in order {
+        let mut block = blocks[id.index()].clone();
+        for target in targets(&mut block.term.kind) {
+            *target = renamed[target.index()];
+        }
+        kept.push(block);
+    }
+    *blocks = kept;
+}
+
+/// Which entries of a table are used, and where they go.
+struct Renaming {
+    used: Vec<bool>,
+    to: Vec<u32>,
+}
+
+impl Renaming {
+    fn new(len: usize) -> Renaming {
+        Renaming {
+            used: vec![false; len],
+            to: Vec::new(),
+        }
+    }
+
+    fn keep<T>(&mut self, table: &mut Vec<T>) {
+        let mut next = 0;
+        self.to = self
+            .used
+            .iter()
+            .map(|used| {
+                let id = next;
+                next += u32::from(*used);
+                id
+            })
+            .collect();
+        let mut used = self.used.iter();
+        table.retain(|_| used.next().copied().unwrap_or(false));
+    }
+}
+
+fn operands(kind: &mut ExprKind) -> Vec<&mut ExprId> {
+    match kind {
+        ExprKind::Load { addr, .. } => vec![addr],
+        ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => vec![arg],
+        ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => vec![lhs, rhs],
+        ExprKind::Member { base, .. } => vec![base],
+        ExprKind::Index { base, index, .. } => vec![base, index],
+        ExprKind::Select { cond, then, els } => vec![cond, then, els],
+        _ => Vec::new(),
+    }
+}
+
+fn arg_expr(arg: &mut Arg) -> &mut ExprId {
+    match arg {
+        Arg::Scalar(expr) => expr,
+        Arg::Record { addr, .. } => addr,
+    }
+}
+
+/// Every expression that a block mentions directly.
+fn roots(block: &mut Block) -> Vec<&mut ExprId> {
+    let mut out = Vec::new();
+    for stmt in &mut block.stmts {
+        match &mut stmt.kind {
+            StmtKind::Store { addr, value } => out.extend([addr, value]),
+            StmtKind::Copy { dst, src, .. } => out.extend([dst, src]),
+            StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => out.push(dst),
+            StmtKind::Assume(cond) | StmtKind::Assert(cond) => out.push(cond),
+            StmtKind::Call(call) => {
+                let call: &mut Call = call;
+                if let Callee::Indirect { function, .. } = &mut call.callee {
+                    out.push(function);
+                }
+                out.extend(call.args.iter_mut().map(arg_expr));
+            }
+            StmtKind::ScopeEnd(_) => {}
+        }
+    }
+    match &mut block.term.kind {
+        TermKind::Branch { cond, .. } => out.push(cond),
+        TermKind::Switch { value, .. } => out.push(value),
+        TermKind::Return(Some(arg)) => out.push(arg_expr(arg)),
+        _ => {}
+    }
+    out
+}
+
+fn compact(body: &mut Body) {
+    let mut exprs = Renaming::new(body.exprs.len());
+    let mut locals = Renaming::new(body.locals.len());
+    let mut symbols = Renaming::new(body.symbols.len());
+    let mut strings = Renaming::new(body.strings.len());
+    let mut names = Renaming::new(body.names.len());
+    for used in locals.used.iter_mut().take(body.params as usize) {
+        *used = true;
+    }
+    for block in &mut body.blocks {
+        for root in roots(block) {
+            exprs.used[root.index()] = true;
+        }
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                StmtKind::Call(call) => {
+                    if let Callee::Direct(symbol) = call.callee {
+                        symbols.used[symbol.index()] = true;
+                    }
+                    if let Some(dst) = call.dst {
+                        locals.used[dst.index()] = true;
+                    }
+                }
+                StmtKind::ScopeEnd(local) => locals.used[local.index()] = true,
+                _ => {}
+            }
+        }
+    }
+    // Operands precede their users, so one pass backwards finds all that is used.
+    for i in (0..body.exprs.len()).rev() {
+        if !exprs.used[i] {
+            continue;
+        }
+        let kind = &mut body.exprs[i].kind;
+        for operand in operands(kind) {
+            exprs.used[operand.index()] = true;
+        }
+        match *kind {
+            ExprKind::AddrLocal(id) => locals.used[id.index()] = true,
+            ExprKind::AddrSymbol(id) => symbols.used[id.index()] = true,
+            ExprKind::AddrString(id) => strings.used[id.index()] = true,
+            ExprKind::Member { name, .. } => names.used[name as usize] = true,
+            _ => {}
+        }
+    }
+    exprs.keep(&mut body.exprs);
+    locals.keep(&mut body.locals);
+    symbols.keep(&mut body.symbols);
+    strings.keep(&mut body.strings);
+    names.keep(&mut body.names);
+    for Expr { kind, .. } in &mut body.exprs {
+        for operand in operands(kind) {
+            *operand = ExprId(exprs.to[operand.index()]);
+        }
+        match kind {
+            ExprKind::AddrLocal(id) => *id = LocalId(locals.to[id.index()]),
+            ExprKind::AddrSymbol(id) => *id = SymbolId(symbols.to[id.index()]),
+            ExprKind::AddrString(id) => *id = StringId(strings.to[id.index()]),
+            ExprKind::Member { name, .. } => *name = names.to[*name as usize],
+            _ => {}
+        }
+    }
+    for block in &mut body.blocks {
+        for root in roots(block) {
+            *root = ExprId(exprs.to[root.index()]);
+        }
+        for stmt in &mut block.stmts {
+            match &mut stmt.kind {
+                StmtKind::Call(call) => {
+                    if let Callee::Direct(symbol) = &mut call.callee {
+                        *symbol = SymbolId(symbols.to[symbol.index()]);
+                    }
+                    if let Some(dst) = &mut call.dst {
+                        *dst = LocalId(locals.to[dst.index()]);
+                    }
+                }
+                StmtKind::ScopeEnd(local) => *local = LocalId(locals.to[local.index()]),
+                _ => {}
+            }
+        }
+    }
+}

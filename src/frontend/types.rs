@@ -1,0 +1,407 @@
+//! C types as they are written; names are looked through only when somebody asks.
+//!
+//! In: nothing (built by [`super::declare`] from syntax). Out: [`Type`], in which typedef names and
+//! tags stay names. A pointer to `struct foo` therefore needs no look-up of `foo`, and a function
+//! depends on just those declarations whose meaning it uses (DESIGN §3, step 6).
+
+use std::fmt;
+use std::sync::Arc;
+
+use lang_c::ast::Expression;
+use lang_c::span::Node;
+
+use super::scope::TagKind;
+use crate::ir::Ty;
+
+/// A shared identifier.
+pub type Name = Arc<str>;
+
+/// The standard integer types of x86-64 (LP64).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IntKind {
+    Bool,
+    Char,
+    SChar,
+    UChar,
+    Short,
+    UShort,
+    Int,
+    UInt,
+    Long,
+    ULong,
+    LongLong,
+    ULongLong,
+    Int128,
+    UInt128,
+}
+
+impl IntKind {
+    /// Width in bits of the object representation.
+    pub fn bits(self) -> u16 {
+        use IntKind::*;
+        match self {
+            Bool | Char | SChar | UChar => 8,
+            Short | UShort => 16,
+            Int | UInt => 32,
+            Long | ULong | LongLong | ULongLong => 64,
+            Int128 | UInt128 => 128,
+        }
+    }
+
+    pub fn signed(self) -> bool {
+        use IntKind::*;
+        matches!(self, Char | SChar | Short | Int | Long | LongLong | Int128)
+    }
+
+    /// Conversion rank (C11 6.3.1.1).
+    fn rank(self) -> u8 {
+        use IntKind::*;
+        match self {
+            Bool => 0,
+            Char | SChar | UChar => 1,
+            Short | UShort => 2,
+            Int | UInt => 3,
+            Long | ULong => 4,
+            LongLong | ULongLong => 5,
+            Int128 | UInt128 => 6,
+        }
+    }
+
+    pub fn unsigned(self) -> IntKind {
+        use IntKind::*;
+        match self {
+            Char | SChar => UChar,
+            Short => UShort,
+            Int => UInt,
+            Long => ULong,
+            LongLong => ULongLong,
+            Int128 => UInt128,
+            other => other,
+        }
+    }
+
+    pub fn ty(self) -> Ty {
+        Ty::Int {
+            bits: self.bits(),
+            signed: self.signed(),
+        }
+    }
+
+    /// Integer promotion.
+    pub fn promoted(self) -> IntKind {
+        if self.rank() < IntKind::Int.rank() {
+            IntKind::Int
+        } else {
+            self
+        }
+    }
+
+    /// The common type of two promoted operands (usual arithmetic conversions).
+    pub fn common(self, other: IntKind) -> IntKind {
+        let (a, b) = (self.promoted(), other.promoted());
+        if a == b {
+            return a;
+        }
+        if a.signed() == b.signed() {
+            return if a.rank() >= b.rank() { a } else { b };
+        }
+        let (unsigned, signed) = if a.signed() { (b, a) } else { (a, b) };
+        if unsigned.rank() >= signed.rank() {
+            unsigned
+        } else if signed.bits() > unsigned.bits() {
+            signed
+        } else {
+            signed.unsigned()
+        }
+    }
+
+    /// Whether a mathematical value is representable.
+    pub fn holds(self, value: i128) -> bool {
+        let bits = u32::from(self.bits());
+        if self == IntKind::Bool {
+            return value == 0 || value == 1;
+        }
+        if bits == 128 {
+            return self.signed() || value >= 0;
+        }
+        if self.signed() {
+            let limit = 1i128 << (bits - 1);
+            (-limit..limit).contains(&value)
+        } else {
+            (0..1i128 << bits).contains(&value)
+        }
+    }
+
+    fn spelling(self) -> &'static str {
+        use IntKind::*;
+        match self {
+            Bool => "_Bool",
+            Char => "char",
+            SChar => "signed char",
+            UChar => "unsigned char",
+            Short => "short",
+            UShort => "unsigned short",
+            Int => "int",
+            UInt => "unsigned int",
+            Long => "long",
+            ULong => "unsigned long",
+            LongLong => "long long",
+            ULongLong => "unsigned long long",
+            Int128 => "__int128",
+            UInt128 => "unsigned __int128",
+        }
+    }
+}
+
+/// Floating types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FloatKind {
+    Half,
+    Float,
+    Double,
+    /// x87 extended precision, stored in 16 bytes.
+    LongDouble,
+    Quad,
+}
+
+impl FloatKind {
+    pub fn bits(self) -> u16 {
+        match self {
+            FloatKind::Half => 16,
+            FloatKind::Float => 32,
+            FloatKind::Double => 64,
+            FloatKind::LongDouble | FloatKind::Quad => 128,
+        }
+    }
+
+    fn spelling(self) -> &'static str {
+        match self {
+            FloatKind::Half => "_Float16",
+            FloatKind::Float => "float",
+            FloatKind::Double => "double",
+            FloatKind::LongDouble => "long double",
+            FloatKind::Quad => "_Float128",
+        }
+    }
+}
+
+/// The qualifiers that matter: `const` for `_Generic`, `volatile` for reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Quals {
+    pub constant: bool,
+    pub volatile: bool,
+}
+
+impl Quals {
+    pub const NONE: Quals = Quals {
+        constant: false,
+        volatile: false,
+    };
+
+    pub fn union(self, other: Quals) -> Quals {
+        Quals {
+            constant: self.constant || other.constant,
+            volatile: self.volatile || other.volatile,
+        }
+    }
+}
+
+/// A number that a file-scope type mentions, evaluated when the type's layout is asked for. Types of
+/// a block are evaluated where they stand.
+#[derive(Clone, Debug)]
+pub enum Lazy {
+    Value(u64),
+    Expr(Arc<Node<Expression>>),
+    /// `_Alignas(type)`
+    AlignOf(Box<Type>),
+}
+
+/// An array's length.
+#[derive(Clone, Debug)]
+pub enum Len {
+    Known(u64),
+    /// `[]`, a flexible member, or `[*]`.
+    Unknown,
+    Lazy(Arc<Node<Expression>>),
+    /// A variable-length array; the local (a `size_t`) holds its number of elements.
+    Variable(crate::ir::LocalId),
+}
+
+/// A C type: what it is, its qualifiers and an alignment given to a typedef.
+#[derive(Clone, Debug)]
+pub struct Type {
+    pub kind: Kind,
+    pub quals: Quals,
+    pub align: Option<Arc<Lazy>>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind {
+    Void,
+    Int(IntKind),
+    Float(FloatKind),
+    /// Element type: `float`, `double`, `long double` or (GNU) an integer.
+    Complex(Arc<Type>),
+    /// Element type and size of the whole in bytes.
+    Vector(Arc<Type>, Lazy),
+    Pointer(Arc<Type>),
+    Array(Arc<Type>, Len),
+    Function(Arc<Signature>),
+    /// A file-scope typedef name.
+    Typedef(Name),
+    /// A file-scope tag.
+    Tag(TagKind, Name),
+    /// A file-scope record without a tag.
+    Record(Arc<RecordDef>),
+    /// A file-scope enumeration without a tag.
+    Enum(Arc<EnumDef>),
+    /// A record of the function at hand, an index into its table.
+    LocalRecord(u32),
+    /// `typeof` at file scope.
+    TypeOf(Arc<Node<Expression>>),
+    /// `__auto_type`: that of the initialiser.
+    Auto,
+}
+
+/// A function's type.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    pub ret: Type,
+    pub params: Vec<Param>,
+    pub variadic: bool,
+    /// False for `f()` and K&R declarations: arguments are only promoted.
+    pub prototyped: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub name: Option<Name>,
+    pub ty: Type,
+}
+
+/// A structure or union with its members.
+#[derive(Clone, Debug)]
+pub struct RecordDef {
+    pub union: bool,
+    pub tag: Option<Name>,
+    pub fields: Vec<Field>,
+    pub packed: bool,
+    pub aligns: Vec<Lazy>,
+    /// Tag, or the name given by a typedef: for display and for naming members.
+    pub transparent: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// `None` for an unnamed bit-field or an anonymous record.
+    pub name: Option<Name>,
+    pub ty: Type,
+    pub width: Option<Lazy>,
+    pub packed: bool,
+    pub aligns: Vec<Lazy>,
+}
+
+/// An enumeration with its enumerators.
+#[derive(Clone, Debug)]
+pub struct EnumDef {
+    pub enumerators: Vec<(Name, Option<Arc<Node<Expression>>>)>,
+    pub packed: bool,
+}
+
+impl Type {
+    pub fn new(kind: Kind) -> Type {
+        Type {
+            kind,
+            quals: Quals::NONE,
+            align: None,
+        }
+    }
+
+    pub fn int(kind: IntKind) -> Type {
+        Type::new(Kind::Int(kind))
+    }
+
+    pub fn void() -> Type {
+        Type::new(Kind::Void)
+    }
+
+    pub fn pointer(to: Type) -> Type {
+        Type::new(Kind::Pointer(Arc::new(to)))
+    }
+
+    pub fn array(of: Type, len: Len) -> Type {
+        Type::new(Kind::Array(Arc::new(of), len))
+    }
+
+    pub fn with_quals(mut self, quals: Quals) -> Type {
+        self.quals = self.quals.union(quals);
+        self
+    }
+
+    pub fn unqualified(mut self) -> Type {
+        self.quals = Quals::NONE;
+        self
+    }
+
+    /// The type of a parameter declared so: arrays and functions become pointers.
+    pub fn adjusted(self) -> Type {
+        match self.kind {
+            Kind::Array(element, _) => {
+                let element = Arc::unwrap_or_clone(element).with_quals(self.quals);
+                Type::pointer(element)
+            }
+            Kind::Function(_) => Type::pointer(self),
+            _ => self,
+        }
+    }
+
+    /// The type's name as `Local::type_name` and messages show it.
+    pub fn spelling(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Void => f.write_str("void"),
+            Kind::Int(kind) => f.write_str(kind.spelling()),
+            Kind::Float(kind) => f.write_str(kind.spelling()),
+            Kind::Complex(element) => write!(f, "{element} _Complex"),
+            Kind::Vector(element, _) => write!(f, "{element} vector"),
+            Kind::Pointer(to) => match &to.kind {
+                Kind::Pointer(_) => write!(f, "{to}*"),
+                Kind::Function(_) => write!(f, "{to}"),
+                _ => write!(f, "{to} *"),
+            },
+            Kind::Array(of, Len::Known(len)) => write!(f, "{of}[{len}]"),
+            Kind::Array(of, _) => write!(f, "{of}[]"),
+            Kind::Function(signature) => {
+                write!(f, "{} (", signature.ret)?;
+                for (i, param) in signature.params.iter().enumerate() {
+                    let separator = if i == 0 { "" } else { ", " };
+                    write!(f, "{separator}{}", param.ty)?;
+                }
+                if signature.variadic {
+                    f.write_str(", ...")?;
+                }
+                f.write_str(")")
+            }
+            Kind::Typedef(name) => f.write_str(name),
+            Kind::Tag(TagKind::Struct, tag) => write!(f, "struct {tag}"),
+            Kind::Tag(TagKind::Union, tag) => write!(f, "union {tag}"),
+            Kind::Tag(TagKind::Enum, tag) => write!(f, "enum {tag}"),
+            Kind::Record(def) => {
+                let keyword = if def.union { "union" } else { "struct" };
+                match &def.tag {
+                    Some(tag) => write!(f, "{keyword} {tag}"),
+                    None => write!(f, "{keyword} {{...}}"),
+                }
+            }
+            Kind::Enum(_) => f.write_str("enum {...}"),
+            Kind::LocalRecord(_) => f.write_str("struct {...}"),
+            Kind::TypeOf(_) => f.write_str("typeof(...)"),
+            Kind::Auto => f.write_str("__auto_type"),
+        }
+    }
+}
