@@ -84,6 +84,9 @@ struct BlockScope {
     locals: Vec<LocalId>,
 }
 
+/// A record of the function: its members once they are read, its layout once it is asked for.
+type LocalRecord = (Option<Arc<RecordDef>>, Option<Arc<Layout>>);
+
 /// Where `break` and `continue` go, and how many scopes they leave standing.
 #[derive(Clone, Debug)]
 struct Jump {
@@ -137,7 +140,7 @@ pub(crate) struct Lowerer<'a> {
     /// Labels whose address is taken, and the computed gotos that may go to them.
     addressed: Vec<String>,
     computed: Vec<BlockId>,
-    local_records: Vec<(Option<Arc<RecordDef>>, Option<Arc<Layout>>)>,
+    local_records: Vec<LocalRecord>,
     static_names: FxHashMap<Name, Vec<usize>>,
     enumerating: Vec<FxHashMap<Name, i128>>,
     looks: Vec<Vec<Look>>,

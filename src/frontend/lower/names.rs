@@ -64,9 +64,12 @@ struct Cached<T, D> {
 #[derive(Debug, Default)]
 pub struct TypeCache {
     declared: RefCell<FxHashMap<DeclId, Lower<Arc<Declared>>>>,
-    layouts: RefCell<FxHashMap<usize, Cached<Layout, RecordDef>>>,
-    enums: RefCell<FxHashMap<usize, Cached<EnumValues, EnumDef>>>,
+    layouts: Table<Layout, RecordDef>,
+    enums: Table<EnumValues, EnumDef>,
 }
+
+/// Cached answers by the address of the definition they are about.
+type Table<T, D> = RefCell<FxHashMap<usize, Cached<T, D>>>;
 
 /// A record type looked through: where its members are described.
 #[derive(Clone, Debug)]
@@ -165,7 +168,7 @@ impl Lowerer<'_> {
     fn cached<T, D>(
         &mut self,
         definition: &Arc<D>,
-        table: fn(&TypeCache) -> &RefCell<FxHashMap<usize, Cached<T, D>>>,
+        table: fn(&TypeCache) -> &Table<T, D>,
         compute: impl FnOnce(&mut Self) -> Lower<T>,
     ) -> Lower<Arc<T>> {
         let key = Arc::as_ptr(definition) as usize;

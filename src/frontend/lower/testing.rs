@@ -93,6 +93,7 @@ impl FileScope {
         lower_function(declaration, self, &self.cache).map(|Lowered { body }| body)
     }
 
+    #[allow(dead_code)]
     /// Lowers all function definitions and initialised objects.
     pub fn lower_all(&self) -> Result<(Vec<Body>, Vec<Body>), LossReason> {
         let mut functions = Vec::new();
