@@ -12,6 +12,9 @@ use biodivine_lib_bdd::{Bdd, BddNode, BddPointer, BddVariable, op_function};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
+#[cfg(test)]
+mod tests;
+
 /// An interned Boolean function: equal ids iff equivalent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Guard(u32);
