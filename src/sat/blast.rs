@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::cnf::{Cnf, Lit, Word};
+use super::slice::{Constraint, residual_conds};
 use crate::symbolic::formula::Formula;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// Translates terms of one formula.
@@ -45,21 +46,82 @@ impl Blaster {
         self.loose
     }
 
+    /// Requires a constraint to hold. What it fixes becomes constant in all that is translated
+    /// later, so that terms had better come before guards.
+    pub fn require(&mut self, f: &Formula, constraint: Constraint) {
+        match constraint {
+            Constraint::Holds(t) => {
+                if !self.substitute(f, t) {
+                    self.fix(f, t, true);
+                }
+            }
+            Constraint::Fails(t) => self.fix(f, t, false),
+            Constraint::Residual(g) => {
+                for cond in residual_conds(f, g) {
+                    self.translate(f, f.cond_term(cond));
+                }
+                let implied = f.guards.implied(g);
+                let lit = self.decide(f, g, |cond| {
+                    let i = implied.binary_search_by_key(&cond, |l| l.0).ok()?;
+                    Some(implied[i].1)
+                });
+                self.cnf.clause(&[lit]);
+            }
+        }
+    }
+
+    fn fix(&mut self, f: &Formula, t: Term, value: bool) {
+        let lit = self.lit(f, t);
+        self.cnf.clause(&[if value { lit } else { !lit }]);
+        if let Some(bit) = self
+            .words
+            .get(&t)
+            .and_then(|&i| self.bits.get_mut(i as usize))
+        {
+            *bit = Lit::constant(value);
+        }
+    }
+
+    /// Requires `x == y` by giving a variable that is not translated yet the bits of the other side.
+    fn substitute(&mut self, f: &Formula, t: Term) -> bool {
+        let Node::Op { op: Op::Eq, args } = f.terms.node(t) else {
+            return false;
+        };
+        let &[a, b] = &args[..] else { return false };
+        for (x, y) in [(a, b), (b, a)] {
+            let &Node::Var(var) = f.terms.node(x) else {
+                continue;
+            };
+            self.translate(f, y);
+            // It may occur on the other side.
+            if self.words.contains_key(&x) {
+                continue;
+            }
+            let word = self.word(f, y);
+            self.vars.insert(var, x);
+            self.define(x, &word);
+            self.define(t, &[Lit::TRUE]);
+            return true;
+        }
+        false
+    }
+
+    fn define(&mut self, t: Term, word: &[Lit]) {
+        self.words.insert(t, self.bits.len() as u32);
+        self.bits.extend_from_slice(word);
+    }
+
     /// The literal of a term of width 1.
-    pub fn lit(&mut self, f: &Formula, t: Term) -> Lit {
+    fn lit(&mut self, f: &Formula, t: Term) -> Lit {
         self.translate(f, t);
         self.bit(f, t)
     }
 
-    /// The literal of a guard.
-    pub fn guard(&mut self, f: &Formula, g: Guard) -> Lit {
-        if let Some(&lit) = self.guards.get(&g) {
-            return lit;
-        }
-        for &cond in f.guards.support(g) {
-            self.translate(f, f.cond_term(cond));
-        }
-        self.guard_gates(f, g)
+    /// The literals of a term's bits.
+    #[cfg(test)]
+    pub fn word_of(&mut self, f: &Formula, t: Term) -> Word {
+        self.translate(f, t);
+        self.word(f, t)
     }
 
     /// The literals of a variable's bits, if it was met.
@@ -95,8 +157,7 @@ impl Blaster {
             if stack.len() == before {
                 let word = self.build(f, x);
                 debug_assert_eq!(word.len(), usize::from(f.terms.width(x)));
-                self.words.insert(x, self.bits.len() as u32);
-                self.bits.extend(word);
+                self.define(x, &word);
                 stack.pop();
             }
         }
@@ -112,24 +173,35 @@ impl Blaster {
         self.word(f, t).first().copied().unwrap_or(Lit::TRUE)
     }
 
-    /// A guard whose conditions are translated: one multiplexer for each decision.
+    /// A guard whose conditions are translated.
     fn guard_gates(&mut self, f: &Formula, g: Guard) -> Lit {
         if let Some(&lit) = self.guards.get(&g) {
             return lit;
         }
-        let mut gates: SmallVec<[Lit; 64]> = SmallVec::from_slice(&[Lit::FALSE, Lit::TRUE]);
-        for decision in f.guards.decisions(g) {
-            let cond = self.bit(f, f.cond_term(decision.cond));
-            let (low, high) = (gates[decision.low], gates[decision.high]);
-            let gate = self.cnf.mux(cond, high, low);
-            gates.push(gate);
-        }
-        let lit = match g {
-            Guard::FALSE => Lit::FALSE,
-            _ => gates.last().copied().unwrap_or(Lit::TRUE),
-        };
+        let lit = self.decide(f, g, |_| None);
         self.guards.insert(g, lit);
         lit
+    }
+
+    /// A guard as one multiplexer for each decision about a condition that has no `fixed` value.
+    fn decide(&mut self, f: &Formula, g: Guard, fixed: impl Fn(Cond) -> Option<bool>) -> Lit {
+        let mut gates: SmallVec<[Lit; 64]> = SmallVec::from_slice(&[Lit::FALSE, Lit::TRUE]);
+        for decision in f.guards.decisions(g) {
+            let (low, high) = (gates[decision.low], gates[decision.high]);
+            let gate = match fixed(decision.cond) {
+                Some(true) => high,
+                Some(false) => low,
+                None => {
+                    let cond = self.bit(f, f.cond_term(decision.cond));
+                    self.cnf.mux(cond, high, low)
+                }
+            };
+            gates.push(gate);
+        }
+        match g {
+            Guard::FALSE => Lit::FALSE,
+            _ => gates.last().copied().unwrap_or(Lit::TRUE),
+        }
     }
 
     /// The bits of a term whose operands are translated.

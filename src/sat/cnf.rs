@@ -87,11 +87,6 @@ impl Cnf {
         }
     }
 
-    /// Variables in use, the constant's included.
-    pub fn vars(&self) -> usize {
-        self.vars as usize
-    }
-
     /// Clauses made since the beginning.
     pub fn clauses(&self) -> usize {
         self.clauses

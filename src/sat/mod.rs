@@ -8,19 +8,23 @@
 mod blast;
 mod cnf;
 pub mod model;
+mod slice;
 mod solver;
 #[cfg(test)]
 mod tests;
 
-use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::term::{Node, Term, Var};
+use crate::symbolic::term::{Term, Var};
 
 use blast::Blaster;
 pub use model::Model;
 use model::{Assignment, Evaluator};
+use slice::{Constraint, Part, Slicer};
 use solver::{Answer, Solver};
 
 /// The answer to a query.
@@ -68,30 +72,31 @@ impl Default for Budget {
     }
 }
 
-/// How queries were answered.
+/// How queries were answered: each counts once in `trivial`, `guessed` or `divided`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queries {
-    /// By a constant among the operands, or by remembering the same query.
+    /// Contradictory, or empty, as they stood.
     pub trivial: u64,
-    /// By a model of an earlier query, or a simple guess.
+    /// By a model of an earlier query, or a simple assignment.
     pub guessed: u64,
-    /// By the solver, with a model.
-    pub sat: u64,
-    /// By the solver, with none.
-    pub unsat: u64,
+    /// Part by part, each part remembered, guessed or given to the solver.
+    pub divided: u64,
+    /// Runs of the solver.
+    pub solved: u64,
+    /// Queries that the budget left open.
     pub unknown: u64,
 }
 
 impl Queries {
     pub fn total(&self) -> u64 {
-        self.trivial + self.guessed + self.sat + self.unsat + self.unknown
+        self.trivial + self.guessed + self.divided
     }
 
     pub fn add(&mut self, other: &Queries) {
         self.trivial += other.trivial;
         self.guessed += other.guessed;
-        self.sat += other.sat;
-        self.unsat += other.unsat;
+        self.divided += other.divided;
+        self.solved += other.solved;
         self.unknown += other.unknown;
     }
 }
@@ -104,24 +109,28 @@ pub fn satisfiable(f: &Formula, guard: Guard, extra: &[Term], budget: &Budget) -
 
 /// Models kept from earlier queries.
 const KEPT_MODELS: usize = 8;
-/// Guesses tried where no kept model fits; all zeros and all ones are among them.
+/// Simple assignments that are tried as well; all zeros and all ones are among them.
 const GUESSES: u64 = 4;
-/// Solver variables at which a session begins anew: a solver assigns all of them in each model.
-const MAX_VARS: usize = 20_000;
 
-/// Guards and terms that are to hold at once, sorted.
-type Query = (Box<[Guard]>, Box<[Term]>);
+/// What is known of one part of a query.
+#[derive(Clone)]
+enum Verdict {
+    Sat(Rc<[(Var, u128)]>),
+    Unsat,
+    Unknown,
+}
 
-/// Answers many queries over one formula, which may grow between them. Translates a term once, keeps
-/// the solver's clauses, and tries the models found so far.
+/// Answers many queries over one formula, which may grow between them. A query is cut into parts
+/// that share no unknown; parts are remembered, and the models found so far are tried on them before
+/// the solver is. The solver gets one small part at a time and is then forgotten: varisat assigns all
+/// variables that it ever met in each model, which costs more than a new start.
 pub struct Session {
     budget: Budget,
     pub queries: Queries,
     /// Most recently successful first.
     models: Vec<Evaluator>,
-    guesses: Vec<Evaluator>,
-    unsat: FxHashSet<Query>,
-    backend: Option<(Blaster, Solver)>,
+    slicer: Slicer,
+    known: FxHashMap<Vec<Constraint>, Verdict>,
 }
 
 impl Session {
@@ -131,153 +140,122 @@ impl Session {
         Session {
             budget,
             queries: Queries::default(),
-            models: Vec::new(),
-            guesses: uniform
+            models: uniform
                 .into_iter()
                 .chain(random)
                 .map(Evaluator::new)
                 .collect(),
-            unsat: FxHashSet::default(),
-            backend: None,
+            slicer: Slicer::default(),
+            known: FxHashMap::default(),
         }
     }
 
     /// Whether all guards and all terms can hold at once. Must always be given the same formula, grown
     /// at most.
     pub fn check(&mut self, f: &Formula, guards: &[Guard], terms: &[Term]) -> Outcome {
-        let mut guards: Vec<Guard> = guards.to_vec();
-        let mut terms: Vec<Term> = terms.to_vec();
-        guards.retain(|&g| g != Guard::TRUE);
-        terms.retain(|&t| t != Term::TRUE);
-        guards.sort_unstable();
-        guards.dedup();
-        terms.sort_unstable();
-        terms.dedup();
-        if guards.first() == Some(&Guard::FALSE) || terms.first() == Some(&Term::FALSE) {
+        let Some(conjuncts) = slice::conjuncts(f, guards, terms) else {
             self.queries.trivial += 1;
             return Outcome::Unsat;
-        }
-        if guards.is_empty() && terms.is_empty() {
+        };
+        if conjuncts.is_empty() {
             self.queries.trivial += 1;
             return Outcome::Sat(Model::default());
         }
-        if let Some(model) = self.guess(f, &guards, &terms) {
+        let parts = self.slicer.parts(f, &conjuncts);
+        if let Some(i) = self.fitting_model(f, &conjuncts) {
             self.queries.guessed += 1;
+            let assignment = self.models[i].assignment();
+            let values = parts
+                .iter()
+                .flat_map(|p| assignment.values(&f.terms, &p.vars));
+            let model = Model::new(values);
+            self.models[..=i].rotate_right(1);
             return Outcome::Sat(model);
         }
-        let key = (guards.into_boxed_slice(), terms.into_boxed_slice());
-        if self.unsat.contains(&key) {
-            self.queries.trivial += 1;
+        self.check_parts(f, parts)
+    }
+
+    fn check_parts(&mut self, f: &Formula, parts: Vec<Part>) -> Outcome {
+        self.queries.divided += 1;
+        let known = |part: &Part| matches!(self.known.get(&part.constraints), Some(Verdict::Unsat));
+        if parts.iter().any(known) {
             return Outcome::Unsat;
         }
-        let outcome = self.solve(f, &key.0, &key.1);
-        match &outcome {
-            Outcome::Sat(_) => self.queries.sat += 1,
-            Outcome::Unsat => {
-                self.queries.unsat += 1;
-                self.unsat.insert(key);
+        let mut values: Vec<(Var, u128)> = Vec::new();
+        let mut unknown = false;
+        for part in parts {
+            match self.decide(f, part) {
+                Verdict::Sat(found) => values.extend(found.iter()),
+                Verdict::Unsat => return Outcome::Unsat,
+                Verdict::Unknown => unknown = true,
             }
-            Outcome::Unknown => self.queries.unknown += 1,
         }
-        outcome
+        if unknown {
+            self.queries.unknown += 1;
+            return Outcome::Unknown;
+        }
+        let model = Model::new(values);
+        self.models
+            .insert(0, Evaluator::new(Assignment::Model(model.clone())));
+        self.models.truncate(KEPT_MODELS);
+        Outcome::Sat(model)
     }
 
-    /// A known model or a simple assignment that happens to satisfy the query.
-    fn guess(&mut self, f: &Formula, guards: &[Guard], terms: &[Term]) -> Option<Model> {
-        if let Some(i) = self
-            .models
+    /// A kept model or simple assignment that happens to satisfy the constraints.
+    fn fitting_model(&mut self, f: &Formula, constraints: &[Constraint]) -> Option<usize> {
+        self.models
             .iter_mut()
-            .position(|evaluator| holds(evaluator, f, guards, terms))
-        {
-            self.models[..=i].rotate_right(1);
-            let vars = cone(f, guards, terms);
-            return Some(self.models[0].assignment().model(&f.terms, vars));
-        }
-        let found = self
-            .guesses
-            .iter_mut()
-            .find_map(|evaluator| holds(evaluator, f, guards, terms).then_some(evaluator))?;
-        let vars = cone(f, guards, terms);
-        Some(found.assignment().model(&f.terms, vars))
+            .position(|evaluator| satisfies_all(evaluator, f, constraints))
     }
 
-    fn solve(&mut self, f: &Formula, guards: &[Guard], terms: &[Term]) -> Outcome {
-        if let Some((blaster, _)) = &self.backend
-            && (blaster.loose() || blaster.cnf.vars() > MAX_VARS)
-        {
-            self.backend = None;
+    /// Decides one part, or remembers it.
+    fn decide(&mut self, f: &Formula, part: Part) -> Verdict {
+        if let Some(verdict) = self.known.get(&part.constraints) {
+            return verdict.clone();
         }
-        let (blaster, solver) = self
-            .backend
-            .get_or_insert_with(|| (Blaster::new(self.budget.clauses), Solver::new()));
-        let mut assumptions = Vec::with_capacity(guards.len() + terms.len());
-        for &g in guards {
-            assumptions.push(blaster.guard(f, g));
-        }
-        for &t in terms {
-            assumptions.push(blaster.lit(f, t));
+        let verdict = match self.fitting_model(f, &part.constraints) {
+            Some(i) => {
+                let assignment = self.models[i].assignment();
+                Verdict::Sat(assignment.values(&f.terms, &part.vars).into())
+            }
+            None => {
+                self.queries.solved += 1;
+                self.solve(f, &part)
+            }
+        };
+        self.known.insert(part.constraints, verdict.clone());
+        verdict
+    }
+
+    fn solve(&self, f: &Formula, part: &Part) -> Verdict {
+        let (mut blaster, mut solver) = (Blaster::new(self.budget.clauses), Solver::new());
+        for &constraint in &part.constraints {
+            blaster.require(f, constraint);
         }
         blaster.cnf.drain(|clause| solver.add_clause(clause));
-        assumptions.retain(|&l| l.as_constant() != Some(true));
-        assumptions.sort_unstable();
-        assumptions.dedup();
-        let contradictory = assumptions.windows(2).any(|pair| pair[0] == !pair[1]);
-        if contradictory || assumptions.iter().any(|l| l.as_constant().is_some()) {
-            return Outcome::Unsat;
-        }
-        match solver.solve(&assumptions, self.budget.effort) {
-            Answer::Unsat => Outcome::Unsat,
-            Answer::Stopped => {
-                self.backend = None;
-                Outcome::Unknown
-            }
+        match solver.solve(self.budget.effort) {
+            Answer::Unsat => Verdict::Unsat,
+            Answer::Stopped => Verdict::Unknown,
             Answer::Sat => {
-                let values = cone(f, guards, terms).into_iter().filter_map(|var| {
-                    let bits = blaster.var_bits(f, var)?;
-                    let value = bits
-                        .iter()
-                        .rev()
-                        .fold(0u128, |n, &l| n << 1 | u128::from(solver.value(l)));
-                    Some((var, value))
-                });
-                let model = Model::new(values);
-                let mut evaluator = Evaluator::new(Assignment::Model(model.clone()));
-                if !holds(&mut evaluator, f, guards, terms) {
+                let value = |&var: &Var| {
+                    let bits = blaster.var_bits(f, var).unwrap_or(&[]);
+                    let bits = bits.iter().rev().map(|&lit| solver.value(lit));
+                    (var, bits.fold(0, |n, bit| n << 1 | u128::from(bit)))
+                };
+                let values: Rc<[(Var, u128)]> = part.vars.iter().map(value).collect();
+                let model = Model::new(values.iter().copied());
+                let mut evaluator = Evaluator::new(Assignment::Model(model));
+                if satisfies_all(&mut evaluator, f, &part.constraints) {
+                    Verdict::Sat(values)
+                } else {
                     debug_assert!(blaster.loose(), "a model that is none");
-                    return Outcome::Unknown;
+                    Verdict::Unknown
                 }
-                self.models.insert(0, evaluator);
-                self.models.truncate(KEPT_MODELS);
-                Outcome::Sat(model)
             }
         }
     }
 }
 
-fn holds(evaluator: &mut Evaluator, f: &Formula, guards: &[Guard], terms: &[Term]) -> bool {
-    guards.iter().all(|&g| evaluator.eval_guard(f, g))
-        && terms.iter().all(|&t| evaluator.eval(f, t) == 1)
-}
-
-/// The variables that the guards and terms depend on, ascending: the paper's slice.
-pub fn cone(f: &Formula, guards: &[Guard], terms: &[Term]) -> Vec<Var> {
-    let mut seen: FxHashSet<Term> = FxHashSet::default();
-    let mut stack: Vec<Term> = terms.to_vec();
-    let conditions = |g: Guard| f.guards.support(g).iter().map(|&cond| f.cond_term(cond));
-    stack.extend(guards.iter().flat_map(|&g| conditions(g)));
-    let mut vars = Vec::new();
-    while let Some(t) = stack.pop() {
-        if !seen.insert(t) {
-            continue;
-        }
-        match f.terms.node(t) {
-            Node::Const(_) => {}
-            Node::Var(var) => vars.push(*var),
-            Node::Op { args, .. } => stack.extend(args),
-            Node::Linear { terms, .. } => stack.extend(terms.iter().map(|&(_, x)| x)),
-            Node::Guard(g) => stack.extend(conditions(*g)),
-        }
-    }
-    vars.sort_unstable();
-    vars
+fn satisfies_all(evaluator: &mut Evaluator, f: &Formula, constraints: &[Constraint]) -> bool {
+    constraints.iter().all(|&c| evaluator.satisfies(f, c))
 }

@@ -2,8 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::slice::Constraint;
 use crate::symbolic::formula::Formula;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::term::{Node, Op, Term, Terms, Var, eval, mask};
 
 /// Values for the unknowns of a query. Those outside its cone are 0.
@@ -53,15 +54,10 @@ impl Assignment {
         value & mask(width)
     }
 
-    /// As a model that knows only these variables.
-    pub fn model(&self, terms: &Terms, vars: impl IntoIterator<Item = Var>) -> Model {
-        match self {
-            Assignment::Model(model) => model.clone(),
-            _ => Model::new(
-                vars.into_iter()
-                    .map(|var| (var, self.value(var, terms.var_width(var)))),
-            ),
-        }
+    /// The values of these variables.
+    pub fn values(&self, terms: &Terms, vars: &[Var]) -> Vec<(Var, u128)> {
+        let value = |&var: &Var| (var, self.value(var, terms.var_width(var)));
+        vars.iter().map(value).collect()
     }
 }
 
@@ -103,9 +99,26 @@ impl Evaluator {
         &self.assignment
     }
 
+    /// Whether a conjunct of a query holds.
+    pub fn satisfies(&mut self, f: &Formula, constraint: Constraint) -> bool {
+        match constraint {
+            Constraint::Holds(t) => self.eval(f, t) == 1,
+            Constraint::Fails(t) => self.eval(f, t) == 0,
+            Constraint::Residual(g) => self.walk(f, g, f.guards.implied(g)),
+        }
+    }
+
     pub fn eval_guard(&mut self, f: &Formula, g: Guard) -> bool {
+        self.walk(f, g, &[])
+    }
+
+    /// A guard's value where some conditions have given values, by ascending condition.
+    fn walk(&mut self, f: &Formula, g: Guard, fixed: &[(Cond, bool)]) -> bool {
         loop {
             let step = f.guards.try_eval(g, &mut |cond| {
+                if let Ok(i) = fixed.binary_search_by_key(&cond, |l| l.0) {
+                    return Ok(fixed[i].1);
+                }
                 let t = f.cond_term(cond);
                 self.peek(f, t).map(|value| value == 1).ok_or(t)
             });

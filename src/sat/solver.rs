@@ -1,6 +1,6 @@
 //! The solver: the only module that knows which one it is.
 //!
-//! In: clauses, assumptions, a budget. Out: whether a model exists, and the model. varisat has no
+//! In: clauses, a budget. Out: whether a model exists, and the model. varisat has no
 //! limit of its own; what it writes as a proof measures its work, and refusing to take more of the
 //! proof stops it.
 
@@ -38,15 +38,14 @@ impl io::Write for Meter {
 pub enum Answer {
     Sat,
     Unsat,
-    /// The budget is spent; the solver is of no more use.
+    /// The budget is spent.
     Stopped,
 }
 
-/// An incremental solver.
+/// A solver for one set of clauses.
 pub struct Solver {
     inner: Varisat<'static>,
     left: Rc<Cell<u64>>,
-    stopped: bool,
     values: Vec<bool>,
 }
 
@@ -65,11 +64,10 @@ impl Solver {
         let left = Rc::new(Cell::new(u64::MAX));
         let mut inner = Varisat::new();
         let meter = Meter { left: left.clone() };
-        inner.write_proof(meter, ProofFormat::Varisat);
+        inner.write_proof(meter, ProofFormat::BinaryDrat);
         Solver {
             inner,
             left,
-            stopped: false,
             values: Vec::new(),
         }
     }
@@ -79,18 +77,10 @@ impl Solver {
         self.inner.add_clause(&clause);
     }
 
-    /// Decides the clauses under assumptions. `budget` is in bytes of proof, about a hundred for
-    /// each conflict.
-    pub fn solve(&mut self, assumptions: &[Lit], budget: u64) -> Answer {
-        if self.stopped {
-            return Answer::Stopped;
-        }
-        let assumptions: Vec<varisat::Lit> = assumptions.iter().map(|&l| external(l)).collect();
-        self.inner.assume(&assumptions);
+    /// Decides the clauses. `budget` is in bytes of proof, about a hundred for each conflict.
+    pub fn solve(&mut self, budget: u64) -> Answer {
         self.left.set(budget);
-        let answer = self.inner.solve();
-        self.left.set(u64::MAX);
-        match answer {
+        match self.inner.solve() {
             Ok(true) => {
                 self.values.clear();
                 for lit in self.inner.model().unwrap_or_default() {
@@ -103,10 +93,7 @@ impl Solver {
                 Answer::Sat
             }
             Ok(false) => Answer::Unsat,
-            Err(_) => {
-                self.stopped = true;
-                Answer::Stopped
-            }
+            Err(_) => Answer::Stopped,
         }
     }
 

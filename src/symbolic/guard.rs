@@ -353,10 +353,14 @@ impl Guards {
 
     /// The literals that every satisfying valuation has, by ascending condition. None for FALSE.
     pub fn implied_literals(&self, g: Guard) -> Vec<(Cond, bool)> {
+        self.implied(g).to_vec()
+    }
+
+    /// Like [`Guards::implied_literals`], borrowed.
+    pub fn implied(&self, g: Guard) -> &[(Cond, bool)] {
         self.entries[g.index()]
             .implied
             .get_or_init(|| self.find_implied(g).into())
-            .to_vec()
     }
 
     /// A literal is implied iff the other edge of all its condition's nodes leads to FALSE and no
