@@ -183,6 +183,9 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
         };
         let commands = compile_commands::read(&file, &tree, scope, &mut problems)
             .map_err(CaptureError::Database)?;
+        if commands.is_empty() {
+            problems.push(nothing_under(&file, &options.path));
+        }
         return Ok(Capture {
             tree,
             origin: Origin::Database(file),
@@ -192,14 +195,9 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
     }
     for file in compile_commands::candidates(root) {
         match compile_commands::read(&file, &tree, scope, &mut problems) {
-            Ok(commands) if commands.is_empty() => problems.push(Problem::about(
-                Severity::Note,
-                &file,
-                format!(
-                    "passed over: it has no C file under {}",
-                    options.path.display()
-                ),
-            )),
+            Ok(commands) if commands.is_empty() => {
+                problems.push(nothing_under(&file, &options.path));
+            }
             Ok(commands) => {
                 return Ok(Capture {
                     tree,
@@ -225,6 +223,11 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
         commands,
         problems,
     })
+}
+
+fn nothing_under(database: &Path, path: &Path) -> Problem {
+    let message = format!("passed over: it has no C file under {}", path.display());
+    Problem::about(Severity::Note, database, message)
 }
 
 #[cfg(test)]
