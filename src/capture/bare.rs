@@ -2,21 +2,21 @@
 //!
 //! In: the files of the tree. Out: one guessed command for each C file. Include folders are worked
 //! out from the `#include`s: a header that is not beside the file that asks for it is looked up among
-//! all files of the tree by the end of its path, the nearest one wins, and its folder is searched from
-//! then on in that unit. Headers of the system are left to the compiler.
+//! all files of the tree, then of the project around it, by the end of its path; the nearest one wins,
+//! and its folder is searched from then on in that unit. Headers of the system are left to the compiler.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 use rayon::prelude::*;
 
 use super::command::CompileCommand;
 use super::tree::{Files, normalise};
-use super::{Problem, Tree};
+use super::{Place, Problem, Tree};
 
 /// Headers of C and POSIX: a tree's own file of that name is some other platform's substitute.
 const STANDARD: &str = " aio.h alloca.h arpa/inet.h assert.h complex.h cpio.h ctype.h dirent.h dlfcn.h \
@@ -39,7 +39,7 @@ pub(super) fn commands(
 ) -> Vec<CompileCommand> {
     let files = tree.files();
     problems.extend(files.problems.iter().cloned());
-    let finder = IncludeFinder::new(files);
+    let finder = IncludeFinder::new(tree);
     let single = path
         .is_file()
         .then(|| path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
@@ -59,12 +59,9 @@ pub(super) fn commands(
         if configured {
             arguments.push("-DHAVE_CONFIG_H".into());
         }
-        arguments.extend(
-            finder
-                .folders(source)
-                .into_iter()
-                .flat_map(|folder| folder.arguments(tree.root())),
-        );
+        let reached = finder.reached(source);
+        let folders = reached.folders.iter();
+        arguments.extend(folders.flat_map(|folder| folder.arguments(tree.root())));
         let relative = source.strip_prefix(tree.root()).unwrap_or(source);
         CompileCommand {
             source: source.to_path_buf(),
@@ -74,6 +71,7 @@ pub(super) fn commands(
             arguments,
             spelling: Path::new(".").join(relative).into_os_string(),
             guessed: true,
+            ungenerated: reached.ungenerated,
         }
     };
     units.par_iter().map(command).collect()
@@ -83,6 +81,18 @@ pub(super) fn commands(
 struct Include {
     name: PathBuf,
     quoted: bool,
+    /// 1-based.
+    line: u32,
+    column: u32,
+}
+
+/// What a unit's `#include`s come to.
+#[derive(Default)]
+struct Reached {
+    /// The folders needed to find the headers of the tree, in the order in which they turn out to be.
+    folders: Vec<Folder>,
+    /// Headers that are only there as templates, and where they are first asked for.
+    ungenerated: Vec<(PathBuf, Place)>,
 }
 
 /// A folder to search for headers.
@@ -103,49 +113,90 @@ impl Folder {
 
 /// Finds the files that `#include`s mean.
 struct IncludeFinder<'a> {
-    all: HashSet<&'a Path>,
-    by_name: HashMap<&'a OsStr, Vec<&'a Path>>,
+    tree: &'a Tree,
+    own: Index<'a>,
+    /// The rest of the project, for what the tree itself does not have.
+    project: OnceLock<Index<'a>>,
     scanned: RwLock<HashMap<PathBuf, Arc<[Include]>>>,
+    templates: RwLock<HashMap<PathBuf, bool>>,
 }
 
-impl<'a> IncludeFinder<'a> {
+/// Files, to be found by the ends of their paths.
+struct Index<'a> {
+    by_name: HashMap<&'a OsStr, Vec<&'a Path>>,
+}
+
+impl<'a> Index<'a> {
     fn new(files: &'a Files) -> Self {
         let mut by_name: HashMap<&OsStr, Vec<&Path>> = HashMap::new();
         for file in &files.list {
-            by_name
-                .entry(file.file_name().unwrap_or_default())
-                .or_default()
-                .push(file);
+            let name = file.file_name().unwrap_or_default();
+            by_name.entry(name).or_default().push(file);
         }
-        let all = files.list.iter().map(PathBuf::as_path).collect();
+        Index { by_name }
+    }
+
+    fn named(&self, path: &Path) -> &[&'a Path] {
+        let files = path.file_name().and_then(|name| self.by_name.get(name));
+        files.map_or(&[], Vec::as_slice)
+    }
+
+    /// The file whose path ends in `name` and that shares most of its way with `here`.
+    fn nearest(&self, here: &Path, name: &Path) -> Option<&'a Path> {
+        let candidates = self.named(name).iter().filter(|file| file.ends_with(name));
+        let distance = |file: &Path| {
+            let ways = file.components().zip(here.components());
+            let shared = ways.take_while(|(a, b)| a == b).count();
+            (std::cmp::Reverse(shared), file.components().count())
+        };
+        candidates
+            .copied()
+            .min_by(|a, b| distance(a).cmp(&distance(b)).then_with(|| a.cmp(b)))
+    }
+}
+
+impl<'a> IncludeFinder<'a> {
+    fn new(tree: &'a Tree) -> Self {
         IncludeFinder {
-            all,
-            by_name,
+            tree,
+            own: Index::new(tree.files()),
+            project: OnceLock::new(),
             scanned: RwLock::default(),
+            templates: RwLock::default(),
         }
     }
 
     fn has(&self, name: &str) -> bool {
-        self.by_name.contains_key(OsStr::new(name))
+        !self.own.named(Path::new(name)).is_empty()
     }
 
-    /// The folders that a unit needs to find the headers of the tree that it reaches, in the order in
-    /// which it turns out to need them.
-    fn folders(&self, source: &Path) -> Vec<Folder> {
-        let mut folders = Vec::new();
+    /// Follows a unit's `#include`s through the files of the tree.
+    fn reached(&self, source: &Path) -> Reached {
+        let mut reached = Reached::default();
         let mut seen: HashSet<PathBuf> = HashSet::from([source.to_path_buf()]);
-        let mut queue = std::collections::VecDeque::from([source.to_path_buf()]);
+        let mut queue = VecDeque::from([source.to_path_buf()]);
         while let Some(file) = queue.pop_front() {
             for include in self.includes(&file).iter() {
-                let Some(header) = self.resolve(&file, include, &mut folders) else {
-                    continue;
-                };
-                if seen.insert(header.clone()) {
-                    queue.push_back(header);
+                match self.resolve(&file, include, &mut reached.folders) {
+                    Some(header) if seen.insert(header.clone()) => queue.push_back(header),
+                    Some(_) => {}
+                    None if !is_standard(&include.name) && self.has_template(&include.name) => {
+                        let known = reached
+                            .ungenerated
+                            .iter()
+                            .any(|(name, _)| *name == include.name);
+                        if !known {
+                            let file = self.tree.name_path(&file).shown;
+                            let (line, column) = (include.line, include.column);
+                            let place = Place { file, line, column };
+                            reached.ungenerated.push((include.name.clone(), place));
+                        }
+                    }
+                    None => {}
                 }
             }
         }
-        folders
+        reached
     }
 
     /// The file of the tree that an `#include` in `from` means; a folder needed for that is added.
@@ -158,23 +209,28 @@ impl<'a> IncludeFinder<'a> {
         let here = from.parent().unwrap_or(Path::new("/"));
         let known = |folder: &Path| {
             let path = normalise(&folder.join(&include.name));
-            self.all.contains(path.as_path()).then_some(path)
+            self.exists(&path).then_some(path)
         };
         if include.quoted
             && let Some(header) = known(here)
         {
             return Some(header);
         }
-        let reachable = folders
+        let mut reachable = folders
             .iter()
             .filter(|folder| include.quoted || !folder.quoted);
-        if let Some(header) = reachable.into_iter().find_map(|folder| known(&folder.path)) {
+        if let Some(header) = reachable.find_map(|folder| known(&folder.path)) {
             return Some(header);
         }
         if !include.quoted && is_standard(&include.name) {
             return None;
         }
-        let header = self.nearest(here, &include.name)?;
+        let project = || {
+            self.project
+                .get_or_init(|| Index::new(self.tree.project_files()))
+        };
+        let header = self.own.nearest(here, &include.name);
+        let header = header.or_else(|| project().nearest(here, &include.name))?;
         let folder = header.ancestors().nth(include.name.components().count())?;
         folders.push(Folder {
             path: folder.to_path_buf(),
@@ -183,24 +239,20 @@ impl<'a> IncludeFinder<'a> {
         Some(header.to_path_buf())
     }
 
-    /// The file whose path ends in `name` and that shares most of its way with `here`.
-    fn nearest(&self, here: &Path, name: &Path) -> Option<&'a Path> {
-        let candidates = self
-            .by_name
-            .get(name.file_name()?)?
-            .iter()
-            .filter(|file| file.ends_with(name));
-        let distance = |file: &Path| {
-            let shared = file
-                .components()
-                .zip(here.components())
-                .take_while(|(a, b)| a == b)
-                .count();
-            (std::cmp::Reverse(shared), file.components().count())
-        };
-        candidates
-            .copied()
-            .min_by(|a, b| distance(a).cmp(&distance(b)).then_with(|| a.cmp(b)))
+    fn exists(&self, path: &Path) -> bool {
+        match path.starts_with(self.tree.root()) {
+            true => self.own.named(path).contains(&path),
+            false => path.is_file(),
+        }
+    }
+
+    fn has_template(&self, name: &Path) -> bool {
+        if let Some(known) = self.templates.read().get(name) {
+            return *known;
+        }
+        let found = self.tree.template(name).is_some();
+        self.templates.write().insert(name.to_path_buf(), found);
+        found
     }
 
     fn includes(&self, file: &Path) -> Arc<[Include]> {
@@ -224,37 +276,44 @@ fn is_standard(name: &Path) -> bool {
 
 /// The `#include`s of a file, whatever `#if`s surround them.
 fn scan(text: &[u8]) -> Arc<[Include]> {
-    let directive = |line: &[u8]| {
-        let rest = line
-            .trim_ascii_start()
-            .strip_prefix(b"#")?
-            .trim_ascii_start();
-        let rest = rest.strip_prefix(b"include")?;
-        let rest = rest
-            .strip_prefix(b"_next")
-            .unwrap_or(rest)
-            .trim_ascii_start();
-        let (quoted, end) = match rest.first()? {
-            b'"' => (true, b'"'),
-            b'<' => (false, b'>'),
-            _ => return None,
-        };
-        let rest = &rest[1..];
-        let name = &rest[..memchr::memchr(end, rest)?];
-        (!name.is_empty()).then(|| Include {
-            name: OsStr::from_bytes(name).into(),
-            quoted,
-        })
-    };
-    // Most lines have no `#`, and looking for those that do is much quicker than splitting lines.
+    // Few lines have a `#`, and looking for those is much quicker than splitting lines.
     let mut includes = Vec::new();
+    let (mut line, mut counted) = (1, 0);
     for hash in memchr::memchr_iter(b'#', text) {
         let start = memchr::memrchr(b'\n', &text[..hash]).map_or(0, |newline| newline + 1);
-        if text[start..hash].trim_ascii().is_empty() {
-            let end =
-                memchr::memchr(b'\n', &text[hash..]).map_or(text.len(), |length| hash + length);
-            includes.extend(directive(&text[hash..end]));
+        if !text[start..hash].trim_ascii().is_empty() {
+            continue;
+        }
+        let end = memchr::memchr(b'\n', &text[hash..]).map_or(text.len(), |length| hash + length);
+        if let Some((name, quoted)) = included(&text[hash + 1..end]) {
+            line += memchr::memchr_iter(b'\n', &text[counted..hash]).count() as u32;
+            counted = hash;
+            let at = name.as_ptr() as usize - text[start..].as_ptr() as usize;
+            let name = OsStr::from_bytes(name).into();
+            includes.push(Include {
+                name,
+                quoted,
+                line,
+                column: at as u32,
+            });
         }
     }
     includes.into()
+}
+
+/// What a directive includes, given what follows its `#`, and whether in quotes.
+fn included(directive: &[u8]) -> Option<(&[u8], bool)> {
+    let rest = directive.trim_ascii_start().strip_prefix(b"include")?;
+    let rest = rest
+        .strip_prefix(b"_next")
+        .unwrap_or(rest)
+        .trim_ascii_start();
+    let (quoted, end) = match rest.first()? {
+        b'"' => (true, b'"'),
+        b'<' => (false, b'>'),
+        _ => return None,
+    };
+    let rest = &rest[1..];
+    let name = &rest[..memchr::memchr(end, rest)?];
+    (!name.is_empty()).then_some((name, quoted))
 }

@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::Place;
 use super::tree::normalise;
 
 /// How one translation unit is preprocessed.
@@ -27,6 +28,9 @@ pub struct CompileCommand {
     pub spelling: OsString,
     /// Made up for a file of a bare tree, so that what goes wrong may be the guess's fault.
     pub guessed: bool,
+    /// Headers that a build would make of templates and that are not there, each with the place that
+    /// asks for it.
+    pub ungenerated: Vec<(PathBuf, Place)>,
 }
 
 /// A command line taken apart.

@@ -105,15 +105,34 @@ pub(super) fn read(
         problems,
     };
     let base = text.as_ptr() as usize;
-    let mut commands = Vec::new();
     let mut line = Line {
         text: text.as_bytes(),
         offset: 0,
         line: 1,
     };
-    for (index, raw) in entries.iter().enumerate() {
+    let mut parsed = Vec::with_capacity(entries.len());
+    for raw in entries {
         let place = at(database, (line.of(raw.get().as_ptr() as usize - base), 0));
-        match reader.command(raw) {
+        let entry: Result<Entry, _> = serde_json::from_str(raw.get());
+        parsed.push((place, entry.map_err(|error| reason(&error))));
+    }
+    if let Some(moved) = Moved::find(
+        database,
+        parsed.iter().filter_map(|(_, entry)| entry.as_ref().ok()),
+    ) {
+        for (_, entry) in &mut parsed {
+            if let Ok(entry) = entry {
+                moved.apply(entry);
+            }
+        }
+        let message = format!("it was recorded in {}; read as of {}", moved.from, moved.to);
+        reader
+            .problems
+            .push(Problem::about(Severity::Warning, database, message));
+    }
+    let mut commands = Vec::new();
+    for (index, (place, entry)) in parsed.into_iter().enumerate() {
+        match entry.and_then(|entry| reader.command(entry)) {
             Ok(command) => commands.extend(command),
             Err(message) => {
                 let message = format!("entry {index}: {message}");
@@ -178,8 +197,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The command of one entry; `None` when it is not wanted. The error is for a person.
-    fn command(&mut self, raw: &RawValue) -> Result<Option<CompileCommand>, String> {
-        let entry: Entry = serde_json::from_str(raw.get()).map_err(|error| reason(&error))?;
+    fn command(&mut self, entry: Entry) -> Result<Option<CompileCommand>, String> {
         let here = self.database.parent().unwrap_or(Path::new("/"));
         let directory = normalise(&here.join(entry.directory.as_deref().unwrap_or("")));
         let file = Path::new(&entry.file);
@@ -225,6 +243,7 @@ impl Reader<'_> {
             compiler: parsed.compiler,
             arguments: parsed.arguments,
             guessed: false,
+            ungenerated: Vec::new(),
         };
         Ok(self.seen.insert(command.clone()).then_some(command))
     }
@@ -236,6 +255,83 @@ impl Reader<'_> {
             || source
                 .canonicalize()
                 .is_ok_and(|source| source.starts_with(canonical))
+    }
+}
+
+/// A tree that has moved, or was copied, since its database was recorded.
+struct Moved {
+    from: String,
+    to: String,
+}
+
+impl Moved {
+    /// Where the tree was, if none of its files is there any more but one is found by the end of its
+    /// path near the database.
+    fn find<'a>(
+        database: &Path,
+        entries: impl Iterator<Item = &'a Entry> + Clone,
+    ) -> Option<Moved> {
+        let here = database.parent()?;
+        let sources = entries.map(|entry| {
+            let directory = here.join(entry.directory.as_deref().unwrap_or(""));
+            normalise(&directory.join(&entry.file))
+        });
+        if sources.clone().any(|source| source.exists()) {
+            return None;
+        }
+        sources.take(100).find_map(|source| {
+            // The longest end of the path first, then the database's folder before those above it.
+            source
+                .ancestors()
+                .skip(1)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .skip(1)
+                .find_map(|from| {
+                    let rest = source.strip_prefix(from).ok()?;
+                    let to = here
+                        .ancestors()
+                        .take(3)
+                        .find(|to| to.join(rest).is_file())?;
+                    Some(Moved {
+                        from: from.to_str()?.to_owned(),
+                        to: to.to_str()?.to_owned(),
+                    })
+                })
+        })
+    }
+
+    fn apply(&self, entry: &mut Entry) {
+        let texts = [
+            Some(&mut entry.file),
+            entry.directory.as_mut(),
+            entry.command.as_mut(),
+        ];
+        let arguments = entry.arguments.iter_mut().flatten();
+        for text in texts.into_iter().flatten().chain(arguments) {
+            *text = self.replace(text);
+        }
+    }
+
+    /// `text` with each path below the old place in the new one.
+    fn replace(&self, text: &str) -> String {
+        let in_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
+        for (start, found) in text.match_indices(&self.from) {
+            let end = start + found.len();
+            if !text
+                .as_bytes()
+                .get(end)
+                .is_some_and(|&next| in_a_name(next))
+            {
+                out.push_str(&text[copied..start]);
+                out.push_str(&self.to);
+                copied = end;
+            }
+        }
+        out + &text[copied..]
     }
 }
 
@@ -462,6 +558,32 @@ mod tests {
         assert_eq!(
             names(&read_at(folder.path(), "netfilter/b.c").0.unwrap()),
             ["b.c"]
+        );
+    }
+
+    #[test]
+    fn a_database_that_was_recorded_elsewhere_is_read_as_of_here() {
+        let folder = tree(
+            &["src/a.c", "src/b.c"],
+            r#"[{"directory": "/gone/w/src", "file": "/gone/w/src/a.c",
+                 "command": "gcc -I/gone/w/inc -I/gone/w -I/gone/wide -c a.c"},
+                {"directory": "/gone/w/src", "file": "b.c", "arguments": ["gcc", "-c", "/gone/w/src/b.c"]}]"#,
+        );
+        let (commands, problems) = read_at(folder.path(), ".");
+        let commands = commands.unwrap();
+        assert_eq!(names(&commands), ["src/a.c", "src/b.c"]);
+        let here = folder.path().display();
+        let expected = [
+            format!("-I{here}/inc"),
+            format!("-I{here}"),
+            "-I/gone/wide".to_owned(),
+        ];
+        let expected: Vec<OsString> = expected.into_iter().map(OsString::from).collect();
+        assert_eq!(commands[0].arguments, expected);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(
+            problems[0].contains("it was recorded in /gone/w;"),
+            "{problems:?}"
         );
     }
 

@@ -12,6 +12,7 @@ mod preprocess;
 mod standin;
 mod tree;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -199,6 +200,9 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
                 problems.push(nothing_under(&file, &options.path));
             }
             Ok(commands) => {
+                if metadata.is_dir() {
+                    problems.extend(left_out(&tree, &commands));
+                }
                 return Ok(Capture {
                     tree,
                     origin: Origin::Database(file),
@@ -223,6 +227,28 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
         commands,
         problems,
     })
+}
+
+/// C files of the tree that a database knows nothing of.
+fn left_out(tree: &Tree, commands: &[CompileCommand]) -> Option<Problem> {
+    let read: HashSet<PathBuf> = commands
+        .iter()
+        .filter_map(|c| c.source.canonicalize().ok())
+        .collect();
+    let files = tree
+        .files()
+        .list
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "c"));
+    let mut left = files.clone().filter(|file| !read.contains(*file));
+    let first = left.next()?;
+    let message = format!(
+        "{} of the {} C files are in no compile command and are not read, {} for one",
+        1 + left.count(),
+        files.count(),
+        tree.name_path(first).shown
+    );
+    Some(Problem::new(Severity::Note, None, message))
 }
 
 fn nothing_under(database: &Path, path: &Path) -> Problem {

@@ -189,6 +189,16 @@ impl<'a> Preprocessor<'a> {
         }
         arguments.extend(self.extra.iter().cloned());
         let mut stand_ins: Option<StandIns> = None;
+        for (name, place) in &command.ungenerated {
+            let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
+            if let Some(message) = self.add_stand_in(folder, name).map_err(failed)? {
+                notes.push(Problem::new(
+                    Severity::Warning,
+                    Some(place.clone()),
+                    message,
+                ));
+            }
+        }
 
         for _ in 0..MENDING_LIMIT {
             let run = self
@@ -209,10 +219,7 @@ impl<'a> Preprocessor<'a> {
             let cause = fatal.as_ref().unwrap_or(&first);
             let mended = match cause.mend() {
                 Some(Mend::Header(name)) => {
-                    let folder = match &mut stand_ins {
-                        Some(folder) => folder,
-                        none => none.insert(StandIns::new().map_err(failed)?),
-                    };
+                    let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
                     self.add_stand_in(folder, &name).map_err(failed)?
                 }
                 Some(Mend::Flag(flag)) => {
@@ -589,6 +596,29 @@ mod tests {
         assert!(text.starts_with("int z;\nint one;\nint y;\n"), "{text}");
         assert!(text.contains("strlen") && !text.contains("compat") && !text.contains("two"));
         assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn a_part_of_a_project_finds_the_headers_of_the_whole() {
+        let folder = tree(&[
+            ("Makefile", ""),
+            ("include/x/h.h", "int h;"),
+            ("src/a.c", "#include <x/h.h>\n"),
+        ]);
+        let path = folder.path().join("src");
+        let capture = capture(&Options {
+            path,
+            compile_commands: None,
+        })
+        .unwrap();
+        let done = Preprocessor::new(&capture.tree, Vec::new())
+            .preprocess(&capture.commands[0])
+            .unwrap();
+        assert!(
+            String::from_utf8_lossy(&done.text).contains("int h;"),
+            "{:?}",
+            done.notes
+        );
     }
 
     #[test]

@@ -29,6 +29,14 @@ impl StandIns {
         Ok(stand_ins)
     }
 
+    /// The stand-ins of a unit, made when the first is needed.
+    pub(super) fn get(stand_ins: &mut Option<StandIns>) -> io::Result<&StandIns> {
+        Ok(match stand_ins {
+            Some(folder) => folder,
+            none => none.insert(StandIns::new()?),
+        })
+    }
+
     /// The folder to search.
     pub(super) fn search(&self) -> PathBuf {
         self.folder.path().join(["d"; DEPTH].join("/"))

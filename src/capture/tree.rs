@@ -32,6 +32,7 @@ pub struct Tree {
     known: RwLock<HashMap<PathBuf, HashMap<String, SourceName>>>,
     /// Found when first asked for.
     files: OnceLock<Files>,
+    project: OnceLock<Files>,
 }
 
 /// The files of a tree.
@@ -60,6 +61,7 @@ impl Tree {
             canonical: root.canonicalize()?,
             known: RwLock::default(),
             files: OnceLock::new(),
+            project: OnceLock::new(),
         })
     }
 
@@ -117,6 +119,14 @@ impl Tree {
         self.files.get_or_init(|| walk(&self.canonical))
     }
 
+    /// All files of the project that the tree is a part of; those of the tree if it is not.
+    pub(super) fn project_files(&self) -> &Files {
+        match project_root(&self.canonical) {
+            Some(root) => self.project.get_or_init(|| walk(&root)),
+            None => self.files(),
+        }
+    }
+
     /// The template that a header `name` is made of by a configure script, if the tree has one: its
     /// name and text. Of several, the one nearest to the root.
     pub(super) fn template(&self, name: &Path) -> Option<(String, String)> {
@@ -132,7 +142,7 @@ impl Tree {
             format!("{stem}_h.in"),
             format!("{base}in"),
         ];
-        let candidates = self.files().list.iter().filter(|file| {
+        let candidates = self.project_files().list.iter().filter(|file| {
             let file = file.file_name().and_then(|file| file.to_str());
             file.is_some_and(|file| names.iter().any(|name| name == file))
         });
@@ -158,6 +168,33 @@ impl Tree {
             .find_map(|root| lexical.strip_prefix(root).ok())
             .map(Path::to_path_buf)
     }
+}
+
+/// The folder above `folder` that a project starts at, as far as its files tell: the nearest under
+/// version control, or else the topmost of the folders next above that a build tool knows.
+fn project_root(folder: &Path) -> Option<PathBuf> {
+    const BUILD_FILES: &[&str] = &[
+        "Makefile",
+        "Makefile.am",
+        "Kbuild",
+        "CMakeLists.txt",
+        "meson.build",
+        "configure",
+        "configure.ac",
+    ];
+    // A home folder under version control is no project.
+    let home = std::env::home_dir();
+    let mut above = folder
+        .ancestors()
+        .take_while(|folder| home.as_deref() != Some(folder));
+    if let Some(root) = above.clone().find(|folder| folder.join(".git").exists()) {
+        return (root != folder).then(|| root.to_path_buf());
+    }
+    above.next();
+    above
+        .take_while(|folder| BUILD_FILES.iter().any(|file| folder.join(file).is_file()))
+        .last()
+        .map(Path::to_path_buf)
 }
 
 /// Finds the files under `root`. Links to folders are not followed, links to files only within the tree
@@ -259,6 +296,28 @@ mod tests {
             "{outside:?}"
         );
         assert_eq!(tree.name(&root, "<built-in>").shown, "<built-in>");
+    }
+
+    #[test]
+    fn a_project_starts_where_its_build_files_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("p/src/net")).unwrap();
+        assert_eq!(project_root(&root.join("p/src/net")), None);
+        fs::write(root.join("p/Makefile"), "").unwrap();
+        assert_eq!(
+            project_root(&root.join("p/src/net")),
+            None,
+            "src is not known to be built"
+        );
+        fs::write(root.join("p/src/Makefile"), "").unwrap();
+        assert_eq!(project_root(&root.join("p/src/net")), Some(root.join("p")));
+        fs::create_dir(root.join("p/src/.git")).unwrap();
+        assert_eq!(
+            project_root(&root.join("p/src/net")),
+            Some(root.join("p/src"))
+        );
+        assert_eq!(project_root(&root.join("p/src")), None);
     }
 
     #[cfg(unix)]
