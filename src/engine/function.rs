@@ -255,8 +255,7 @@ impl<'o> Queries<'o> {
     }
 
     fn solver_calls(&self) -> u64 {
-        let queries = &self.session.queries;
-        queries.sat + queries.unsat + queries.unknown
+        self.session.queries.solved
     }
 
     fn ask(&mut self, exec: &Executor<'_>, guard: Guard) -> Answer {
