@@ -90,6 +90,13 @@ fn a_unit_that_does_not_preprocess_costs_itself_and_strict_mode_tells() {
         ("bad.c", "#error this one is broken\n"),
         ("good.c", "int f(int x)\n{\n\treturn x;\n}\n"),
     ]);
+    let entry = |file| serde_json::json!({"directory": tree.path(), "file": file, "arguments": ["cc", "-c", file]});
+    let entries = serde_json::json!([entry("bad.c"), entry("good.c")]);
+    fs::write(
+        tree.path().join("compile_commands.json"),
+        entries.to_string(),
+    )
+    .unwrap();
     check(tree.path())
         .assert()
         .code(0)

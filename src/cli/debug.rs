@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::{CLEAN, DatabaseArguments, output, query};
 use crate::engine::function::{self, Options};
 use crate::engine::run::load_property;
-use crate::ir::Body;
+use crate::ir::{self, Body};
 use crate::store::Bodies;
 use crate::store::callees::StoredCallees;
 use crate::store::query::{FunctionRow, Reader, open_bodies};
@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Form::Summary { name } => query::function(&Reader::open(&folder)?, name)?,
         Form::Ir { name } => {
             let (_, body, _) = open(&folder, name)?;
-            output::write(None, |out| writeln!(out, "{body:#?}"))?;
+            output::write(None, |out| write!(out, "{}", ir::print::print(&body)))?;
         }
         Form::Terms { name, unroll } => {
             let (row, body, bodies) = open(&folder, name)?;
