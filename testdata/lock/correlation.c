@@ -114,26 +114,45 @@ void range(spinlock_t *lock, int n) //~ clean
 		spin_unlock(lock);
 }
 
-/* 10 takes the lock and does not release it: told by the argument, hence no mistake in here. */
-void range_off_by_one(spinlock_t *lock, int n) //~ clean
+/* 10 takes the lock and does not release it. */
+void range_off_by_one(spinlock_t *lock, int n)
 {
 	if (n >= 10)
 		spin_lock(lock);
 	work(n);
 	if (n > 10)
 		spin_unlock(lock);
+} //~ lock/inconsistent-exit
+
+/* The same in two functions, each of which is fine by itself. */
+static void lock_from(spinlock_t *lock, int n) //~ clean
+{
+	if (n >= 10)
+		spin_lock(lock);
+}
+
+static void unlock_from(spinlock_t *lock, int n) //~ clean
+{
+	if (n > 10)
+		spin_unlock(lock);
 }
 
 void off_by_one_caller(spinlock_t *lock)
 {
-	range_off_by_one(lock, 10);
-	range_off_by_one(lock, 11); //~ lock/double-lock
+	lock_from(lock, 10);
+	unlock_from(lock, 10);
+	lock_from(lock, 11); //~ lock/double-lock
+	unlock_from(lock, 11);
 }
 
-void off_by_one_caller_repaired(spinlock_t *lock) //~ clean
+void off_by_one_avoided(spinlock_t *lock) //~ clean
 {
-	range_off_by_one(lock, 9);
-	range_off_by_one(lock, 11);
+	lock_from(lock, 9);
+	unlock_from(lock, 9);
+	lock_from(lock, 11);
+	unlock_from(lock, 11);
+	lock_from(lock, 12);
+	unlock_from(lock, 12);
 }
 
 void ternary(struct job *a, struct job *b, int second) //~ clean

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-struct object { pthread_mutex_t lock; pthread_rwlock_t index; int value; };
+struct object { pthread_mutex_t lock; int value; };
 int work(int);
 
 static pthread_mutex_t nested_lock;
@@ -34,15 +34,6 @@ int error_keeps_lock(struct object *o)
 		return -1; //~ known-miss lock/held-on-exit
 	pthread_mutex_unlock(&o->lock);
 	return 0;
-}
-
-/* Entered with a reader's lock of the caller, this would be right. */
-void reader_released_twice(struct object *o)
-{
-	pthread_rwlock_rdlock(&o->index);
-	work(o->value);
-	pthread_rwlock_unlock(&o->index);
-	pthread_rwlock_unlock(&o->index); //~ known-miss lock/double-unlock
 }
 
 static void swap(struct object *a, struct object *b)

@@ -42,6 +42,26 @@ int nested_readers(struct map *m) //~ clean
 	return n;
 }
 
+int reader_released_twice(struct map *m)
+{
+	int n;
+
+	read_lock(&m->lock);
+	n = work(m->entries);
+	read_unlock(&m->lock);
+	read_unlock(&m->lock); //~ lock/double-unlock
+	return n;
+}
+
+/* Gives up the reader's lock that its caller holds. */
+int reader_handed_in(struct map *m) //~ clean
+{
+	int n = count(m);
+
+	read_unlock(&m->lock);
+	return n;
+}
+
 /* A reader waits for the writer, which is itself. */
 int reads_while_writing(struct map *m)
 {

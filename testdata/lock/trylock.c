@@ -139,3 +139,13 @@ int queried_and_held(struct object *o)
 	mutex_unlock(&o->mutex);
 	return 0;
 }
+
+void warn(void);
+
+/* The caller has to hold it: asking does not make it so. */
+void queried_before_release(struct object *o) //~ clean
+{
+	if (!mutex_is_locked(&o->mutex))
+		warn();
+	mutex_unlock(&o->mutex);
+}
