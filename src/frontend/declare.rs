@@ -57,6 +57,8 @@ pub struct Attributes {
     pub gnu_inline: bool,
     /// The function of `cleanup(f)`.
     pub cleanup: Option<Name>,
+    /// The limit of `#pragma pack(n)`.
+    pub pack: Option<Lazy>,
     mode: Option<String>,
     vector_size: Option<Lazy>,
 }
@@ -83,6 +85,11 @@ impl Attributes {
                     None => Lazy::Value(16),
                 }),
                 "packed" => self.packed = true,
+                "cassini_pack" => {
+                    if let Some(expr) = first {
+                        self.pack = Some(cx.number(expr)?);
+                    }
+                }
                 "noreturn" => self.noreturn = true,
                 "transparent_union" => self.transparent_union = true,
                 "gnu_inline" => self.gnu_inline = true,
@@ -407,6 +414,7 @@ fn va_list() -> Type {
         ],
         packed: false,
         aligns: Vec::new(),
+        pack: None,
         transparent: false,
     };
     Type::array(Type::new(Kind::Record(Arc::new(def))), Len::Known(1))
@@ -443,6 +451,7 @@ fn record_type<C: TypeContext>(
         fields,
         packed: attributes.packed,
         aligns: attributes.aligns,
+        pack: attributes.pack,
         transparent: attributes.transparent_union,
     };
     Ok(cx.end_record(begun, kind, def))

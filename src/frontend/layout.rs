@@ -17,6 +17,8 @@ pub struct MemberShape {
     pub packed: bool,
     /// Alignment by `aligned(n)` or `_Alignas` on the member itself.
     pub requested: Option<u64>,
+    /// The largest alignment that `#pragma pack(n)` allows.
+    pub limit: Option<u64>,
 }
 
 /// Where a member lies, in bits from the record's start.
@@ -64,10 +66,11 @@ pub fn lay_out(union: bool, minimum: u64, members: &[MemberShape]) -> RecordLayo
 
 /// The alignment that a member asks of its record.
 fn effective_align(member: &MemberShape) -> u64 {
-    match (member.packed, member.requested) {
+    let wanted = match (member.packed, member.requested) {
         (true, requested) => requested.unwrap_or(1),
         (false, requested) => member.align.max(requested.unwrap_or(1)),
-    }
+    };
+    wanted.min(member.limit.unwrap_or(u64::MAX))
 }
 
 fn place(start: u64, member: &MemberShape) -> u64 {
@@ -87,7 +90,7 @@ fn place(start: u64, member: &MemberShape) -> u64 {
             // A bit-field may not span more units of its type's alignment than the type does.
             let spanned = (start % type_align + width).div_ceil(type_align);
             let own = (member.size.saturating_mul(8)).div_ceil(type_align);
-            if !member.packed && spanned > own {
+            if !member.packed && member.limit.is_none() && spanned > own {
                 round_up(start, type_align)
             } else {
                 start

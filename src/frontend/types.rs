@@ -287,7 +287,9 @@ pub struct RecordDef {
     pub fields: Vec<Field>,
     pub packed: bool,
     pub aligns: Vec<Lazy>,
-    /// Tag, or the name given by a typedef: for display and for naming members.
+    /// The limit that `#pragma pack(n)` sets.
+    pub pack: Option<Lazy>,
+    /// `transparent_union`
     pub transparent: bool,
 }
 
@@ -374,8 +376,18 @@ impl fmt::Display for Type {
                 Kind::Function(_) => write!(f, "{to}"),
                 _ => write!(f, "{to} *"),
             },
-            Kind::Array(of, Len::Known(len)) => write!(f, "{of}[{len}]"),
-            Kind::Array(of, _) => write!(f, "{of}[]"),
+            Kind::Array(..) => {
+                let mut element = self;
+                let mut lengths = String::new();
+                while let Kind::Array(of, len) = &element.kind {
+                    match len {
+                        Len::Known(len) => lengths.push_str(&format!("[{len}]")),
+                        _ => lengths.push_str("[]"),
+                    }
+                    element = of;
+                }
+                write!(f, "{element}{lengths}")
+            }
             Kind::Function(signature) => {
                 write!(f, "{} (", signature.ret)?;
                 for (i, param) in signature.params.iter().enumerate() {

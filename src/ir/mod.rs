@@ -8,6 +8,13 @@
 //! [`ExprKind::Load`] and written with [`StmtKind::Store`]. Expressions have no side effects: calls,
 //! assignments and `++` inside a C expression become statements in evaluation order.
 
+#[cfg(test)]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss
+)]
+pub mod eval;
 pub mod print;
 
 use serde::{Deserialize, Serialize};

@@ -330,6 +330,11 @@ impl Lowerer<'_> {
                 let expr = self.b.unknown(Ty::Ptr);
                 Value::scalar_of(expr, Type::pointer(Type::void()))
             }
+            ("convertvector", [value, measured]) => {
+                self.effect(value)?;
+                let ty = self.measured_type(measured)?;
+                self.unknown_value(&ty)?
+            }
             ("real" | "imag", [value]) => {
                 let value = self.value(value)?;
                 let ty = match self.resolve(&value.ty)?.kind {

@@ -154,7 +154,11 @@ impl Lowerer<'_> {
         let mut args = Vec::with_capacity(values.len());
         for (i, value) in values.iter().enumerate() {
             let value = match signature.params.get(i) {
-                Some(param) => self.converted(value, &param.ty)?,
+                Some(param) => {
+                    // A typedef may hide an array or a function.
+                    let ty = self.resolve(&param.ty)?.adjusted();
+                    self.converted(value, &ty)?
+                }
                 None => self.promoted_argument(value)?,
             };
             args.push(match value.repr {

@@ -370,13 +370,16 @@ impl<'a> Lowerer<'a> {
     fn parameters(&mut self, definition: &ast::FunctionDefinition) -> Lower<(u32, bool)> {
         let (params, variadic) = match parameter_suffix(&definition.declarator.node) {
             Some(DerivedDeclarator::Function(function)) => {
+                let nodes = &function.node.parameters;
+                // Lengths of variable-length parameters are locals too: the parameters come first.
+                let slots = self.reserve(nodes.len());
                 let mut params = Vec::new();
-                for node in &function.node.parameters {
+                for (node, slot) in nodes.iter().zip(slots) {
                     let param = declare::parameter(self, &node.node)?;
                     if param.name.is_none() && matches!(self.resolve(&param.ty)?.kind, Kind::Void) {
                         continue;
                     }
-                    self.bind_parameter(&param)?;
+                    self.bind_parameter(&param, slot)?;
                     params.push(param);
                 }
                 let variadic = function.node.ellipsis == ast::Ellipsis::Some;
@@ -384,8 +387,9 @@ impl<'a> Lowerer<'a> {
             }
             Some(DerivedDeclarator::KRFunction(names)) => {
                 let params = self.old_parameters(names, &definition.declarations)?;
-                for param in &params {
-                    self.bind_parameter(param)?;
+                let slots = self.reserve(params.len());
+                for (param, slot) in params.iter().zip(slots) {
+                    self.bind_parameter(param, slot)?;
                 }
                 (params, false)
             }
@@ -426,22 +430,41 @@ impl<'a> Lowerer<'a> {
             .collect())
     }
 
-    fn bind_parameter(&mut self, param: &Param) -> Lower<()> {
+    /// The first locals, to be filled in with parameters.
+    fn reserve(&mut self, count: usize) -> Vec<LocalId> {
+        let empty = || Local {
+            name: String::new(),
+            size: 0,
+            ty: None,
+            type_name: String::new(),
+        };
+        (0..count).map(|_| self.b.local(empty())).collect()
+    }
+
+    fn bind_parameter(&mut self, param: &Param, slot: LocalId) -> Lower<()> {
         let ty = self.resolve(&param.ty)?.adjusted();
         let kept = match ty.kind {
             Kind::Pointer(_) if !matches!(param.ty.kind, Kind::Pointer(_)) => ty,
             _ => param.ty.clone(),
         };
         let name = param.name.as_deref().unwrap_or("");
-        let id = self.new_local(name, &kept)?;
+        let local = self.local_of(name, &kept)?;
+        if let Some(place) = self.b.locals.get_mut(slot.index()) {
+            *place = local;
+        }
         if let Some(name) = &param.name {
-            self.bind(name.clone(), Binding::Local { id, ty: kept });
+            self.bind(name.clone(), Binding::Local { id: slot, ty: kept });
         }
         Ok(())
     }
 
     /// A local variable of a complete type.
     fn new_local(&mut self, name: &str, ty: &Type) -> Lower<LocalId> {
+        let local = self.local_of(name, ty)?;
+        Ok(self.b.local(local))
+    }
+
+    fn local_of(&mut self, name: &str, ty: &Type) -> Lower<Local> {
         let (size, scalar) = match self.class(ty)? {
             Class::Scalar(scalar) => (u64::from(scalar.bits()).div_ceil(8), Some(scalar)),
             Class::Memory(size) => (size, None),
@@ -453,12 +476,12 @@ impl<'a> Lowerer<'a> {
             Class::Void | Class::Function => return lost(format!("variable {name} of type {ty}")),
         };
         let type_name = self.type_name(ty)?;
-        Ok(self.b.local(Local {
+        Ok(Local {
             name: name.to_owned(),
             size,
             ty: scalar,
             type_name,
-        }))
+        })
     }
 
     /// What `Local::type_name` shows: for a pointer, the type pointed to.
@@ -596,8 +619,39 @@ impl<'a> Lowerer<'a> {
         }
     }
 
+    /// lang-c reads `typeof(T)` and `typeof(T[n])` as expressions: the type, if it is one.
+    fn type_as_expression(&mut self, expr: &Node<Expression>) -> Lower<Option<Type>> {
+        match &expr.node {
+            Expression::Identifier(id) => {
+                let name = &id.node.name;
+                match self.local_binding(name) {
+                    Some(Binding::Typedef(ty)) => return Ok(Some(ty.clone())),
+                    Some(_) => return Ok(None),
+                    None => {}
+                }
+                if self.scope.ordinary(name).is_some() || name.starts_with("__func") {
+                    return Ok(None);
+                }
+                Ok(self.typedef_target(&Name::from(name.as_str())).ok())
+            }
+            Expression::BinaryOperator(binary)
+                if binary.node.operator.node == ast::BinaryOperator::Index =>
+            {
+                let Some(of) = self.type_as_expression(&binary.node.lhs)? else {
+                    return Ok(None);
+                };
+                let len = self.length(&binary.node.rhs)?;
+                Ok(Some(Type::array(of, len)))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// An expression's type, without evaluating it.
     fn type_of_expression(&mut self, expr: &Node<Expression>) -> Lower<Type> {
+        if let Some(ty) = self.type_as_expression(expr)? {
+            return Ok(ty);
+        }
         let (ty, _) = self.dry(|this| {
             Ok(match this.operand(expr)? {
                 Operand::Place(place) => place.ty,

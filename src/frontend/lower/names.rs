@@ -375,9 +375,14 @@ impl Lowerer<'_> {
     }
 
     fn lay_out_members(&mut self, def: &RecordDef) -> Lower<Layout> {
+        let limit = match &def.pack {
+            Some(pack) => Some(self.lazy(pack)?.max(1)),
+            None => None,
+        };
         let mut shapes = Vec::with_capacity(def.fields.len());
         for field in &def.fields {
-            shapes.push(self.shape(field, def.packed)?);
+            let shape = self.shape(field, def.packed)?;
+            shapes.push(MemberShape { limit, ..shape });
         }
         let minimum = self.largest(&def.aligns)?.unwrap_or(1);
         let placed = layout::lay_out(def.union, minimum, &shapes);
@@ -434,6 +439,7 @@ impl Lowerer<'_> {
             named: field.name.is_some(),
             packed: packed || field.packed,
             requested: self.largest(&field.aligns)?,
+            limit: None,
         })
     }
 

@@ -99,7 +99,9 @@ impl Normaliser<'_> {
             b"__signed" | b"__signed__" => "signed",
             b"__complex" | b"__complex__" => "_Complex",
             b"__thread" | b"thread_local" => "_Thread_local",
-            b"alignas" => "_Alignas",
+            b"_Alignas" | b"alignas" if self.spelling(at + 1) == b"(" => {
+                return self.alignas(at);
+            }
             b"static_assert" => "_Static_assert",
             b"nullptr" => "( ( void * ) 0 )",
             b"__null" => "( ( void * ) 0 )",
@@ -199,6 +201,20 @@ impl Normaliser<'_> {
             self.sequence(first, close, Context::Inner)?;
             self.add(") )");
         }
+        Ok(close + 1)
+    }
+
+    /// As an attribute, which lang-c takes among a member's specifiers too.
+    fn alignas(&mut self, at: usize) -> Result<usize, LossReason> {
+        let close = self.mate(at + 1);
+        let first = at + 2;
+        let is_type = is_type_keyword(self.spelling(first))
+            || matches!(self.spelling(first), b"const" | b"volatile")
+            || self.is_typedef(first);
+        self.emit(at, "__attribute__((aligned(");
+        self.add(if is_type { "_Alignof (" } else { "(" });
+        self.sequence(first, close, Context::Inner)?;
+        self.add("))))");
         Ok(close + 1)
     }
 
