@@ -256,7 +256,7 @@ impl<'a> Executor<'a> {
                 }
                 let step = frame.unrolling.step(&instance, target);
                 if let Some(iteration) = step.iteration
-                    && !self.may_iterate(frame, &step.to, iteration, guard)
+                    && !self.may_iterate(frame, &step.to, iteration)
                 {
                     self.cut = true;
                     continue;
@@ -287,15 +287,9 @@ impl<'a> Executor<'a> {
         self.exhausted.is_some()
     }
 
-    /// Whether a loop goes on: always up to the unrolling limit; beyond it only while all its exit
-    /// tests fold, so that concrete loops run to their end.
-    fn may_iterate(
-        &self,
-        frame: &Frame<'_>,
-        header: &Instance,
-        iteration: u32,
-        guard: Guard,
-    ) -> bool {
+    /// Whether a loop goes on: always up to the unrolling limit; beyond it only after an iteration
+    /// whose test folded. [`Self::ends_here`] sees to it that such a loop comes to an end.
+    fn may_iterate(&self, frame: &Frame<'_>, header: &Instance, iteration: u32) -> bool {
         if iteration < self.options.unroll {
             return true;
         }
@@ -306,8 +300,42 @@ impl<'a> Executor<'a> {
         if let Some(last) = before.last_mut() {
             *last -= 1;
         }
-        let key = (header.block, before);
-        frame.folded.contains(&key) && frame.headers.get(&key) == Some(&guard)
+        frame.folded.contains(&(header.block, before))
+    }
+
+    /// Whether to leave a loop at a test that folds to going on, rather than lose what follows it.
+    /// A loop that is concrete, no path having left it, is executed to its end, within bounds. Another
+    /// one (a search through a table of constant size) is left at its own test, the header's or the
+    /// latch's, once it has been unrolled: as if it had come to its end.
+    fn ends_here(
+        &self,
+        frame: &mut Frame<'_>,
+        test: BlockId,
+        taken: BlockId,
+        header: Instance,
+        guard: Guard,
+    ) -> bool {
+        let Some(&iteration) = header.iterations.last() else {
+            return false;
+        };
+        let mut first = header.iterations.clone();
+        if let Some(last) = first.last_mut() {
+            *last = 0;
+        }
+        let concrete = frame.headers.get(&(header.block, first)) == Some(&guard);
+        let ends = if concrete && self.blocks <= CONCRETE_BLOCKS {
+            iteration + 1 >= MAX_CONCRETE
+        } else if test == header.block {
+            iteration >= self.options.unroll
+        } else if taken == header.block {
+            iteration + 1 >= self.options.unroll
+        } else {
+            return false;
+        };
+        if !ends {
+            frame.folded.insert((header.block, header.iterations));
+        }
+        ends
     }
 
     fn statements(&mut self, frame: &mut Frame<'_>, instance: &Instance, state: &mut State) {
@@ -440,21 +468,11 @@ impl<'a> Executor<'a> {
             };
             let leaves = frame.unrolling.leaves_loop(instance.block, other)
                 && !frame.unrolling.leaves_loop(instance.block, taken);
-            if leaves && let Some(header) = frame.unrolling.innermost_header(instance) {
-                let last = if self.blocks > CONCRETE_BLOCKS {
-                    self.options.unroll
-                } else {
-                    MAX_CONCRETE
-                };
-                // The last iteration that will be executed: leave, rather than lose what follows.
-                if header
-                    .iterations
-                    .last()
-                    .is_some_and(|&iteration| iteration + 1 >= last)
-                {
-                    return vec![(other, state.guard)];
-                }
-                frame.folded.insert((header.block, header.iterations));
+            if leaves
+                && let Some(header) = frame.unrolling.innermost_header(instance)
+                && self.ends_here(frame, instance.block, taken, header, state.guard)
+            {
+                return vec![(other, state.guard)];
             }
             return vec![(taken, state.guard)];
         }

@@ -118,3 +118,32 @@ void counted(struct queue *q) //~ clean
 			spin_unlock(&q->lock);
 	}
 }
+
+/* What follows a search through a table of constant size is reached. */
+int first_free(struct queue *q)
+{
+	int i;
+
+	for (i = 0; i < 32; i++)
+		if (!q->items[i])
+			return i;
+	spin_lock(&q->lock);
+	q->length = 0;
+	spin_lock(&q->lock); //~ lock/double-lock
+	return -1;
+}
+
+int first_match(struct queue *q, int key) //~ clean
+{
+	int i = 0;
+
+	spin_lock(&q->lock);
+	do {
+		if (q->items[i] == key) {
+			spin_unlock(&q->lock);
+			return i;
+		}
+	} while (++i < 32);
+	spin_unlock(&q->lock);
+	return -1;
+}
