@@ -213,6 +213,12 @@ fn a_double_lock_is_reported_stored_and_explained_by_summaries() {
             "spin_lock  (not defined in the tree)",
         ));
     query(&["failures"]).code(0).stdout("");
+    query(&["sql", "SELECT rule, line FROM findings"])
+        .code(0)
+        .stdout("rule\tline\nlock/double-lock\t18\n");
+    query(&["sql", "DELETE FROM findings"])
+        .code(2)
+        .stderr(predicate::str::contains("readonly"));
 }
 
 #[test]

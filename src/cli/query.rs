@@ -40,6 +40,8 @@ enum Question {
     },
     /// What was lost in the last check, and why
     Failures,
+    /// Any SQL query over the database's tables (`SELECT sql FROM sqlite_schema` lists them)
+    Sql { query: String },
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
@@ -49,6 +51,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Question::Callers { name } => neighbours(&reader, name, Direction::Callers)?,
         Question::Callees { name } => neighbours(&reader, name, Direction::Callees)?,
         Question::Failures => failures(&reader)?,
+        Question::Sql { query } => {
+            let table = reader.sql(query)?;
+            output::write(None, |out| {
+                for row in &table {
+                    writeln!(out, "{}", row.join("\t"))?;
+                }
+                Ok(())
+            })?;
+        }
     }
     Ok(CLEAN)
 }

@@ -230,6 +230,12 @@ impl Task<'_> {
             self.store.database.commit()?;
         } else {
             self.store.database.finish(&findings)?;
+            let keys = program
+                .functions
+                .iter()
+                .filter_map(|f| f.body.as_ref().ok());
+            let forgotten = self.store.bodies.forget_old(keys.copied());
+            forgotten.map_err(StoreError::from)?;
         }
         self.store.bodies.flush().map_err(StoreError::from)?;
         Ok(Run {

@@ -1,7 +1,8 @@
-//! Points at the operation in the source line.
+//! Points at the operation in the source line, and quotes conditions.
 //!
 //! In: findings with lines, and columns counted in the preprocessed line (a macro earlier on the line
-//! shifts those). Out: columns in the source line as it is in the file.
+//! shifts those). Out: columns in the source line as it is in the file; steps that speak of a condition
+//! say which.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,13 +29,14 @@ impl Sources {
     }
 }
 
-/// Sets the columns of findings and of their traces' steps.
-pub(super) fn columns(findings: &mut [Finding], root: &Path) {
+/// Completes findings and their traces' steps from the source.
+pub(super) fn complete(findings: &mut [Finding], root: &Path) {
     let mut sources = Sources::default();
     for finding in findings {
         for step in &mut finding.trace {
             if let Some(text) = sources.line(root, &step.file, step.line) {
                 step.column = column(text, step.column, [step.message.as_str()]);
+                quote_condition(&mut step.message, text);
             }
         }
         if let Some(text) = sources.line(root, &finding.file, finding.line) {
@@ -47,6 +49,21 @@ pub(super) fn columns(findings: &mut [Finding], root: &Path) {
             finding.column = column(text, finding.column, [said, finding.message.as_str()]);
         }
     }
+}
+
+/// Adds the source of the condition to "… condition is true".
+fn quote_condition(message: &mut String, line: &str) {
+    const LENGTH: usize = 60;
+    if !(message.ends_with("condition is true") || message.ends_with("condition is false")) {
+        return;
+    }
+    let line = line.trim().trim_end_matches('{').trim_end();
+    if line.is_empty() {
+        return;
+    }
+    let quoted: String = line.chars().take(LENGTH).collect();
+    let rest = if quoted.len() < line.len() { "…" } else { "" };
+    message.push_str(&format!(": `{quoted}{rest}`"));
 }
 
 /// The 1-based column, in characters, of the first function called in `said` that the line names too;
@@ -105,5 +122,15 @@ mod tests {
         assert_eq!(column(line, 1, ["leaves p->lock locked"]), 2);
         assert_eq!(column(line, 400, ["é(x)"]), 2);
         assert_eq!(column("", 3, ["lock(x)"]), 3);
+    }
+
+    #[test]
+    fn a_condition_is_quoted_from_the_source() {
+        let mut message = "the condition is false".to_owned();
+        quote_condition(&mut message, "\t} else if (a < b) {");
+        assert_eq!(message, "the condition is false: `} else if (a < b)`");
+        let mut other = "calls f".to_owned();
+        quote_condition(&mut other, "if (x)");
+        assert_eq!(other, "calls f");
     }
 }

@@ -60,7 +60,7 @@ pub struct Finding {
 /// point at the operation where the source can be read. `root` is the folder that their files are
 /// relative to.
 pub fn arrange(mut findings: Vec<Finding>, root: &Path) -> Vec<Finding> {
-    locate::columns(&mut findings, root);
+    locate::complete(&mut findings, root);
     fn order(finding: &Finding) -> (&str, u32, &str, u32, &str) {
         let Finding {
             file,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::engine::analysis;
@@ -20,6 +21,8 @@ const PAGE_CACHE: u64 = 64 << 20;
 /// Names of sled's trees.
 const BODIES: &str = concat!("bodies-", env!("CASSINI_BUILD"));
 const UNITS: &str = concat!("units-", env!("CASSINI_BUILD"));
+/// So many bodies are kept whether or not they are in use.
+const KEPT: usize = 20_000;
 /// Small bodies kept decoded.
 const DECODED: usize = 8192;
 
@@ -31,6 +34,8 @@ pub struct Bodies {
     /// to be read from it.
     error: Mutex<Option<sled::Error>>,
     decoded: Cache<BodyKey, Arc<Body>>,
+    /// Units that this run has asked for.
+    used: Mutex<FxHashSet<UnitKey>>,
 }
 
 impl std::fmt::Debug for Bodies {
@@ -61,6 +66,7 @@ impl Bodies {
             database,
             error: Mutex::default(),
             decoded: Cache::new(DECODED),
+            used: Mutex::default(),
         })
     }
 
@@ -75,6 +81,20 @@ impl Bodies {
             Some(error) => Err(error),
             None => self.database.flush().map(drop),
         }
+    }
+
+    /// Forgets what this run did not use, once that is most of what there is: earlier states of a tree
+    /// are worth keeping (one switches branches), but not for ever. `used` are the keys of the bodies
+    /// in use.
+    pub fn forget_old(&self, used: impl Iterator<Item = BodyKey>) -> Result<(), sled::Error> {
+        let used: FxHashSet<BodyKey> = used.collect();
+        if self.bodies.len() < KEPT + 4 * used.len() {
+            return Ok(());
+        }
+        // An index must not outlive the bodies that it names.
+        let units = self.used.lock();
+        remove_keys(&self.units, |key| units.contains(&UnitKey(key)))?;
+        remove_keys(&self.bodies, |key| used.contains(&BodyKey(key)))
     }
 
     fn insert<T: Serialize>(&self, tree: &sled::Tree, key: &[u8], value: &T) {
@@ -102,12 +122,27 @@ impl Bodies {
     }
 }
 
+/// Removes the keys that are not kept.
+fn remove_keys<const N: usize>(
+    tree: &sled::Tree,
+    keep: impl Fn([u8; N]) -> bool,
+) -> Result<(), sled::Error> {
+    for key in tree.iter().keys() {
+        let key = key?;
+        if !<[u8; N]>::try_from(&*key).is_ok_and(&keep) {
+            tree.remove(key)?;
+        }
+    }
+    Ok(())
+}
+
 impl BodyStore for Bodies {
     fn put(&self, key: &BodyKey, body: &Body) {
         self.insert(&self.bodies, &key.0, body);
     }
 
     fn unit(&self, key: &UnitKey) -> Option<UnitIndex> {
+        self.used.lock().insert(*key);
         let bytes = self.units.get(key.0).ok().flatten()?;
         postcard::from_bytes(&bytes).ok()
     }
@@ -172,6 +207,29 @@ mod tests {
         let bodies = Bodies::open(folder.path()).unwrap();
         assert_eq!(*bodies.get(key).unwrap(), body("f"));
         assert_eq!(bodies.get(BodyKey([4; 16])), None);
+    }
+
+    #[test]
+    fn what_is_not_in_use_is_forgotten_once_it_is_most_of_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = Bodies::open(folder.path()).unwrap();
+        let key = |n: usize| {
+            let mut key = BodyKey([0; 16]);
+            key.0[..8].copy_from_slice(&n.to_le_bytes());
+            key
+        };
+        for n in 0..KEPT {
+            bodies.put(&key(n), &body("f"));
+        }
+        let used = || (0..10).map(key);
+        bodies.forget_old(used()).unwrap();
+        assert_eq!(bodies.bodies.len(), KEPT);
+        for n in KEPT..KEPT + 40 {
+            bodies.put(&key(n), &body("f"));
+        }
+        bodies.forget_old(used()).unwrap();
+        assert_eq!(bodies.bodies.len(), 10);
+        assert!(bodies.get(key(3)).is_some() && bodies.get(key(11)).is_none());
     }
 
     #[test]

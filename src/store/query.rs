@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::database::read_result;
@@ -211,6 +212,22 @@ impl Reader {
         Ok(duplicates)
     }
 
+    /// The rows that any SQL query gives, as text, below their columns' names. The database is open for
+    /// reading only.
+    pub fn sql(&self, query: &str) -> Result<Vec<Vec<String>>, StoreError> {
+        let mut statement = self.connection.prepare(query)?;
+        let names = statement.column_names();
+        let mut table = vec![names.iter().map(|name| (*name).to_owned()).collect()];
+        let columns = statement.column_count();
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let cells: Result<Vec<String>, rusqlite::Error> =
+                (0..columns).map(|column| cell(row, column)).collect();
+            table.push(cells?);
+        }
+        Ok(table)
+    }
+
     /// How many functions the last run did not reach.
     pub fn unfinished(&self) -> Result<u64, StoreError> {
         let count: Option<i64> = self
@@ -223,6 +240,17 @@ impl Reader {
             .optional()?;
         Ok(count.unwrap_or(0).cast_unsigned())
     }
+}
+
+/// A value as text; bytes in hexadecimal.
+fn cell(row: &Row<'_>, column: usize) -> Result<String, rusqlite::Error> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => String::new(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        ValueRef::Blob(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    })
 }
 
 /// The body cache of `folder`, open beside no run.
