@@ -9,6 +9,7 @@ mod command;
 mod compile_commands;
 mod complaint;
 mod preprocess;
+mod problem;
 mod standin;
 mod tree;
 
@@ -16,11 +17,11 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use command::CompileCommand;
 pub use preprocess::{NoCompiler, PreprocessError, Preprocessed, Preprocessor};
+pub use problem::{Place, Problem, Severity, distinct};
 pub use tree::{SourceName, Tree};
 
 /// Where to look for the program.
@@ -58,81 +59,6 @@ impl fmt::Display for Origin {
             Origin::Database(path) => write!(f, "{}", path.display()),
             Origin::BareTree => write!(f, "the files found (no compile_commands.json)"),
         }
-    }
-}
-
-/// How grave a [`Problem`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Something of the program is lost.
-    Error,
-    /// Something was guessed.
-    Warning,
-    /// Worth knowing.
-    Note,
-}
-
-/// A place in a file; line and column are 1-based, 0 when unknown.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
-    pub file: String,
-    pub line: u32,
-    pub column: u32,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        for number in [self.line, self.column] {
-            if number == 0 {
-                break;
-            }
-            write!(f, ":{number}")?;
-        }
-        Ok(())
-    }
-}
-
-/// Something that a person should know about how the tree was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Problem {
-    pub severity: Severity,
-    pub place: Option<Place>,
-    pub message: String,
-}
-
-impl Problem {
-    fn new(severity: Severity, place: Option<Place>, message: impl Into<String>) -> Self {
-        Problem {
-            severity,
-            place,
-            message: message.into(),
-        }
-    }
-
-    /// A problem with a whole file.
-    fn about(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
-        let place = Place {
-            file: path.display().to_string(),
-            line: 0,
-            column: 0,
-        };
-        Problem::new(severity, Some(place), message)
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
-        }
-        let severity = match self.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        write!(f, "{severity}: {}", self.message)
     }
 }
 

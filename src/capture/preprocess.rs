@@ -206,7 +206,7 @@ impl<'a> Preprocessor<'a> {
                 .map_err(failed)?;
             *cpu += run.cpu;
             if run.success {
-                return Ok(run.text);
+                return Ok(finish(stand_ins, run.text));
             }
             let first = Complaint::first(&run.messages).ok_or_else(|| {
                 let program = compiler.program.display();
@@ -250,7 +250,7 @@ impl<'a> Preprocessor<'a> {
                 severity: Severity::Warning,
                 ..problem
             });
-            return Ok(run.text);
+            return Ok(finish(stand_ins, run.text));
         }
         Err(at_source(
             Severity::Error,
@@ -381,6 +381,14 @@ impl<'a> Preprocessor<'a> {
         } else {
             self.path.iter().map(|folder| folder.join(name)).find(runs)
         }
+    }
+}
+
+/// The text without what differs from run to run.
+fn finish(stand_ins: Option<StandIns>, text: Vec<u8>) -> Vec<u8> {
+    match stand_ins {
+        Some(stand_ins) => stand_ins.anonymise(text),
+        None => text,
     }
 }
 
@@ -596,6 +604,24 @@ mod tests {
         assert!(text.starts_with("int z;\nint one;\nint y;\n"), "{text}");
         assert!(text.contains("strlen") && !text.contains("compat") && !text.contains("two"));
         assert!(notes.is_empty(), "{notes:?}");
+    }
+
+    #[test]
+    fn the_text_is_the_same_from_run_to_run() {
+        let files = [
+            (
+                "a.c",
+                "#include <gone.h>\nconst char *d = __DATE__ __TIME__;",
+            ),
+            ("gone.h.in", "int g;"),
+        ];
+        let folder = tree(&files);
+        let capture = captured(&folder);
+        let preprocessor = Preprocessor::new(&capture.tree, Vec::new());
+        let text = || preprocessor.preprocess(&capture.commands[0]).unwrap().text;
+        let first = text();
+        assert!(String::from_utf8_lossy(&first).contains("\"<missing>/d/"));
+        assert_eq!(first, text());
     }
 
     #[test]

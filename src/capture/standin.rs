@@ -6,12 +6,16 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
 /// Marks the stand-ins' folders in paths, for [`shown`].
 const MARK: &str = "cassini-missing-";
+
+/// Stands for the stand-ins' folder in text and in what people read.
+const MISSING: &str = "<missing>";
 
 /// So many folders lie between a unit's folder and the one that is searched, so that `../x.h` stays inside.
 const DEPTH: usize = 8;
@@ -40,6 +44,20 @@ impl StandIns {
     /// The folder to search.
     pub(super) fn search(&self) -> PathBuf {
         self.folder.path().join(["d"; DEPTH].join("/"))
+    }
+
+    /// Takes the folder's name, which differs from run to run, out of a preprocessed text.
+    pub(super) fn anonymise(&self, text: Vec<u8>) -> Vec<u8> {
+        let folder = self.folder.path().as_os_str().as_bytes();
+        let mut out = Vec::with_capacity(text.len());
+        let mut copied = 0;
+        for start in memchr::memmem::find_iter(&text, folder) {
+            out.extend_from_slice(&text[copied..start]);
+            out.extend_from_slice(MISSING.as_bytes());
+            copied = start + folder.len();
+        }
+        out.extend_from_slice(&text[copied..]);
+        out
     }
 
     /// Makes `name` exist with this text. False if it does already, or cannot.
@@ -75,10 +93,11 @@ impl StandIns {
 
 /// How a stand-in is named to people; `None` if the path is none.
 pub(super) fn shown(path: &str) -> Option<String> {
-    let (_, rest) = path.split_once(MARK)?;
-    let (_, name) = rest.split_once('/')?;
-    let name = name.trim_start_matches("d/");
-    Some(format!("<missing>/{name}"))
+    let name = match path.strip_prefix(MISSING) {
+        Some(name) => name.strip_prefix('/')?,
+        None => path.split_once(MARK)?.1.split_once('/')?.1,
+    };
+    Some(format!("{MISSING}/{}", name.trim_start_matches("d/")))
 }
 
 /// What can be made of a header's template: `config.h.in` of autoconf or CMake, `version.h.in`.
@@ -209,6 +228,13 @@ mod tests {
             Some("<missing>/a/b.h")
         );
         assert_eq!(shown("/usr/include/stdio.h"), None);
+        let text = stand_ins.anonymise(format!("# 1 \"{}\"\nint a;", path.display()).into());
+        let marker = "# 1 \"<missing>/d/d/d/d/d/d/d/d/a/b.h\"\nint a;";
+        assert_eq!(String::from_utf8(text).unwrap(), marker);
+        assert_eq!(
+            shown("<missing>/d/d/a/b.h").as_deref(),
+            Some("<missing>/a/b.h")
+        );
     }
 
     #[test]

@@ -81,13 +81,11 @@ impl Tree {
         {
             return known.clone();
         }
-        let answer = if name.starts_with('<') && name.ends_with('>') {
-            SourceName {
-                shown: name.to_owned(),
-                own: false,
-            }
-        } else {
-            self.name_path(&directory.join(name))
+        let not_own = |shown: String| SourceName { shown, own: false };
+        let answer = match super::standin::shown(name) {
+            Some(missing) => not_own(missing),
+            None if name.starts_with('<') && name.ends_with('>') => not_own(name.to_owned()),
+            None => self.name_path(&directory.join(name)),
         };
         let mut known = self.known.write();
         known
@@ -104,13 +102,10 @@ impl Tree {
                 shown: relative.to_string_lossy().into_owned(),
                 own: true,
             },
-            None => {
-                let shown = normalise(path).to_string_lossy().into_owned();
-                SourceName {
-                    shown: super::standin::shown(&shown).unwrap_or(shown),
-                    own: false,
-                }
-            }
+            None => SourceName {
+                shown: normalise(path).to_string_lossy().into_owned(),
+                own: false,
+            },
         }
     }
 

@@ -69,6 +69,7 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
         units.indexes.extend(index);
         units.problems.extend(problems);
     }
+    units.problems = capture::distinct(units.problems);
     Ok(units)
 }
 
