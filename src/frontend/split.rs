@@ -341,7 +341,11 @@ impl Scanner<'_, '_> {
         let mut body = None;
         while let Some(&byte) = self.text.get(self.at) {
             match CLASSES[usize::from(byte)] {
-                Class::Other => self.at += 1,
+                Class::Other => {
+                    let rest = &self.text[self.at + 1..];
+                    let is_other = |b: &&u8| CLASSES[usize::from(**b)] == Class::Other;
+                    self.at += 1 + rest.iter().take_while(is_other).count();
+                }
                 Class::Newline => self.newline(),
                 Class::Quote => self.literal(b'"'),
                 Class::Apostrophe => {
@@ -381,7 +385,8 @@ impl Scanner<'_, '_> {
                     self.at += length;
                     if matches!(bracket, b'(' | b'[' | b'{') {
                         if bracket == b'{' && open.is_empty() && body.is_none() {
-                            let head = &self.text[begin.at..before];
+                            self.gather(begin.at, before);
+                            let head = &self.scratch;
                             if head.trim_ascii().is_empty() || opens_body(head) {
                                 body = Some(before);
                             }
@@ -479,6 +484,12 @@ impl Scanner<'_, '_> {
         if self.markers.is_empty() {
             return xxh3_128_with_seed(&self.text[from..to], seed);
         }
+        self.gather(from, to);
+        xxh3_128_with_seed(&self.scratch, seed)
+    }
+
+    /// Copies a byte range without the directives in it to `scratch`.
+    fn gather(&mut self, from: usize, to: usize) {
         self.scratch.clear();
         let mut at = from;
         for &(start, end) in &self.markers {
@@ -488,7 +499,6 @@ impl Scanner<'_, '_> {
             }
         }
         self.scratch.extend_from_slice(&self.text[at..to]);
-        xxh3_128_with_seed(&self.scratch, seed)
     }
 
     /// The piece that a K&R definition's head starts with, if the pieces before the body are one:

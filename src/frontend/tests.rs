@@ -119,6 +119,8 @@ fn braces_that_open_no_body() {
         bodies("struct s { int a; } f(void) { return (struct s) { 1 }; }"),
         1
     );
+    assert_eq!(bodies("struct s a =\n# 3 \"x.c\" 3 4\n { 1 };"), 0);
+    assert_eq!(bodies("int a = sizeof (int[]) { 1, 2 };"), 0);
     assert_eq!(bodies("int (*f(int a))(void) { return 0; }"), 1);
     assert_eq!(bodies("void f(void) __attribute__((x(\"(\"))) { }"), 1);
     assert_eq!(bodies("int f(a, b) int a; char *b; { return a; }"), 1);
@@ -403,6 +405,10 @@ fn c23() {
     rewrites("enum e : unsigned char { A, B };", "enum e { A , B } ;");
     rewrites("int f(...);", "int f ( ) ;");
     parses("void f(void) { alignas(16) thread_local static int x; typeof_unqual(x) y = 0b101; }");
+    rewrites(
+        "struct s { _Alignas(8) _Alignas(long) char c; };",
+        "struct s { __attribute__((aligned( ( 8 )))) __attribute__((aligned( _Alignof ( long )))) char c ; } ;",
+    );
     parses("[[nodiscard(\"x\")]] int f(void); struct [[gnu::packed]] s { int a; };");
     parses("typedef _Bool bool; bool g(bool x) { bool y = x; return y; }");
 }

@@ -189,10 +189,7 @@ impl Normaliser<'_> {
         }
         let close = self.mate(at + 1);
         let first = at + 2;
-        if is_type_keyword(self.spelling(first))
-            || matches!(self.spelling(first), b"const" | b"volatile")
-            || self.is_typedef(first)
-        {
+        if self.starts_type(first) {
             self.emit(at, "_Alignof (");
             self.sequence(first, close, Context::Inner)?;
             self.add(")");
@@ -207,15 +204,18 @@ impl Normaliser<'_> {
     /// As an attribute, which lang-c takes among a member's specifiers too.
     fn alignas(&mut self, at: usize) -> Result<usize, LossReason> {
         let close = self.mate(at + 1);
-        let first = at + 2;
-        let is_type = is_type_keyword(self.spelling(first))
-            || matches!(self.spelling(first), b"const" | b"volatile")
-            || self.is_typedef(first);
+        let is_type = self.starts_type(at + 2);
         self.emit(at, "__attribute__((aligned(");
         self.add(if is_type { "_Alignof (" } else { "(" });
-        self.sequence(first, close, Context::Inner)?;
+        self.sequence(at + 2, close, Context::Inner)?;
         self.add("))))");
         Ok(close + 1)
+    }
+
+    fn starts_type(&self, at: usize) -> bool {
+        is_type_keyword(self.spelling(at))
+            || matches!(self.spelling(at), b"const" | b"volatile")
+            || self.is_typedef(at)
     }
 
     /// `sizeof (T) { … }` is the size of a compound literal.
