@@ -108,3 +108,83 @@ fn measure(files: &[std::path::PathBuf], all: bool) {
         bytes as f64 / 1e6 / splitting.as_secs_f64()
     );
 }
+
+/// Own files are those under no other folder than the tree's: relative and not in an include folder.
+struct KernelTree;
+
+impl Tree for KernelTree {
+    fn file(&self, marker: &str) -> SourceFile {
+        let name = marker.strip_prefix("./").unwrap_or(marker);
+        SourceFile {
+            own: !name.starts_with('/')
+                && !name.starts_with("include/")
+                && !name.starts_with("arch/")
+                && !name.starts_with('<'),
+            name: name.to_owned(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Counter {
+    bodies: std::sync::Mutex<HashSet<cassini::frontend::BodyKey>>,
+}
+
+impl cassini::frontend::unit::BodyStore for Counter {
+    fn put(&self, key: &cassini::frontend::BodyKey, _body: &cassini::ir::Body) {
+        self.bodies.lock().unwrap().insert(*key);
+    }
+}
+
+#[test]
+fn every_function_of_the_corpus_lowers() {
+    use cassini::frontend::unit::{FrontEnd, UnitSource};
+    let Some(folder) = std::env::var_os("CASSINI_PREPROCESSED") else {
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let front_end = FrontEnd::new();
+    let store = Counter::default();
+    let (mut own, mut reached, mut failed) = (0, 0, 0);
+    let mut reasons: BTreeMap<String, (u32, String)> = BTreeMap::new();
+    let start = Instant::now();
+    for path in &files {
+        let text = std::fs::read(path).unwrap();
+        let name = path
+            .file_stem()
+            .unwrap()
+            .to_string_lossy()
+            .replace("__", "/")
+            + ".c";
+        let index = front_end.unit(
+            &UnitSource {
+                source: &name,
+                text: &text,
+                tree: &KernelTree,
+                tree_key: [0; 32],
+            },
+            &store,
+        );
+        for function in &index.functions {
+            own += u32::from(function.own);
+            reached += u32::from(!function.own);
+            failed += u32::from(function.body.is_err());
+        }
+        for loss in index.losses {
+            let place = format!("{}:{} {:?}", loss.file, loss.line, loss.name);
+            reasons.entry(loss.reason.message).or_insert((0, place)).0 += 1;
+        }
+    }
+    for (reason, (count, example)) in &reasons {
+        println!("{count} × {reason}: {example}");
+    }
+    println!(
+        "{own} own functions, {reached} reached, {failed} failed, {} bodies, {:?}",
+        store.bodies.lock().unwrap().len(),
+        start.elapsed()
+    );
+}

@@ -152,7 +152,16 @@ impl Lowerer<'_> {
             return Ok(None);
         };
         if let Some(entity) = declared.entities.get(&name) {
-            return Ok(Some(Ordinary::Entity(entity.clone())));
+            let mut entity = entity.clone();
+            if entity.file.is_none()
+                && self.scope.internal(&name)
+                && let Some(id) = self.scope.ordinary(&name)
+            {
+                // `static` stands on another of its declarations.
+                let declaration = self.scope.declaration(id)?;
+                entity.file = declaration.places.files.first().cloned();
+            }
+            return Ok(Some(Ordinary::Entity(entity)));
         }
         if let Some((def, index)) = declared.enumerators.get(&name) {
             let values = self.enum_values(def)?;
