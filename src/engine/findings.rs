@@ -21,7 +21,7 @@ use crate::property::{Machine, Property, StateId, Target};
 use crate::report::{Finding, TraceStep};
 use crate::sat::Model;
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Exits, Feasible};
+use crate::summary::infer::{Exit, Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -38,6 +38,7 @@ pub struct Findings<'a> {
 
 /// Two ways out of the function that a caller cannot tell apart.
 struct Ambiguity {
+    entry: StateId,
     kept: (StateId, Guard),
     given_back: (StateId, Guard),
 }
@@ -91,7 +92,7 @@ impl<'a> Findings<'a> {
         &mut self,
         exec: &mut Executor<'_>,
         exit: &Exit<'_>,
-        exits: &[Exits],
+        exits: &mut [Exits],
         queries: &mut dyn Feasible,
     ) {
         for object in exits {
@@ -106,6 +107,8 @@ impl<'a> Findings<'a> {
                 continue;
             };
             self.failed.insert(key);
+            let Ambiguity { entry, kept: (state, paths), .. } = ambiguity;
+            object.report(exec, entry, state, paths);
             let Some(place) = witness::returns(exec, &kept).cloned() else {
                 continue;
             };
@@ -174,15 +177,6 @@ fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
     exec.machines[usize::from(object.machine.0)]
 }
 
-/// The paths of one move, `FALSE` if there is none.
-fn paths(exits: &Exits, from: Status, to: StateId) -> Guard {
-    let found = exits
-        .moves
-        .iter()
-        .find(|entry| entry.0 == from && entry.1 == Target::State(to));
-    found.map_or(Guard::FALSE, |entry| entry.2)
-}
-
 /// A pair of exits of an object that neither the result nor an out-parameter tells apart, with a
 /// model of each.
 fn ambiguity(
@@ -192,7 +186,7 @@ fn ambiguity(
     queries: &mut dyn Feasible,
 ) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
     let machine = machine(exec, exits.object);
-    let entries: BTreeSet<Status> = exits.moves.iter().map(|entry| entry.0).collect();
+    let entries: BTreeSet<StateId> = exits.moves.iter().map(|entry| entry.from).collect();
     // Paths on which the function has changed the object's state at some time.
     let mut moved = Guard::FALSE;
     for index in 0..exec.log.ops.len() {
@@ -202,17 +196,16 @@ fn ambiguity(
         }
     }
     let outputs = predicates::outputs(exec, exit);
-    for from in entries {
-        let Status::At(entry) = from else { continue };
+    for entry in entries {
         if entry != machine.initial && machine.counts() {
             continue;
         }
         for kept in machine.state_ids() {
-            let away = paths(exits, from, kept);
+            let away = exits.paths(entry, kept);
             if kept == entry || away == Guard::FALSE {
                 continue;
             }
-            let back = paths(exits, from, entry);
+            let back = exits.paths(entry, entry);
             let undone = exec.formula.guards.and(back, moved);
             let undoes = queries.possible(exec, undone) && undone != Guard::FALSE;
             let mut candidates = outputs.clone();
@@ -222,16 +215,19 @@ fn ambiguity(
                 candidates.extend(mined.into_iter().filter(|entry| entry.side == Side::Input));
             }
             for other in machine.state_ids() {
-                let there = paths(exits, from, other);
+                let there = exits.paths(entry, other);
                 if other == kept || there == Guard::FALSE {
                     continue;
                 }
+                let moved = |to: StateId, paths: Guard| Move {
+                    from: entry,
+                    to: Target::State(to),
+                    paths,
+                    reported: false,
+                };
                 let pair = Exits {
-                    object: exits.object,
-                    moves: vec![
-                        (from, Target::State(kept), away),
-                        (from, Target::State(other), there),
-                    ],
+                    moves: vec![moved(kept, away), moved(other, there)],
+                    ..exits.clone()
                 };
                 let chosen = predicates::select(exec, &candidates, &pair, queries);
                 let Some((left, right)) = open(exec, away, there, &chosen, queries) else {
@@ -247,6 +243,7 @@ fn ambiguity(
                         false => (left, right),
                     };
                     let ambiguity = Ambiguity {
+                        entry,
                         kept: (kept.0, kept.1),
                         given_back: (given_back.0, given_back.1),
                     };

@@ -139,8 +139,8 @@ pub fn analyse(
                     state: &state,
                     result: value,
                 };
-                let exits = infer::exits(&mut exec, &state);
-                findings.ambiguous_exits(&mut exec, &exit, &exits, &mut queries);
+                let mut exits = infer::exits(&mut exec, &state);
+                findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
                 result.summary = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
             }
             None => {

@@ -18,6 +18,7 @@ use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site};
 use crate::symbolic::memory::Origin;
+use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status, Tracked};
 use crate::symbolic::term::Term;
@@ -47,6 +48,7 @@ pub fn apply(
         .map(|input| binding.condition(exec, state, input))
         .collect();
     let mut objects: Vec<Vec<(Guard, Loc)>> = Vec::with_capacity(summary.objects.len());
+    name_objects(exec, state, summary, &binding);
     for object in &summary.objects {
         let places = match object.object.root {
             Root::Return => Vec::new(),
@@ -109,6 +111,28 @@ pub fn apply(
         state.guard = Guard::FALSE;
     }
     result
+}
+
+/// Names the callee's objects in the caller's terms where the caller's own source does not: `dev->lock`
+/// in a callee that gets `&card->dev` is `card->dev.lock` here.
+fn name_objects(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) {
+    for object in &summary.objects {
+        let Root::Param(index) = object.object.root else { continue };
+        let (Some(param), Some(arg)) =
+            (summary.params.get(index as usize), binding.root(&object.object.root))
+        else {
+            continue;
+        };
+        let Some(address) = binding.address(exec, state, &object.object) else { continue };
+        if let Some(name) = naming::through_call(&object.name, param, &exec.name_of_value(arg)) {
+            exec.names.object(address, &name);
+        }
+    }
 }
 
 /// An object that the callee made and returned: its state on the callee's entry means nothing to the
@@ -211,9 +235,17 @@ fn transition(
         let mut failures = Vec::new();
         for (row, enabled) in errors {
             let guard = exec.formula.guards.and(here, enabled);
-            if guard != Guard::FALSE {
-                failures.push((log(exec, row, guard), guard));
-                feasible = exec.formula.guards.or(feasible, guard);
+            feasible = exec.formula.guards.or(feasible, guard);
+            if row.reported {
+                continue;
+            }
+            // Whether the state was made here or by the caller: two different mistakes.
+            let ours = exec.formula.guards.and(guard, before.touched);
+            let theirs = exec.formula.guards.and_not(guard, before.touched);
+            for guard in [ours, theirs] {
+                if guard != Guard::FALSE {
+                    failures.push((log(exec, row, guard), guard));
+                }
             }
         }
         for (row, enabled) in moves {
@@ -221,12 +253,18 @@ fn transition(
             if guard == Guard::FALSE {
                 continue;
             }
-            log(exec, row, guard);
-            if let Target::State(to) = row.to {
-                after.add(&mut exec.formula, Status::At(to), guard);
-            }
-            after.touched = exec.formula.guards.or(after.touched, guard);
             feasible = exec.formula.guards.or(feasible, guard);
+            let to = match row.to {
+                Target::State(to) if !row.reported => to,
+                _ => from,
+            };
+            if !row.reported {
+                log(exec, row, guard);
+            }
+            after.add(&mut exec.formula, Status::At(to), guard);
+            if row.touched {
+                after.touched = exec.formula.guards.or(after.touched, guard);
+            }
             left = exec.formula.guards.and_not(left, guard);
         }
         for (event, guard) in failures {

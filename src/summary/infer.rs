@@ -12,7 +12,7 @@ use super::convert::Converter;
 use super::predicates::{Predicate, Side, select};
 use super::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, When};
 use crate::engine::witness;
-use crate::property::Target;
+use crate::property::{StateId, Target};
 use crate::sat::Model;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -30,12 +30,53 @@ pub struct Exit<'s> {
     pub result: Option<Term>,
 }
 
+/// One way through the function for an object.
+#[derive(Clone, Debug)]
+pub struct Move {
+    pub from: StateId,
+    pub to: Target,
+    pub paths: Guard,
+    /// See [`Row::reported`].
+    pub reported: bool,
+}
+
 /// How an object leaves the function: for each entry state and target the paths between them.
 #[derive(Clone, Debug)]
 pub struct Exits {
     pub object: Object,
-    /// `(entry state, exit, paths)`.
-    pub moves: Vec<(Status, Target, Guard)>,
+    /// Exclusive, in order of entry states.
+    pub moves: Vec<Move>,
+    /// The paths on which the function operates on the object.
+    pub touched: Guard,
+}
+
+impl Exits {
+    /// The paths of a move that is no part of a reported mistake; `FALSE` if there is none.
+    pub fn paths(&self, from: StateId, to: StateId) -> Guard {
+        let same = |entry: &&Move| {
+            entry.from == from && entry.to == Target::State(to) && !entry.reported
+        };
+        self.moves.iter().find(same).map_or(Guard::FALSE, |entry| entry.paths)
+    }
+
+    /// Marks some of the paths of a move as part of a reported mistake.
+    pub fn report(&mut self, exec: &mut Executor<'_>, from: StateId, to: StateId, paths: Guard) {
+        let to = Target::State(to);
+        let at = self
+            .moves
+            .iter()
+            .position(|entry| entry.from == from && entry.to == to && !entry.reported);
+        if let Some(at) = at {
+            let entry = &mut self.moves[at];
+            entry.paths = exec.formula.guards.and_not(entry.paths, paths);
+            let marked = Move { from, to, paths, reported: true };
+            if entry.paths == Guard::FALSE {
+                *entry = marked;
+            } else {
+                self.moves.insert(at + 1, marked);
+            }
+        }
+    }
 }
 
 /// What the function does to each object it touches.
@@ -43,33 +84,33 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
     let mut all = Vec::new();
     for (object, tracked) in &state.objects {
         let entry = exec.entry_state(*object);
-        let mut moves: Vec<(Status, Target, Guard)> = Vec::new();
+        let mut moves: Vec<Move> = Vec::new();
         for &(from, held) in &entry.set {
+            let Status::At(from) = from else { continue };
             for &(status, guard) in &tracked.set {
                 let paths = exec.formula.guards.and(state.guard, guard);
                 let paths = exec.formula.guards.and(paths, held);
                 if paths == Guard::FALSE {
                     continue;
                 }
-                let to = match status {
-                    Status::At(to) => Target::State(to),
+                let (to, reported) = match status {
+                    Status::At(to) => (Target::State(to), false),
                     Status::Error(event) => {
-                        Target::Error(exec.log.ops[event as usize].rule.clone())
+                        let event = &exec.log.ops[event as usize];
+                        let ours = event.rule.is_some() && event.touched != Guard::FALSE;
+                        (Target::Error(event.rule.clone()), ours)
                     }
                 };
-                match moves
-                    .iter_mut()
-                    .find(|known| known.0 == from && known.1 == to)
-                {
-                    Some(known) => known.2 = exec.formula.guards.or(known.2, paths),
-                    None => moves.push((from, to, paths)),
+                let known = moves.iter_mut().find(|known| {
+                    known.from == from && known.to == to && known.reported == reported
+                });
+                match known {
+                    Some(known) => known.paths = exec.formula.guards.or(known.paths, paths),
+                    None => moves.push(Move { from, to, paths, reported }),
                 }
             }
         }
-        all.push(Exits {
-            object: *object,
-            moves,
-        });
+        all.push(Exits { object: *object, moves, touched: tracked.touched });
     }
     all
 }
@@ -99,10 +140,7 @@ pub fn infer(
         let Some(interface) = converter.object(exec, object.object.loc) else {
             continue;
         };
-        let idle = object.moves.iter().all(|(from, to, _)| match (from, to) {
-            (Status::At(from), Target::State(to)) => from == to,
-            _ => false,
-        });
+        let idle = object.moves.iter().all(|entry| entry.to == Target::State(entry.from));
         if idle && object.moves.len() == exec.entry_state(object.object).set.len() {
             continue;
         }
@@ -155,8 +193,7 @@ fn rows(
         };
         columns.push((predicate.side, column));
     }
-    for (from, to, paths) in &exits.moves {
-        let Status::At(from) = *from else { continue };
+    for Move { from, to, paths, reported } in &exits.moves {
         let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
         enumerate(exec, *paths, chosen, &mut Vec::new(), &mut cubes, queries);
         for cube in merge_cubes(cubes) {
@@ -168,6 +205,8 @@ fn rows(
                     Some(false) => exec.formula.guards.and_not(guard, predicate.guard),
                 };
             }
+            let idle = exec.formula.guards.and_not(guard, exits.touched);
+            let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
             let trace = match queries.model(exec, guard) {
                 Some(model) => witness::inside(exec, &model, exits.object),
                 None => Vec::new(),
@@ -183,9 +222,11 @@ fn rows(
             summary.rows.push(Row {
                 object: index,
                 incond,
-                from,
+                from: *from,
                 outcond,
                 to: to.clone(),
+                touched,
+                reported: *reported,
                 trace,
             });
         }
@@ -194,10 +235,13 @@ fn rows(
     // before what changes it, failures last.
     let first = summary.rows.iter().position(|row| row.object == index);
     if let Some(first) = first {
-        summary.rows[first..].sort_by_key(|row| match &row.to {
-            Target::State(to) if *to == row.from => 0,
-            Target::State(_) => 1,
-            Target::Error(_) => 2,
+        summary.rows[first..].sort_by_key(|row| {
+            let kind = match &row.to {
+                Target::State(to) if *to == row.from => 0,
+                Target::State(_) => 1,
+                Target::Error(_) => 2,
+            };
+            (row.reported, kind)
         });
     }
 }

@@ -41,6 +41,12 @@ pub struct Row {
     /// Over [`Summary::outputs`], evaluated on exit.
     pub outcond: Cube,
     pub to: Target,
+    /// The function operates on the object on all paths that take this row, so that its state is known
+    /// afterwards whatever it was before.
+    pub touched: bool,
+    /// Part of a mistake that is reported in this function itself. Callers take it as mended: the
+    /// object leaves in the state it came in.
+    pub reported: bool,
     /// One way through the function that takes this row: the operations on the object, outermost
     /// call first.
     pub trace: Vec<TraceStep>,

@@ -6,11 +6,10 @@
 use super::convert::Converter;
 use super::infer::{Exit, Exits, Feasible, nonzero};
 use super::{IExpr, IObj, Offset, Root, When};
-use crate::property::Target;
+use crate::property::StateId;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
-use crate::symbolic::state::Status;
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
@@ -45,8 +44,8 @@ pub fn mine(
 ) -> Vec<Predicate> {
     let mut found = outputs(exec, exit);
     let mut conditions = Vec::new();
-    for (_, _, paths) in &exits.moves {
-        conditions.extend_from_slice(exec.formula.guards.support(*paths));
+    for entry in &exits.moves {
+        conditions.extend_from_slice(exec.formula.guards.support(entry.paths));
     }
     conditions.sort();
     conditions.dedup();
@@ -240,26 +239,15 @@ fn measure(
     chosen: &[Predicate],
     queries: &mut dyn Feasible,
 ) -> u64 {
-    let mut entries: Vec<Status> = exits.moves.iter().map(|entry| entry.0).collect();
+    let mut entries: Vec<StateId> = exits.moves.iter().map(|entry| entry.from).collect();
     entries.dedup();
     let mut total = 0;
     for from in entries {
-        let targets: Vec<Guard> = group_by_target(exits, from)
-            .into_iter()
-            .map(|entry| entry.1)
-            .collect();
+        let of_entry = exits.moves.iter().filter(|entry| entry.from == from && !entry.reported);
+        let targets: Vec<Guard> = of_entry.map(|entry| entry.paths).collect();
         total += open(exec, &targets, chosen, 1 << MAX_PREDICATES, queries);
     }
     total
-}
-
-fn group_by_target(exits: &Exits, from: Status) -> Vec<(&Target, Guard)> {
-    exits
-        .moves
-        .iter()
-        .filter(|entry| entry.0 == from)
-        .map(|(_, to, paths)| (to, *paths))
-        .collect()
 }
 
 fn open(

@@ -294,6 +294,8 @@ impl<'a> Effect<'a> {
                     from,
                     outcond,
                     to,
+                    touched: true,
+                    reported: false,
                     trace: Vec::new(),
                 });
             }

@@ -37,6 +37,9 @@ const MAX_CONCRETE: u32 = 256;
 /// Blocks after which folding loops are cut like others.
 const CONCRETE_BLOCKS: u64 = 3_000;
 
+/// Addresses above this are error numbers (IS_ERR), not pointers.
+const LAST_POINTER: u128 = u64::MAX as u128 - 4095;
+
 /// The slot that a frame's result is returned through.
 const RESULT: LocalId = LocalId(u32::MAX);
 
@@ -419,6 +422,7 @@ impl<'a> Executor<'a> {
                 match value {
                     Some(Arg::Scalar(value)) => {
                         let result = self.eval(frame, state, *value);
+                        self.assume_valid(state, result);
                         let bits = match body.ret {
                             RetTy::Scalar(ty) => ty.bits(),
                             _ => self.formula.terms.width(result),
@@ -449,6 +453,22 @@ impl<'a> Executor<'a> {
             }
             TermKind::Unreachable => Vec::new(),
         }
+    }
+
+    /// A pointer that this path went through is neither null nor an error number. Said of a result,
+    /// this tells the caller what its tests will find.
+    fn assume_valid(&mut self, state: &mut State, pointer: Term) {
+        if !state.nonnull.contains(&pointer) {
+            return;
+        }
+        let terms = &mut self.formula.terms;
+        let zero = terms.constant(0, POINTER_BITS);
+        let last = terms.constant(LAST_POINTER, POINTER_BITS);
+        let null = terms.eq(pointer, zero);
+        let error = terms.ult(last, pointer);
+        let invalid = terms.or(null, error);
+        let invalid = self.formula.guard_of(invalid);
+        state.guard = self.formula.guards.and_not(state.guard, invalid);
     }
 
     fn branch(
@@ -701,10 +721,27 @@ impl<'a> Executor<'a> {
         }
         let width = self.formula.terms.width(left);
         let right = self.resize(right, width);
-        let null = |side: Term, other: Term| {
-            self.formula.terms.as_const(side) == Some(0) && state.nonnull.contains(&other)
+        // What is known of pointers that every path here went through: neither null nor IS_ERR.
+        let limit = |side: Term, other: Term| match self.formula.terms.as_const(side) {
+            Some(constant) if state.nonnull.contains(&other) => Some(constant),
+            _ => None,
         };
-        let never_equal = null(left, right) || null(right, left);
+        let (on_left, on_right) = (limit(left, right), limit(right, left));
+        let never_equal = on_left == Some(0) || on_right == Some(0);
+        let above = |constant: Option<u128>| constant.is_some_and(|limit| limit > LAST_POINTER);
+        let known = match op {
+            CmpOp::Eq | CmpOp::Ne => None,
+            CmpOp::Lt | CmpOp::Le if above(on_right) => Some(true),
+            CmpOp::Gt | CmpOp::Ge if above(on_right) => Some(false),
+            CmpOp::Lt | CmpOp::Le if above(on_left) => Some(false),
+            CmpOp::Gt | CmpOp::Ge if above(on_left) => Some(true),
+            _ => None,
+        };
+        if let Some(known) = known
+            && !ty.signed()
+        {
+            return self.formula.terms.constant(u128::from(known), 1);
+        }
         let terms = &mut self.formula.terms;
         match (op, ty.signed()) {
             (CmpOp::Eq | CmpOp::Ne, _) => {
@@ -926,6 +963,17 @@ impl<'a> Executor<'a> {
             origins: &self.origins,
         };
         namer.lvalue(address)
+    }
+
+    /// A value as the source would write it.
+    pub fn name_of_value(&mut self, value: Term) -> String {
+        let mut namer = Namer {
+            names: &self.names,
+            terms: &mut self.formula.terms,
+            regions: &mut self.regions,
+            origins: &self.origins,
+        };
+        namer.value(value)
     }
 
     /// The state before a body that nothing is known to have called: its parameters are unknown.

@@ -25,6 +25,8 @@ pub struct Names {
     /// Names of members at offset 0, whose address is that of the record.
     first_members: FxHashMap<Term, String>,
     variables: FxHashMap<Term, String>,
+    /// Names that callees have for objects, in the caller's terms.
+    objects: FxHashMap<Term, String>,
 }
 
 impl Names {
@@ -32,6 +34,14 @@ impl Names {
     pub fn root(&mut self, address: Term, name: &str) {
         if !name.is_empty() && !self.roots.contains_key(&address) {
             self.roots.insert(address, name.to_string());
+        }
+    }
+
+    /// The name of a callee's object at an address. A name that the caller's own expressions give it
+    /// is preferred.
+    pub fn object(&mut self, address: Term, name: &str) {
+        if !self.links.contains_key(&address) && !self.first_members.contains_key(&address) {
+            self.objects.entry(address).or_insert_with(|| name.to_string());
         }
     }
 
@@ -78,11 +88,22 @@ pub struct Namer<'a> {
 impl Namer<'_> {
     /// The lvalue at an address.
     pub fn lvalue(&mut self, address: Term) -> String {
+        if let Some(name) = self.names.objects.get(&address) {
+            return name.clone();
+        }
         let name = self.lvalue_at(address, 0);
         match self.names.first_members.get(&address) {
             Some(first) => member_of(&name, first),
             None => name,
         }
+    }
+
+    /// The value as an rvalue: `dev`, `&dev->lock`.
+    pub fn value(&mut self, value: Term) -> String {
+        if self.names.roots.contains_key(&value) || self.names.links.contains_key(&value) {
+            return format!("&{}", self.lvalue_at(value, 0));
+        }
+        self.value_at(value, 0)
     }
 
     fn lvalue_at(&mut self, address: Term, depth: u32) -> String {
@@ -203,5 +224,29 @@ pub fn member_of(record: &str, member: &str) -> String {
     match record.strip_prefix('*') {
         Some(pointer) => format!("{pointer}->{member}"),
         None => format!("{record}.{member}"),
+    }
+}
+
+/// A callee's name for an object, `dev->lock`, where its parameter `dev` is bound to `arg`. `None` if
+/// the name does not start at the parameter or the argument has no name worth showing.
+pub fn through_call(name: &str, param: &str, arg: &str) -> Option<String> {
+    if param.is_empty() || arg.contains(['…', '(', ' ']) {
+        return None;
+    }
+    let object = |rest: &str| match (arg.strip_prefix('&'), rest.strip_prefix("->")) {
+        (Some(record), Some(member)) => Some(format!("{record}.{member}")),
+        (None, Some(_)) => Some(format!("{arg}{rest}")),
+        _ => None,
+    };
+    if let Some(rest) = name.strip_prefix(param)
+        && rest.starts_with("->")
+    {
+        return object(rest);
+    }
+    let rest = name.strip_prefix('*')?.strip_prefix(param)?;
+    match (rest, arg.strip_prefix('&')) {
+        ("", Some(record)) => Some(record.to_string()),
+        ("", None) => Some(format!("*{arg}")),
+        _ => None,
     }
 }
