@@ -107,7 +107,11 @@ impl<'a> Findings<'a> {
                 continue;
             };
             self.failed.insert(key);
-            let Ambiguity { entry, kept: (state, paths), .. } = ambiguity;
+            let Ambiguity {
+                entry,
+                kept: (state, paths),
+                ..
+            } = ambiguity;
             object.report(exec, entry, state, paths);
             let Some(place) = witness::returns(exec, &kept).cloned() else {
                 continue;

@@ -122,13 +122,18 @@ fn name_objects(
     binding: &Binding<'_, '_>,
 ) {
     for object in &summary.objects {
-        let Root::Param(index) = object.object.root else { continue };
-        let (Some(param), Some(arg)) =
-            (summary.params.get(index as usize), binding.root(&object.object.root))
-        else {
+        let Root::Param(index) = object.object.root else {
             continue;
         };
-        let Some(address) = binding.address(exec, state, &object.object) else { continue };
+        let (Some(param), Some(arg)) = (
+            summary.params.get(index as usize),
+            binding.root(&object.object.root),
+        ) else {
+            continue;
+        };
+        let Some(address) = binding.address(exec, state, &object.object) else {
+            continue;
+        };
         if let Some(name) = naming::through_call(&object.name, param, &exec.name_of_value(arg)) {
             exec.names.object(address, &name);
         }

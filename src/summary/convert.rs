@@ -19,7 +19,8 @@ const MAX_PATH: usize = 6;
 
 /// Names the objects and terms of one finished execution.
 pub struct Converter {
-    exprs: FxHashMap<Term, Option<IExpr>>,
+    /// What was converted before, with the nodes it took; `None` for what has no name.
+    exprs: FxHashMap<Term, Option<(IExpr, u32)>>,
     /// The result and the offset within the object it points to, if it is a plain pointer.
     result: Option<Loc>,
 }
@@ -41,12 +42,19 @@ impl Converter {
 
     /// The interface object at a location.
     pub fn object(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<IObj> {
-        self.object_within(exec, loc, MAX_PATH)
+        let mut budget = MAX_NODES;
+        self.object_within(exec, loc, MAX_PATH, &mut budget)
     }
 
-    fn object_within(&mut self, exec: &mut Executor<'_>, loc: Loc, steps: usize) -> Option<IObj> {
+    fn object_within(
+        &mut self,
+        exec: &mut Executor<'_>,
+        loc: Loc,
+        steps: usize,
+        budget: &mut u32,
+    ) -> Option<IObj> {
         let steps = steps.checked_sub(1)?;
-        let offset = self.offset(exec, loc)?;
+        let offset = self.offset(exec, loc, budget)?;
         let kind = exec.regions.kind(loc.region).clone();
         let mut object = match kind {
             RegionKind::Symbol(name) => IObj {
@@ -65,8 +73,8 @@ impl Converter {
                     Origin::Initial {
                         loc: pointer,
                         size: 8,
-                    } => self.object_within(exec, pointer, steps)?,
-                    _ => return self.returned(exec, loc),
+                    } => self.object_within(exec, pointer, steps, budget)?,
+                    _ => return self.returned(loc),
                 }
             }
             _ => return None,
@@ -76,12 +84,11 @@ impl Converter {
     }
 
     /// An object reached only through the result.
-    fn returned(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<IObj> {
+    fn returned(&self, loc: Loc) -> Option<IObj> {
         let result = self.result?;
         if result.region != loc.region || result.symbolic != loc.symbolic {
             return None;
         }
-        let _ = exec;
         let distance = loc.offset.checked_sub(result.offset)?;
         Some(IObj {
             root: Root::Return,
@@ -89,10 +96,10 @@ impl Converter {
         })
     }
 
-    fn offset(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<Offset> {
+    fn offset(&mut self, exec: &mut Executor<'_>, loc: Loc, budget: &mut u32) -> Option<Offset> {
         let mut terms = Vec::new();
         for (coefficient, term) in exec.regions.symbolic(loc.symbolic).to_vec() {
-            terms.push((coefficient, self.expr(exec, term)?));
+            terms.push((coefficient, self.expr_within(exec, term, budget)?));
         }
         terms.sort();
         Some(Offset {
@@ -113,14 +120,19 @@ impl Converter {
         term: Term,
         budget: &mut u32,
     ) -> Option<IExpr> {
-        *budget = budget.checked_sub(1)?;
         if let Some(known) = self.exprs.get(&term) {
-            return known.clone();
+            let (expr, nodes) = known.as_ref()?;
+            *budget = budget.checked_sub(*nodes)?;
+            return Some(expr.clone());
         }
+        let before = *budget;
+        *budget = budget.checked_sub(1)?;
         let converted = self.convert(exec, term, budget);
-        // A failure for want of budget is a failure of the whole; do not let it stick to a part.
+        // A failure for want of budget is one of the whole; it says nothing of its parts.
         if converted.is_some() || *budget > 0 {
-            self.exprs.insert(term, converted.clone());
+            let nodes = before - *budget;
+            self.exprs
+                .insert(term, converted.clone().map(|expr| (expr, nodes)));
         }
         converted
     }
@@ -135,9 +147,9 @@ impl Converter {
                     .filter(|_| width == crate::ir::POINTER_BITS)
                     .map(|loc| (loc, exec.regions.kind(loc.region).clone()));
                 match region {
-                    Some((loc, RegionKind::Symbol(_))) => {
-                        Some(IExpr::Address(self.object(exec, loc)?))
-                    }
+                    Some((loc, RegionKind::Symbol(_))) => Some(IExpr::Address(
+                        self.object_within(exec, loc, MAX_PATH, budget)?,
+                    )),
                     Some((_, RegionKind::Local { .. } | RegionKind::String(_))) => None,
                     _ => Some(IExpr::Const { value, width }),
                 }
@@ -152,7 +164,7 @@ impl Converter {
                     when: When::Entry,
                 }),
                 Origin::Initial { loc, .. } => {
-                    let object = self.object(exec, loc)?;
+                    let object = self.object_within(exec, loc, MAX_PATH, budget)?;
                     (object.root != Root::Return).then_some(IExpr::Value {
                         object,
                         width,

@@ -53,10 +53,12 @@ pub struct Exits {
 impl Exits {
     /// The paths of a move that is no part of a reported mistake; `FALSE` if there is none.
     pub fn paths(&self, from: StateId, to: StateId) -> Guard {
-        let same = |entry: &&Move| {
-            entry.from == from && entry.to == Target::State(to) && !entry.reported
-        };
-        self.moves.iter().find(same).map_or(Guard::FALSE, |entry| entry.paths)
+        let same =
+            |entry: &&Move| entry.from == from && entry.to == Target::State(to) && !entry.reported;
+        self.moves
+            .iter()
+            .find(same)
+            .map_or(Guard::FALSE, |entry| entry.paths)
     }
 
     /// Marks some of the paths of a move as part of a reported mistake.
@@ -69,7 +71,12 @@ impl Exits {
         if let Some(at) = at {
             let entry = &mut self.moves[at];
             entry.paths = exec.formula.guards.and_not(entry.paths, paths);
-            let marked = Move { from, to, paths, reported: true };
+            let marked = Move {
+                from,
+                to,
+                paths,
+                reported: true,
+            };
             if entry.paths == Guard::FALSE {
                 *entry = marked;
             } else {
@@ -106,11 +113,20 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
                 });
                 match known {
                     Some(known) => known.paths = exec.formula.guards.or(known.paths, paths),
-                    None => moves.push(Move { from, to, paths, reported }),
+                    None => moves.push(Move {
+                        from,
+                        to,
+                        paths,
+                        reported,
+                    }),
                 }
             }
         }
-        all.push(Exits { object: *object, moves, touched: tracked.touched });
+        all.push(Exits {
+            object: *object,
+            moves,
+            touched: tracked.touched,
+        });
     }
     all
 }
@@ -140,7 +156,10 @@ pub fn infer(
         let Some(interface) = converter.object(exec, object.object.loc) else {
             continue;
         };
-        let idle = object.moves.iter().all(|entry| entry.to == Target::State(entry.from));
+        let idle = object
+            .moves
+            .iter()
+            .all(|entry| entry.to == Target::State(entry.from));
         if idle && object.moves.len() == exec.entry_state(object.object).set.len() {
             continue;
         }
@@ -193,7 +212,13 @@ fn rows(
         };
         columns.push((predicate.side, column));
     }
-    for Move { from, to, paths, reported } in &exits.moves {
+    for Move {
+        from,
+        to,
+        paths,
+        reported,
+    } in &exits.moves
+    {
         let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
         enumerate(exec, *paths, chosen, &mut Vec::new(), &mut cubes, queries);
         for cube in merge_cubes(cubes) {

@@ -243,7 +243,10 @@ fn measure(
     entries.dedup();
     let mut total = 0;
     for from in entries {
-        let of_entry = exits.moves.iter().filter(|entry| entry.from == from && !entry.reported);
+        let of_entry = exits
+            .moves
+            .iter()
+            .filter(|entry| entry.from == from && !entry.reported);
         let targets: Vec<Guard> = of_entry.map(|entry| entry.paths).collect();
         total += open(exec, &targets, chosen, 1 << MAX_PREDICATES, queries);
     }

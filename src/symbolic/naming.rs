@@ -41,7 +41,9 @@ impl Names {
     /// is preferred.
     pub fn object(&mut self, address: Term, name: &str) {
         if !self.links.contains_key(&address) && !self.first_members.contains_key(&address) {
-            self.objects.entry(address).or_insert_with(|| name.to_string());
+            self.objects
+                .entry(address)
+                .or_insert_with(|| name.to_string());
         }
     }
 
