@@ -141,7 +141,7 @@ impl<'a> Preprocessor<'a> {
         let note = |((own, other), count): ((&OsStr, PathBuf), usize)| {
             let (own, other) = (own.display(), other.display());
             let message = format!(
-                "{own} is not installed; {count} units are preprocessed with {other} instead"
+                "{own} is not installed; {other} preprocesses in its place (units: {count})"
             );
             Problem::new(Severity::Note, None, message)
         };
@@ -554,7 +554,7 @@ mod tests {
         assert!(
             notes[0]
                 .message
-                .starts_with("no-such-gcc is not installed; 1 units are"),
+                .starts_with("no-such-gcc is not installed; /"),
             "{notes:?}"
         );
         let done = preprocessor.preprocess(&capture.commands[0]).unwrap();
