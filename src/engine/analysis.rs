@@ -111,8 +111,10 @@ struct Face {
     view: CalleeView,
     /// A hash of all that callers can learn of the function: part of the keys of their results.
     identity: blake3::Hash,
-    /// The function may be inlined, and so may all that it calls, this many calls deep.
+    /// The function may be inlined, and so may all that it calls but primitives, this many calls deep.
     inline_depth: Option<u8>,
+    /// The summary is given by seed data.
+    primitive: bool,
 }
 
 impl Face {
@@ -121,6 +123,14 @@ impl Face {
             view: CalleeView::Unknown,
             identity: blake3::hash(b"unknown"),
             inline_depth: None,
+            primitive: false,
+        }
+    }
+
+    fn primitive(summary: Arc<Summary>) -> Self {
+        Face {
+            primitive: true,
+            ..Face::summary(summary)
         }
     }
 
@@ -129,6 +139,7 @@ impl Face {
             identity: hash(&[b"summary", &encode(&*summary)]),
             view: CalleeView::Summary(summary),
             inline_depth: None,
+            primitive: false,
         }
     }
 
@@ -163,7 +174,7 @@ impl<'a> Run<'a> {
             if callee.function.is_none() {
                 externals.entry(&callee.name).or_insert_with(|| {
                     let seed = inputs.seeds.summary(&callee.name, None);
-                    seed.map_or_else(Face::unknown, Face::summary)
+                    seed.map_or_else(Face::unknown, Face::primitive)
                 });
             }
         }
@@ -264,34 +275,45 @@ impl<'a> Run<'a> {
 
     /// What callers see of a function that touches no object of any machine.
     fn noop(&self, id: FunctionId, body: BodyKey) -> Face {
-        let plain = Face {
+        let inlining = self.inlining(id, body);
+        Face {
             view: CalleeView::NoOp,
-            identity: blake3::hash(b"noop"),
-            inline_depth: None,
-        };
+            identity: inlining.map_or_else(|| blake3::hash(b"noop"), |(_, identity)| identity),
+            inline_depth: inlining.map(|(depth, _)| depth),
+            primitive: false,
+        }
+    }
+
+    /// What callers see of an analysed function.
+    fn analysed(&self, id: FunctionId, result: &FunctionResult) -> Face {
+        let mut face = face_of(result);
+        if let Ok(body) = self.function(id).body
+            && let Some((depth, identity)) = self.inlining(id, body)
+        {
+            face.identity = hash(&[face.identity.as_bytes(), identity.as_bytes()]);
+            face.inline_depth = Some(depth);
+        }
+        face
+    }
+
+    /// How many calls deep a function may be inlined, and a hash of the bodies that come with it;
+    /// `None` if it may not.
+    fn inlining(&self, id: FunctionId, body: BodyKey) -> Option<(u8, blake3::Hash)> {
         if !self.function(id).small {
-            return plain;
+            return None;
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"inline").update(&body.0);
         let mut depth = 0;
         for callee in &self.function(id).callees {
             // Undefined callees, members of the same component and large ones forbid inlining.
-            let face = callee.function.and_then(|_| self.face(callee));
-            let Some((face, callee_depth)) = face.and_then(|f| Some((f, f.inline_depth?))) else {
-                return plain;
-            };
-            depth = depth.max(callee_depth + 1);
+            let face = self.face(callee)?;
+            if !face.primitive {
+                depth = depth.max(face.inline_depth? + 1);
+            }
             hasher.update(face.identity.as_bytes());
         }
-        if depth > INLINE_DEPTH {
-            return plain;
-        }
-        Face {
-            view: CalleeView::NoOp,
-            identity: hasher.finalize(),
-            inline_depth: Some(depth),
-        }
+        (depth <= INLINE_DEPTH).then(|| (depth, hasher.finalize()))
     }
 
     /// The keys of the results of a component's functions.
@@ -384,11 +406,11 @@ impl<'a> Run<'a> {
     }
 
     fn finish_seeded(&self, id: FunctionId, summary: Arc<Summary>) {
-        self.finish(id, Face::summary(summary), Disposition::Seeded);
+        self.finish(id, Face::primitive(summary), Disposition::Seeded);
     }
 
     fn finish_result(&self, id: FunctionId, key: Option<ResultKey>, result: FunctionResult) {
-        let face = face_of(&result);
+        let face = self.analysed(id, &result);
         let disposition = match result.outcome {
             Outcome::Analysed => Disposition::Analysed,
             Outcome::OutOfBudget(what) => Disposition::OutOfBudget(what),
@@ -411,7 +433,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What callers see of an analysed function.
+/// What the members of its own component see of an analysed function.
 fn face_of(result: &FunctionResult) -> Face {
     match result.outcome {
         Outcome::Analysed => Face::summary(Arc::new(result.summary.clone())),
@@ -428,7 +450,7 @@ struct Caller<'r, 'a> {
 }
 
 impl<'a> Caller<'_, 'a> {
-    /// What a name means here: in the function itself, or in a tiny leaf inlined into it.
+    /// What a name means here: in the function itself, or in a tiny function inlined into it.
     fn resolve(&self, name: &SymbolName) -> Option<&'a CalleeRef> {
         self.resolve_in(self.function, name, 0)
     }

@@ -48,11 +48,18 @@ impl StoredCallees<'_> {
 
     fn tiny(&self, name: &SymbolName, depth: u32) -> Option<Arc<Body>> {
         let row = self.resolve(name).ok().flatten()?;
-        if row.outcome.as_deref() != Some("no-op") {
+        if !matches!(row.outcome.as_deref(), Some("no-op" | "analysed")) {
             return None;
         }
         let body = self.bodies.get(row.body?)?;
-        let leaves = |callee: &&SymbolName| depth > 0 && self.tiny(callee, depth - 1).is_some();
+        let leaves = |callee: &&SymbolName| {
+            let row = self.resolve(callee).ok().flatten();
+            let primitive = match row {
+                Some(row) => row.outcome.as_deref() == Some("seeded"),
+                None => self.seeds.summary(callee, None).is_some(),
+            };
+            primitive || depth > 0 && self.tiny(callee, depth - 1).is_some()
+        };
         (body.is_small() && body.direct_callees().iter().all(leaves)).then_some(body)
     }
 }

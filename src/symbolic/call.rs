@@ -39,39 +39,44 @@ impl Executor<'_> {
         let (callee, noreturn) = self.callee(frame, state, call);
         let site = frame.site(pos);
         let result = match callee {
-            Some(name) => match self.callees.view(&name) {
-                CalleeView::Summary(summary) => {
-                    let mut stack = self.stack.clone();
-                    stack.push(site);
-                    let width = scalar_width(call.ret);
-                    let call_site = CallSite {
-                        args: &args,
-                        result_width: width,
-                        text: &call.text,
-                        stack,
-                    };
-                    let result = apply::apply(self, state, &summary, &call_site);
-                    if result.is_none() {
-                        self.unknown_result(frame, state, call);
-                    }
-                    result
+            Some(name) => {
+                let view = self.callees.view(&name);
+                // What is in a record that comes back (a guard, with the lock that it holds) is beyond
+                // a summary.
+                let record = matches!(call.ret, RetTy::Record { .. });
+                let summarised = matches!(view, CalleeView::Summary(_)) && !record;
+                let body = match !summarised && self.stack.len() < MAX_INLINE_DEPTH {
+                    true => self.callees.inline_body(&name),
+                    false => None,
+                };
+                if let Some(body) = body {
+                    self.stack.push(site);
+                    self.inline(frame, state, call, &body, &args);
+                    self.stack.pop();
+                    return;
                 }
-                CalleeView::NoOp | CalleeView::Unknown => {
-                    let body = match self.stack.len() < MAX_INLINE_DEPTH {
-                        true => self.callees.inline_body(&name),
-                        false => None,
-                    };
-                    match body {
-                        Some(body) => {
-                            self.stack.push(site);
-                            self.inline(frame, state, call, &body, &args);
-                            self.stack.pop();
-                            return;
+                match view {
+                    CalleeView::Summary(summary) => {
+                        let mut stack = self.stack.clone();
+                        stack.push(site);
+                        let width = scalar_width(call.ret);
+                        let call_site = CallSite {
+                            args: &args,
+                            result_width: width,
+                            text: &call.text,
+                            stack,
+                        };
+                        let result = apply::apply(self, state, &summary, &call_site);
+                        if result.is_none() {
+                            self.unknown_result(frame, state, call);
                         }
-                        None => self.unknown_call(frame, state, call, &args),
+                        result
+                    }
+                    CalleeView::NoOp | CalleeView::Unknown => {
+                        self.unknown_call(frame, state, call, &args)
                     }
                 }
-            },
+            }
             None => self.unknown_call(frame, state, call, &args),
         };
         if noreturn {
