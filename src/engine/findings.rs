@@ -2,10 +2,10 @@
 //!
 //! In: the log, and how each object leaves the function. Out: findings, one for each object and cause.
 //!
-//! *Type A*: an operation fails although the function itself had put the object into that state, so it
-//! is wrong whatever the caller does. (The paper asks that errors be reachable from every entry state.
-//! That also holds of two unrelated mistakes of callers on different paths, as in its own
-//! `complex_wrapper`; that the state was made here is what it is after.)
+//! *Type A*: an operation fails in a state that the function itself has put the object into, and for
+//! the same inputs there is an error from every entry state: wrong whatever the caller does. (The paper
+//! asks for errors from every entry state alone. Its own `complex_wrapper` has one from each, on
+//! different inputs.)
 //!
 //! *Type B*: the object leaves in different states without a difference that the caller can observe.
 //! Conditions on entry values excuse it only where no exit of the function undoes what it did: a
@@ -68,6 +68,7 @@ impl<'a> Findings<'a> {
             if query == Guard::FALSE || self.failed.contains(&object) {
                 continue;
             }
+            let query = from_every_entry(exec, index);
             let Some(model) = queries.model(exec, query) else {
                 continue;
             };
@@ -175,6 +176,32 @@ impl<'a> Findings<'a> {
             trace,
         });
     }
+}
+
+/// The paths to a failing operation on which the function fails from every other entry state, too; or
+/// which begin in the machine's initial state, from which the function itself has moved the object. (A
+/// reader that releases twice only fails if its caller was no reader, but no caller means that.)
+fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
+    let failing = &exec.log.ops[event];
+    let (object, errors, touched) = (failing.object, failing.errors, failing.touched);
+    let initial = Status::At(machine(exec, object).initial);
+    let mut moved = Guard::FALSE;
+    for index in 0..event {
+        let earlier = &exec.log.ops[index];
+        if earlier.object == object && earlier.to.is_some_and(|to| to != earlier.from) {
+            moved = exec.formula.guards.or(moved, earlier.guard);
+        }
+    }
+    let entries = exec.entry_state(object);
+    let from_initial = exec.formula.guards.and(moved, entries.guard_of(initial));
+    let mut everywhere = Guard::TRUE;
+    for (_, entry) in entries.set {
+        let literals = exec.formula.guards.implied_literals(entry);
+        let from_here = exec.formula.guards.restrict(errors, &literals);
+        everywhere = exec.formula.guards.and(everywhere, from_here);
+    }
+    let wrong = exec.formula.guards.or(everywhere, from_initial);
+    exec.formula.guards.and(touched, wrong)
 }
 
 fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {

@@ -453,16 +453,17 @@ impl Body {
         removed < self.blocks.len()
     }
 
-    /// The functions called directly, in order of first mention, each once.
+    /// The functions that the body calls or takes the address of (which it may call later), in order of
+    /// first mention, each once.
     pub fn direct_callees(&self) -> Vec<&SymbolName> {
-        let mut seen = vec![false; self.symbols.len()];
-        let mut callees = Vec::new();
-        for stmt in self.blocks.iter().flat_map(|block| &block.stmts) {
-            if let StmtKind::Call(call) = &stmt.kind
-                && let Callee::Direct(symbol) = call.callee
-                && !std::mem::replace(&mut seen[symbol.index()], true)
-            {
-                callees.push(&self.symbol(symbol).name);
+        let functions = self
+            .symbols
+            .iter()
+            .filter(|symbol| matches!(symbol.kind, SymbolKind::Function { .. }));
+        let mut callees: Vec<&SymbolName> = Vec::new();
+        for symbol in functions {
+            if !callees.contains(&&symbol.name) {
+                callees.push(&symbol.name);
             }
         }
         callees

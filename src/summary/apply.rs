@@ -186,6 +186,7 @@ fn transition(
     };
     let name = exec.name_of(object.loc);
     let text: Arc<str> = site.text.into();
+    let first_event = exec.log.ops.len();
     let mut after = Tracked {
         set: SmallVec::new(),
         touched: before.touched,
@@ -227,6 +228,7 @@ fn transition(
                 object,
                 guard: paths,
                 touched,
+                errors: Guard::FALSE,
                 from: status,
                 to,
                 rule,
@@ -279,6 +281,11 @@ fn transition(
         }
         // Conditions that the callee rules out: the path ends below, the state does not matter.
         after.add(&mut exec.formula, status, left);
+    }
+    let errors = after.errors(&mut exec.formula);
+    let errors = exec.formula.guards.and(state.guard, errors);
+    for event in &mut exec.log.ops[first_event..] {
+        event.errors = errors;
     }
     state.objects.insert(object, after);
     state.guard = exec.formula.guards.and(state.guard, feasible);
@@ -365,7 +372,7 @@ impl Binding<'_, '_> {
     /// A condition that cannot be evaluated here (a missing argument) is unknown.
     fn condition(&self, exec: &mut Executor<'_>, state: &mut State, expr: &IExpr) -> Guard {
         match self.value(exec, state, expr) {
-            Some(term) if exec.formula.terms.width(term) == 1 => exec.formula.guard_of(term),
+            Some(term) if exec.formula.terms.width(term) == 1 => exec.guard_of(state, term),
             _ => exec.choice(),
         }
     }

@@ -56,7 +56,21 @@ pub fn mine(
             && let Some(expr) = converter.expr(exec, term)
         {
             inputs += 1;
-            let guard = exec.formula.guards.literal(condition, true);
+            // `flag != 0` reads better than `flag == 0`: it is how C tests.
+            let is_zero_test = matches!(
+                &expr,
+                IExpr::Op { op: Op::Eq, args, .. }
+                    if args.iter().any(|arg| matches!(arg, IExpr::Const { value: 0, .. }))
+            );
+            let expr = match is_zero_test {
+                true => IExpr::Op {
+                    op: Op::Not,
+                    width: 1,
+                    args: vec![expr],
+                },
+                false => expr,
+            };
+            let guard = exec.formula.guards.literal(condition, !is_zero_test);
             found.push(Predicate {
                 side: Side::Input,
                 expr,
@@ -168,7 +182,10 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
         let Some(object) = converter.object(exec, loc) else {
             continue;
         };
-        let is_out = matches!(object.root, Root::Param(_))
+        // What lies at offset 0 of a record is a member, no result.
+        let address = exec.regions.address(&mut exec.formula.terms, loc);
+        let is_out = !exec.names.is_record(address)
+            && matches!(object.root, Root::Param(_))
             && object.path == [Offset::bytes(0)]
             && u64::from(exec.formula.terms.width(value)) == size * 8;
         if is_out && size <= 8 && count < MAX_OUT_PARAMETERS {

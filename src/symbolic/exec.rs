@@ -458,7 +458,17 @@ impl<'a> Executor<'a> {
     /// A pointer that this path went through is neither null nor an error number. Said of a result,
     /// this tells the caller what its tests will find.
     fn assume_valid(&mut self, state: &mut State, pointer: Term) {
-        if !state.nonnull.contains(&pointer) {
+        if self.formula.terms.width(pointer) != POINTER_BITS {
+            return;
+        }
+        let base = match self.locations(pointer)[..] {
+            [(_, loc)] => match *self.regions.kind(loc.region) {
+                RegionKind::Environment { base } => base,
+                _ => return,
+            },
+            _ => return,
+        };
+        if !state.nonnull.contains(&base) {
             return;
         }
         let terms = &mut self.formula.terms;
@@ -557,7 +567,44 @@ impl<'a> Executor<'a> {
     fn condition(&mut self, frame: &Frame<'_>, state: &mut State, cond: ExprId) -> Guard {
         let term = self.eval(frame, state, cond);
         let truth = self.nonzero(term);
-        self.formula.guard_of(truth)
+        self.guard_of(state, truth)
+    }
+
+    /// The guard of a condition in a state. Pointers that every path here went through are neither null
+    /// nor error numbers (IS_ERR).
+    pub fn guard_of(&mut self, state: &State, truth: Term) -> Guard {
+        let guard = self.formula.guard_of(truth);
+        if state.nonnull.is_empty() {
+            return guard;
+        }
+        let valid = |pointer: &Term| state.nonnull.contains(pointer);
+        let constant = |term: Term| self.formula.terms.as_const(term);
+        let known: Vec<_> = self
+            .formula
+            .guards
+            .support(guard)
+            .iter()
+            .filter_map(|&condition| {
+                let Node::Op { op, args } =
+                    self.formula.terms.node(self.formula.cond_term(condition))
+                else {
+                    return None;
+                };
+                let (left, right) = (*args.first()?, *args.get(1)?);
+                let value = match op {
+                    Op::Eq if constant(left) == Some(0) && valid(&right) => false,
+                    Op::Eq if constant(right) == Some(0) && valid(&left) => false,
+                    Op::Ult | Op::Ule if valid(&right) && constant(left)? >= LAST_POINTER => false,
+                    Op::Ult | Op::Ule if valid(&left) && constant(right)? > LAST_POINTER => true,
+                    _ => return None,
+                };
+                Some((condition, value))
+            })
+            .collect();
+        match known.is_empty() {
+            true => guard,
+            false => self.formula.guards.restrict(guard, &known),
+        }
     }
 
     pub fn nonzero(&mut self, term: Term) -> Term {
@@ -640,7 +687,7 @@ impl<'a> Executor<'a> {
                 let left = self.eval(frame, state, *lhs);
                 let right = self.eval(frame, state, *rhs);
                 let operands = frame.body.expr(*lhs).ty;
-                let truth = self.compare(state, *op, operands, left, right);
+                let truth = self.compare(*op, operands, left, right);
                 self.formula.terms.zext(truth, ty.bits())
             }
             ExprKind::Cast { arg } => {
@@ -715,41 +762,16 @@ impl<'a> Executor<'a> {
         }
     }
 
-    fn compare(&mut self, state: &State, op: CmpOp, ty: Ty, left: Term, right: Term) -> Term {
+    fn compare(&mut self, op: CmpOp, ty: Ty, left: Term, right: Term) -> Term {
         if let Ty::Float { .. } = ty {
             return self.unknown(1);
         }
         let width = self.formula.terms.width(left);
         let right = self.resize(right, width);
-        // What is known of pointers that every path here went through: neither null nor IS_ERR.
-        let limit = |side: Term, other: Term| match self.formula.terms.as_const(side) {
-            Some(constant) if state.nonnull.contains(&other) => Some(constant),
-            _ => None,
-        };
-        let (on_left, on_right) = (limit(left, right), limit(right, left));
-        let never_equal = on_left == Some(0) || on_right == Some(0);
-        let above = |constant: Option<u128>| constant.is_some_and(|limit| limit > LAST_POINTER);
-        let known = match op {
-            CmpOp::Eq | CmpOp::Ne => None,
-            CmpOp::Lt | CmpOp::Le if above(on_right) => Some(true),
-            CmpOp::Gt | CmpOp::Ge if above(on_right) => Some(false),
-            CmpOp::Lt | CmpOp::Le if above(on_left) => Some(false),
-            CmpOp::Gt | CmpOp::Ge if above(on_left) => Some(true),
-            _ => None,
-        };
-        if let Some(known) = known
-            && !ty.signed()
-        {
-            return self.formula.terms.constant(u128::from(known), 1);
-        }
         let terms = &mut self.formula.terms;
         match (op, ty.signed()) {
             (CmpOp::Eq | CmpOp::Ne, _) => {
-                let equal = if never_equal {
-                    terms.constant(0, 1)
-                } else {
-                    terms.eq(left, right)
-                };
+                let equal = terms.eq(left, right);
                 if op == CmpOp::Eq {
                     equal
                 } else {

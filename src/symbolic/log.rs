@@ -38,6 +38,9 @@ pub struct OpEvent {
     pub guard: Guard,
     /// Those among them on which the function itself had put the object into the state before.
     pub touched: Guard,
+    /// The paths on which the object is in the error state after the operation, from whatever state it
+    /// entered the function in.
+    pub errors: Guard,
     pub from: Status,
     /// `None` for the error state.
     pub to: Option<Status>,

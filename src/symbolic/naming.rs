@@ -47,6 +47,11 @@ impl Names {
         }
     }
 
+    /// Whether the source names a member at this very address: a record lies there.
+    pub fn is_record(&self, address: Term) -> bool {
+        self.first_members.contains_key(&address)
+    }
+
     /// A value read from a variable.
     pub fn variable(&mut self, terms: &Terms, value: Term, name: &str) {
         if !name.is_empty()

@@ -50,6 +50,15 @@ impl Tracked {
             .map_or(Guard::FALSE, |entry| entry.1)
     }
 
+    /// The guard under which the object is in the error state.
+    pub fn errors(&self, formula: &mut Formula) -> Guard {
+        let errors = self
+            .set
+            .iter()
+            .filter(|entry| matches!(entry.0, Status::Error(_)));
+        errors.fold(Guard::FALSE, |all, entry| formula.guards.or(all, entry.1))
+    }
+
     /// Adds a guarded state, keeping the set normal.
     pub fn add(&mut self, formula: &mut Formula, status: Status, guard: Guard) {
         if guard == Guard::FALSE {
