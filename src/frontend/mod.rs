@@ -21,6 +21,8 @@ pub mod unit;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unit_tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -4,11 +4,13 @@
 //! none. lang-c recurses, so the parser runs on as much stack as the normaliser estimates.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
 
 use lang_c::ast::ExternalDeclaration;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
 use lang_c::span::Node;
 
+use super::declare::Declared;
 use super::lex::Token;
 use super::normalise::Normalised;
 use super::{LossReason, Stage};
@@ -34,6 +36,25 @@ pub struct Declaration {
     /// Exactly one external declaration; its spans are byte offsets into the normalised text.
     pub ast: Node<ExternalDeclaration>,
     pub places: Places,
+    /// What it declares, read off the tree once for all units.
+    declared: OnceLock<Result<Arc<Declared>, LossReason>>,
+}
+
+impl Declaration {
+    pub fn new(key: DeclKey, ast: Node<ExternalDeclaration>, places: Places) -> Declaration {
+        Declaration {
+            key,
+            ast,
+            places,
+            declared: OnceLock::new(),
+        }
+    }
+
+    /// Everything that the declaration declares.
+    pub fn declared(&self) -> Result<Arc<Declared>, LossReason> {
+        let declared = || Declared::of(self).map(Arc::new);
+        self.declared.get_or_init(declared).clone()
+    }
 }
 
 /// Maps byte offsets of the normalised text (lang-c's spans) to source places.
@@ -106,7 +127,7 @@ pub fn parse(
         })?;
     let mut declarations = parsed.unit.0.into_iter().skip(prelude);
     match (declarations.next(), declarations.next()) {
-        (Some(ast), None) => Ok(Declaration { key, ast, places }),
+        (Some(ast), None) => Ok(Declaration::new(key, ast, places)),
         _ => Err(lost("not exactly one declaration".to_owned())),
     }
 }

@@ -128,7 +128,7 @@ impl Lowerer<'_> {
         let declared = self
             .scope
             .declaration(id)
-            .and_then(|declaration| Declared::of(&declaration).map(Arc::new));
+            .and_then(|declaration| declaration.declared());
         self.cache
             .declared
             .borrow_mut()

@@ -1,0 +1,223 @@
+//! Whole units through the driver: what is lowered, shared, stored and lost.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::split::{SourceFile, Tree};
+use super::unit::{BodyStore, FrontEnd, UnitKey, UnitSource};
+use super::{BodyKey, UnitIndex};
+use crate::ir::Body;
+
+/// Headers lie under `/`, all else is the tree's own.
+struct OwnTree;
+
+impl Tree for OwnTree {
+    fn file(&self, marker: &str) -> SourceFile {
+        SourceFile {
+            name: marker.to_owned(),
+            own: !marker.starts_with('/'),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Memory {
+    bodies: Mutex<HashMap<BodyKey, Body>>,
+    units: Mutex<HashMap<UnitKey, UnitIndex>>,
+    /// How often a body was lowered.
+    puts: Mutex<u32>,
+}
+
+impl BodyStore for Memory {
+    fn put(&self, key: &BodyKey, body: &Body) {
+        *self.puts.lock().expect("lock") += 1;
+        let old = self.bodies.lock().expect("lock").insert(*key, body.clone());
+        assert!(old.is_none_or(|old| old == *body), "one key, two bodies");
+    }
+
+    fn unit(&self, key: &UnitKey) -> Option<UnitIndex> {
+        self.units.lock().expect("lock").get(key).cloned()
+    }
+
+    fn put_unit(&self, key: &UnitKey, index: &UnitIndex) {
+        self.units.lock().expect("lock").insert(*key, index.clone());
+    }
+}
+
+fn index(front_end: &FrontEnd, store: &Memory, source: &str, text: &str) -> UnitIndex {
+    let unit = UnitSource {
+        source,
+        text: text.as_bytes(),
+        tree: &OwnTree,
+        tree_key: [0; 32],
+    };
+    front_end.unit(&unit, store)
+}
+
+fn key(index: &UnitIndex, name: &str) -> BodyKey {
+    let function = index.functions.iter().find(|f| f.name.name == name);
+    *function
+        .unwrap_or_else(|| panic!("{name} is not in {}", index.source))
+        .body
+        .as_ref()
+        .unwrap_or_else(|reason| panic!("{name}: {reason:?}"))
+}
+
+const HEADER: &str = "# 1 \"/lock.h\"\nstruct lock { word_t held; struct lock *next; };\n\
+    static inline int busy(struct lock *l) { return l->held; }\n\
+    static inline int unused(struct lock *l) { return busy(l) + 1; }\n";
+
+fn unit(word: &str, body: &str) -> String {
+    format!("# 1 \"/word.h\"\ntypedef {word} word_t;\n{HEADER}# 1 \"main.c\" 2\n{body}")
+}
+
+#[test]
+fn own_functions_and_what_they_reach_are_lowered() {
+    let store = Memory::default();
+    let text = unit("int", "int f(struct lock *l) { return busy(l); }");
+    let index = index(&FrontEnd::new(), &store, "main.c", &text);
+    let names: Vec<_> = index
+        .functions
+        .iter()
+        .map(|f| (f.name.to_string(), f.own, f.line))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("f".to_owned(), true, 1),
+            ("/lock.h::busy".to_owned(), false, 2)
+        ]
+    );
+    assert_eq!((index.declarations, index.function_definitions), (5, 3));
+    assert!(index.losses.is_empty(), "{:?}", index.losses);
+}
+
+#[test]
+fn a_header_function_is_lowered_once_for_all_units() {
+    let store = Memory::default();
+    let front_end = FrontEnd::new();
+    let f = index(
+        &front_end,
+        &store,
+        "main.c",
+        &unit("int", "int f(struct lock *l) { return busy(l); }"),
+    );
+    // Another unit, where unrelated names mean other things and lines differ above.
+    let other = unit(
+        "int",
+        "typedef long other_t;\n\n\nint g(struct lock *l) { return !busy(l); }",
+    );
+    let g = index(&front_end, &store, "other.c", &other);
+    assert_eq!(key(&f, "busy"), key(&g, "busy"));
+    assert_eq!(*store.puts.lock().expect("lock"), 3);
+}
+
+#[test]
+fn a_name_that_means_something_else_makes_another_body() {
+    let store = Memory::default();
+    let front_end = FrontEnd::new();
+    let f = index(
+        &front_end,
+        &store,
+        "a.c",
+        &unit("int", "int f(struct lock *l) { return busy(l); }"),
+    );
+    let g = index(
+        &front_end,
+        &store,
+        "b.c",
+        &unit("char", "int g(struct lock *l) { return busy(l); }"),
+    );
+    assert_ne!(key(&f, "busy"), key(&g, "busy"));
+}
+
+#[test]
+fn a_change_in_a_callees_body_leaves_its_callers_key() {
+    let store = Memory::default();
+    let front_end = FrontEnd::new();
+    let caller = "int f(struct lock *l) { return busy(l); }";
+    let f = index(&front_end, &store, "main.c", &unit("int", caller));
+    let changed = unit("int", caller).replace("return l->held", "return !l->held");
+    let g = index(&front_end, &store, "main.c", &changed);
+    assert_ne!(key(&f, "busy"), key(&g, "busy"));
+    assert_eq!(key(&f, "f"), key(&g, "f"));
+    // Nor does a line inserted above a header's types.
+    let moved = unit("int", caller).replace("# 1 \"/word.h\"", "# 9 \"/word.h\"");
+    let h = index(&front_end, &store, "main.c", &moved);
+    assert_eq!(key(&f, "f"), key(&h, "f"));
+}
+
+#[test]
+fn a_unit_seen_before_is_not_read_again() {
+    let store = Memory::default();
+    let text = unit("int", "int f(struct lock *l) { return busy(l); }");
+    let first = index(&FrontEnd::new(), &store, "main.c", &text);
+    let lowered = *store.puts.lock().expect("lock");
+    let second = index(&FrontEnd::new(), &store, "main.c", &text);
+    assert_eq!(first, second);
+    assert_eq!(*store.puts.lock().expect("lock"), lowered);
+}
+
+#[test]
+fn threads_and_order_change_nothing() {
+    let units: Vec<(String, String)> = (0..24)
+        .map(|n| {
+            let word = ["int", "char", "long"][n % 3];
+            let body = format!("int f{n}(struct lock *l) {{ return busy(l) + {n}; }}");
+            (format!("{n}.c"), unit(word, &body))
+        })
+        .collect();
+    let run = |reversed: bool| {
+        let (front_end, store) = (FrontEnd::new(), Memory::default());
+        let mut order: Vec<usize> = (0..units.len()).collect();
+        if reversed {
+            order.reverse();
+        }
+        let mut indexes: Vec<(usize, UnitIndex)> = order
+            .par_iter()
+            .map(|&n| (n, index(&front_end, &store, &units[n].0, &units[n].1)))
+            .collect();
+        indexes.sort_by_key(|(n, _)| *n);
+        indexes
+    };
+    assert_eq!(run(false), run(true));
+}
+
+#[test]
+fn what_is_lost_is_listed_with_its_place() {
+    let store = Memory::default();
+    let text = "# 1 \"main.c\"\nint good;\nint bad = ;\nint f(void) { int g(void) { return 1; } return g(); }\n\
+        # 5 \"/h.h\"\nint unread = ;\n";
+    let index = index(&FrontEnd::new(), &store, "main.c", text);
+    let losses: Vec<_> = index
+        .losses
+        .iter()
+        .map(|loss| {
+            let name = loss.name.as_deref().unwrap_or("");
+            format!(
+                "{}:{} {name}: {}",
+                loss.file, loss.line, loss.reason.message
+            )
+        })
+        .collect();
+    assert_eq!(
+        losses,
+        [
+            "main.c:2 bad: syntax error before `;`",
+            "main.c:3 f: nested function"
+        ]
+    );
+    assert!(index.functions[0].body.is_err());
+}
+
+#[test]
+fn static_on_an_earlier_declaration_counts() {
+    let store = Memory::default();
+    let text = "static int h(void);\nint f(void) { return h(); }\nint h(void) { return 1; }\n";
+    let index = index(&FrontEnd::new(), &store, "main.c", text);
+    let names: Vec<_> = index.functions.iter().map(|f| f.name.to_string()).collect();
+    assert_eq!(names, ["f", "main.c::h"]);
+    assert_eq!(index.functions[0].callees[0].to_string(), "main.c::h");
+}
