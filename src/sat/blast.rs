@@ -17,7 +17,9 @@ pub struct Blaster {
     pub cnf: Cnf,
     /// Clauses at which further operators are left unconstrained.
     limit: usize,
-    loose: bool,
+    /// Clauses for which a single operator is.
+    expensive: usize,
+    loose: Vec<Term>,
     /// Where a term's bits begin in `bits`.
     words: FxHashMap<Term, u32>,
     bits: Vec<Lit>,
@@ -27,11 +29,12 @@ pub struct Blaster {
 }
 
 impl Blaster {
-    pub fn new(limit: usize) -> Blaster {
+    pub fn new(limit: usize, expensive: usize) -> Blaster {
         Blaster {
             cnf: Cnf::new(),
             limit,
-            loose: false,
+            expensive,
+            loose: Vec::new(),
             words: FxHashMap::default(),
             bits: Vec::new(),
             guards: FxHashMap::default(),
@@ -40,10 +43,10 @@ impl Blaster {
         }
     }
 
-    /// Whether an operator was left unconstrained: a model must then be checked, while "no model"
-    /// still holds.
-    pub fn loose(&self) -> bool {
-        self.loose
+    /// The terms that were left unconstrained, operands first: a model must then be checked, while
+    /// "no model" still holds.
+    pub fn loose(&self) -> &[Term] {
+        &self.loose
     }
 
     /// Requires a constraint to hold. What it fixes becomes constant in all that is translated
@@ -163,7 +166,8 @@ impl Blaster {
         }
     }
 
-    fn word(&self, f: &Formula, t: Term) -> Word {
+    /// The bits of a term that was translated.
+    pub fn word(&self, f: &Formula, t: Term) -> Word {
         let width = usize::from(f.terms.width(t));
         let start = self.words.get(&t).map_or(0, |&start| start as usize);
         Word::from_slice(self.bits.get(start..start + width).unwrap_or(&[]))
@@ -207,9 +211,10 @@ impl Blaster {
     /// The bits of a term whose operands are translated.
     fn build(&mut self, f: &Formula, t: Term) -> Word {
         let width = usize::from(f.terms.width(t));
-        if self.cnf.clauses() + cost(f, t) > self.limit {
-            self.loose = true;
-            return self.cnf.fresh_word(width);
+        let cost = cost(f, t);
+        if cost > self.expensive || self.cnf.clauses().saturating_add(cost) > self.limit {
+            self.loose.push(t);
+            return self.unconstrained(f, t);
         }
         match f.terms.node(t) {
             Node::Const(value) => self.cnf.constant_word(*value, width),
@@ -236,6 +241,42 @@ impl Blaster {
                 _ => self.cnf.fresh_word(width),
             },
         }
+    }
+
+    /// Any value, but for facts about products and divisions that are cheap to state.
+    fn unconstrained(&mut self, f: &Formula, t: Term) -> Word {
+        let result = self.cnf.fresh_word(usize::from(f.terms.width(t)));
+        let Node::Op { op, args } = f.terms.node(t) else {
+            return result;
+        };
+        let &[a, b] = &args[..] else { return result };
+        let (a, b) = (self.word(f, a), self.word(f, b));
+        let cnf = &mut self.cnf;
+        let (some_a, some_b) = (cnf.any(&a), cnf.any(&b));
+        match op {
+            Op::Mul => {
+                let some = cnf.any(&result);
+                cnf.clause(&[!some, some_a]);
+                cnf.clause(&[!some, some_b]);
+            }
+            Op::Udiv | Op::Urem => {
+                let above = cnf.less(&a, &result);
+                cnf.clause(&[!some_b, !above]);
+                let fits = cnf.less(&a, &b);
+                if *op == Op::Urem {
+                    let below = cnf.less(&result, &b);
+                    cnf.clause(&[!some_b, below]);
+                    let same = cnf.equal(&result, &a);
+                    cnf.clause(&[!fits, same]);
+                } else {
+                    let some = cnf.any(&result);
+                    cnf.clause(&[!fits, !some]);
+                    cnf.clause(&[fits, some]);
+                }
+            }
+            _ => {}
+        }
+        result
     }
 
     /// `sum + coefficient·word`, one addition or subtraction for each digit of the coefficient's

@@ -60,14 +60,13 @@ enum Gate {
     Majority,
 }
 
-/// Clauses not yet handed to a solver, and the gates built so far.
+/// Clauses, and the gates that they define.
 pub struct Cnf {
     vars: u32,
     literals: Vec<Lit>,
     /// Where in `literals` each clause ends.
     ends: Vec<u32>,
     gates: FxHashMap<(Gate, Lit, Lit, Lit), Lit>,
-    clauses: usize,
 }
 
 impl Default for Cnf {
@@ -83,24 +82,21 @@ impl Cnf {
             literals: Vec::new(),
             ends: Vec::new(),
             gates: FxHashMap::default(),
-            clauses: 0,
         }
     }
 
-    /// Clauses made since the beginning.
+    /// Number of clauses.
     pub fn clauses(&self) -> usize {
-        self.clauses
+        self.ends.len()
     }
 
-    /// Hands over the clauses made since the last call.
-    pub fn drain(&mut self, mut take: impl FnMut(&[Lit])) {
+    /// Shows all clauses, in the order in which they were made.
+    pub fn each(&self, mut show: impl FnMut(&[Lit])) {
         let mut start = 0;
         for &end in &self.ends {
-            take(&self.literals[start..end as usize]);
+            show(&self.literals[start..end as usize]);
             start = end as usize;
         }
-        self.literals.clear();
-        self.ends.clear();
     }
 
     pub fn fresh(&mut self) -> Lit {
@@ -121,7 +117,6 @@ impl Cnf {
         let present = literals.iter().filter(|&&l| l != Lit::FALSE);
         self.literals.extend(present);
         self.ends.push(self.literals.len() as u32);
-        self.clauses += 1;
     }
 
     fn gate(&mut self, key: (Gate, Lit, Lit, Lit), define: impl FnOnce(&mut Cnf, Lit)) -> Lit {

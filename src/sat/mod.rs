@@ -8,6 +8,7 @@
 mod blast;
 mod cnf;
 pub mod model;
+mod refine;
 mod slice;
 mod solver;
 #[cfg(test)]
@@ -21,11 +22,9 @@ use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::term::{Term, Var};
 
-use blast::Blaster;
 pub use model::Model;
 use model::{Assignment, Evaluator};
 use slice::{Constraint, Part, Slicer};
-use solver::{Answer, Solver};
 
 /// The answer to a query.
 #[derive(Clone, Debug)]
@@ -56,18 +55,19 @@ impl Outcome {
 /// Limits of one query, counted, so that the answer does not depend on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Bytes of proof that the solver may write; a conflict takes about a hundred.
+    /// Bytes of proof that the solver may write, a conflict taking about a hundred; what it deletes
+    /// in simplifying the clauses it was given is allowed for besides.
     pub effort: u64,
-    /// Clauses at which operators are left unconstrained. If a model is found to rest on one of
-    /// them, the answer is unknown.
+    /// Clauses at which operators are left unconstrained for good. If a model rests on one of them,
+    /// the answer is unknown.
     pub clauses: usize,
 }
 
 impl Default for Budget {
     fn default() -> Budget {
         Budget {
-            effort: 1 << 20,
-            clauses: 200_000,
+            effort: 1 << 18,
+            clauses: 150_000,
         }
     }
 }
@@ -218,41 +218,10 @@ impl Session {
                 let assignment = self.models[i].assignment();
                 Verdict::Sat(assignment.values(&f.terms, &part.vars).into())
             }
-            None => {
-                self.queries.solved += 1;
-                self.solve(f, &part)
-            }
+            None => refine::decide(f, &part, &self.budget, &mut self.queries.solved),
         };
         self.known.insert(part.constraints, verdict.clone());
         verdict
-    }
-
-    fn solve(&self, f: &Formula, part: &Part) -> Verdict {
-        let (mut blaster, mut solver) = (Blaster::new(self.budget.clauses), Solver::new());
-        for &constraint in &part.constraints {
-            blaster.require(f, constraint);
-        }
-        blaster.cnf.drain(|clause| solver.add_clause(clause));
-        match solver.solve(self.budget.effort) {
-            Answer::Unsat => Verdict::Unsat,
-            Answer::Stopped => Verdict::Unknown,
-            Answer::Sat => {
-                let value = |&var: &Var| {
-                    let bits = blaster.var_bits(f, var).unwrap_or(&[]);
-                    let bits = bits.iter().rev().map(|&lit| solver.value(lit));
-                    (var, bits.fold(0, |n, bit| n << 1 | u128::from(bit)))
-                };
-                let values: Rc<[(Var, u128)]> = part.vars.iter().map(value).collect();
-                let model = Model::new(values.iter().copied());
-                let mut evaluator = Evaluator::new(Assignment::Model(model));
-                if satisfies_all(&mut evaluator, f, &part.constraints) {
-                    Verdict::Sat(values)
-                } else {
-                    debug_assert!(blaster.loose(), "a model that is none");
-                    Verdict::Unknown
-                }
-            }
-        }
     }
 }
 

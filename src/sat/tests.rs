@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use super::blast::Blaster;
+use super::solver::{Answer, Solver};
 use super::*;
 use crate::symbolic::term::tests::{Step, sample, step, value};
 
@@ -10,7 +12,7 @@ use crate::symbolic::term::tests::{Step, sample, step, value};
 fn blasts_like_reference(widths: &[u16], steps: &[Step], ks: &[u128], values: &[Vec<u128>]) {
     let s = sample(widths, steps, ks, values);
     for i in 0..s.assignments.len() {
-        let mut blaster = Blaster::new(usize::MAX);
+        let mut blaster = Blaster::new(usize::MAX, usize::MAX);
         let mut differs = Vec::new();
         for (t, values) in &s.terms {
             for (n, &bit) in blaster.word_of(&s.formula, *t).iter().enumerate() {
@@ -27,7 +29,7 @@ fn blasts_like_reference(widths: &[u16], steps: &[Step], ks: &[u128], values: &[
             }
         }
         let (mut solver, mut other) = (Solver::new(), Solver::new());
-        blaster.cnf.drain(|clause| {
+        blaster.cnf.each(|clause| {
             solver.add_clause(clause);
             other.add_clause(clause);
         });
@@ -185,4 +187,44 @@ fn the_clause_budget_makes_a_hard_operator_unknown_not_wrong() {
     let contradiction = [f.terms.ult(x, low), f.terms.ult(high, x)];
     let query: Vec<Term> = query.into_iter().chain(contradiction).collect();
     assert!(session.check(&f, &[], &query).is_unsat());
+}
+
+#[test]
+fn a_division_that_hardly_matters_is_not_encoded() {
+    let mut f = Formula::new();
+    let (x, y) = (f.terms.fresh(64).1, f.terms.fresh(64).1);
+    let quotient = f.terms.udiv(x, y);
+    let seven = f.terms.constant(7, 64);
+    let is_seven = f.terms.eq(quotient, seven);
+    let query = [f.terms.not(is_seven), f.terms.ult(seven, y)];
+    let tight = Budget {
+        effort: 20_000,
+        clauses: 10_000,
+    };
+    let model = satisfiable(&f, Guard::TRUE, &query, &tight).model();
+    assert!(model.is_some_and(|m| query.iter().all(|&t| m.eval(&f, t) == 1)));
+    // x / y > x needs no encoding either.
+    let query = [f.terms.ult(x, quotient), f.terms.ult(seven, y)];
+    assert!(satisfiable(&f, Guard::TRUE, &query, &tight).is_unsat());
+}
+
+#[test]
+fn products_of_small_unknowns_are_exact() {
+    let mut f = Formula::new();
+    let (x, y) = (f.terms.fresh(64).1, f.terms.fresh(64).1);
+    let product = f.terms.mul(x, y);
+    let (limit, one) = (f.terms.constant(16, 64), f.terms.constant(1, 64));
+    let mut query = vec![f.terms.ult(x, limit), f.terms.ult(y, limit)];
+    query.extend([f.terms.ult(one, x), f.terms.ult(one, y)]);
+    for (value, possible) in [(143, true), (221, false), (225, true)] {
+        let k = f.terms.constant(value, 64);
+        let test = f.terms.eq(product, k);
+        let query: Vec<Term> = query.iter().copied().chain([test]).collect();
+        let found = satisfiable(&f, Guard::TRUE, &query, &Budget::default());
+        assert_eq!(
+            (found.is_sat(), found.is_unsat()),
+            (possible, !possible),
+            "{value}"
+        );
+    }
 }

@@ -1,0 +1,163 @@
+//! Deciding one part of a query, the expensive operators last.
+//!
+//! In: a part. Out: values for its unknowns, or that there are none. Wide products and divisions are
+//! first left unconstrained but for a few cheap facts. If there is no model even so, there is none.
+//! A model is checked; where it fails, the operators get what they come to for the operands that the
+//! model chose, which a few rounds mostly settle, since a path seldom hangs on such a result. Only
+//! then are they encoded.
+
+use super::blast::Blaster;
+use super::cnf::Lit;
+use super::model::{Assignment, Evaluator, Model};
+use super::slice::Part;
+use super::solver::{Answer, Solver};
+use super::{Budget, Verdict};
+use crate::symbolic::formula::Formula;
+use crate::symbolic::term::{Node, Term, Var, eval};
+
+/// Clauses beyond which an operator is left unconstrained at first.
+const EXPENSIVE: usize = 2_500;
+/// How often operators are corrected before they are encoded.
+const ROUNDS: usize = 4;
+
+/// Decides a part; `runs` counts the solver's.
+pub fn decide(f: &Formula, part: &Part, budget: &Budget, runs: &mut u64) -> Verdict {
+    let mut light = Attempt::new(f, part, Blaster::new(budget.clauses, EXPENSIVE));
+    let verdict = light.correct(f, part, budget, runs);
+    if !matches!(verdict, Verdict::Unknown) || light.blaster.loose().is_empty() {
+        return verdict;
+    }
+    let full = Attempt::new(f, part, Blaster::new(budget.clauses, usize::MAX));
+    let (answer, solver) = full.run(&[], budget, runs);
+    match answer {
+        Answer::Unsat => Verdict::Unsat,
+        Answer::Stopped => Verdict::Unknown,
+        Answer::Sat => full.checked_model(f, part, &solver),
+    }
+}
+
+struct Attempt {
+    blaster: Blaster,
+    /// Results that the operators left unconstrained have for some operands.
+    lemmas: Vec<Vec<Lit>>,
+}
+
+/// An operator that was left unconstrained, with operands that a model chose and the right result.
+struct Correction {
+    operands: Vec<Lit>,
+    result: Vec<Lit>,
+}
+
+impl Attempt {
+    fn new(f: &Formula, part: &Part, mut blaster: Blaster) -> Attempt {
+        for &constraint in &part.constraints {
+            blaster.require(f, constraint);
+        }
+        Attempt {
+            blaster,
+            lemmas: Vec::new(),
+        }
+    }
+
+    /// Runs a new solver over the clauses, with some literals fixed.
+    fn run(&self, fixed: &[Lit], budget: &Budget, runs: &mut u64) -> (Answer, Solver) {
+        let mut solver = Solver::new();
+        self.blaster.cnf.each(|clause| solver.add_clause(clause));
+        for clause in &self.lemmas {
+            solver.add_clause(clause);
+        }
+        for &lit in fixed {
+            solver.add_clause(&[lit]);
+        }
+        *runs += 1;
+        let simplification = 32 * self.blaster.cnf.clauses() as u64;
+        (solver.solve(budget.effort + simplification), solver)
+    }
+
+    fn correct(&mut self, f: &Formula, part: &Part, budget: &Budget, runs: &mut u64) -> Verdict {
+        for _ in 0..ROUNDS {
+            let (answer, solver) = self.run(&[], budget, runs);
+            match answer {
+                Answer::Unsat => return Verdict::Unsat,
+                Answer::Stopped => return Verdict::Unknown,
+                Answer::Sat => {}
+            }
+            let verdict = self.checked_model(f, part, &solver);
+            let loose = self.blaster.loose();
+            if matches!(verdict, Verdict::Sat(_)) || loose.is_empty() {
+                return verdict;
+            }
+            let corrections: Vec<Correction> = loose
+                .iter()
+                .filter_map(|&t| self.correction(f, t, &solver))
+                .collect();
+            let fixed: Vec<Lit> = corrections
+                .iter()
+                .flat_map(|c| c.operands.iter().chain(&c.result).copied())
+                .filter(|l| l.as_constant() != Some(true))
+                .collect();
+            let possible = fixed.iter().all(|l| l.as_constant().is_none());
+            if possible && let (Answer::Sat, solver) = self.run(&fixed, budget, runs) {
+                let verdict = self.checked_model(f, part, &solver);
+                if matches!(verdict, Verdict::Sat(_)) {
+                    return verdict;
+                }
+            }
+            for correction in corrections {
+                for bit in correction.result {
+                    let mut clause: Vec<Lit> = correction.operands.iter().map(|&l| !l).collect();
+                    clause.push(bit);
+                    clause.retain(|l| l.as_constant() != Some(false));
+                    if !clause.iter().any(|l| l.as_constant() == Some(true)) {
+                        self.lemmas.push(clause);
+                    }
+                }
+            }
+        }
+        Verdict::Unknown
+    }
+
+    /// Literals that state the operands' values in the model, and the result's true value.
+    fn correction(&self, f: &Formula, t: Term, solver: &Solver) -> Option<Correction> {
+        let Node::Op { op, args } = f.terms.node(t) else {
+            return None;
+        };
+        let mut operands = Vec::new();
+        let mut values = Vec::new();
+        for &arg in args {
+            let word = self.blaster.word(f, arg);
+            let stated = word.iter().map(|&l| if solver.value(l) { l } else { !l });
+            operands.extend(stated);
+            values.push((number(&word, solver), f.terms.width(arg)));
+        }
+        let value = eval::apply(*op, f.terms.width(t), &values);
+        let word = self.blaster.word(f, t);
+        let bit = |(i, &l): (usize, &Lit)| if value >> i & 1 == 1 { l } else { !l };
+        Some(Correction {
+            operands,
+            result: word.iter().enumerate().map(bit).collect(),
+        })
+    }
+
+    /// The solver's model, if the part holds under it.
+    fn checked_model(&self, f: &Formula, part: &Part, solver: &Solver) -> Verdict {
+        let value = |&var: &Var| {
+            let bits = self.blaster.var_bits(f, var).unwrap_or(&[]);
+            (var, number(bits, solver))
+        };
+        let values: Vec<(Var, u128)> = part.vars.iter().map(value).collect();
+        let model = Model::new(values.iter().copied());
+        let mut evaluator = Evaluator::new(Assignment::Model(model));
+        if part.constraints.iter().all(|&c| evaluator.satisfies(f, c)) {
+            Verdict::Sat(values.into())
+        } else {
+            debug_assert!(!self.blaster.loose().is_empty(), "a model that is none");
+            Verdict::Unknown
+        }
+    }
+}
+
+fn number(bits: &[Lit], solver: &Solver) -> u128 {
+    let bits = bits.iter().rev().map(|&lit| solver.value(lit));
+    bits.fold(0, |n, bit| n << 1 | u128::from(bit))
+}
