@@ -372,6 +372,21 @@ fn response_words(text: &[u8]) -> Vec<OsString> {
     words
 }
 
+/// Drops `-include FILE` and `-imacros FILE`. False if there is none.
+pub(super) fn drop_include(arguments: &mut Vec<OsString>, file: &Path) -> bool {
+    let is_it = |pair: &[OsString]| {
+        has(
+            &["-include", "-imacros", "--include", "--imacros"],
+            pair[0].as_bytes(),
+        ) && Path::new(&pair[1]) == file
+    };
+    let found = arguments.windows(2).position(is_it);
+    if let Some(start) = found {
+        arguments.drain(start..start + 2);
+    }
+    found.is_some()
+}
+
 /// Drops flags that another compiler than the command's own may not know, and that change no macro
 /// that programs commonly ask for.
 pub(super) fn portable(arguments: &[OsString]) -> Vec<OsString> {

@@ -220,7 +220,12 @@ impl<'a> Preprocessor<'a> {
             let mended = match cause.mend() {
                 Some(Mend::Header(name)) => {
                     let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
-                    self.add_stand_in(folder, &name).map_err(failed)?
+                    match self.add_stand_in(folder, &name).map_err(failed)? {
+                        None if command::drop_include(&mut arguments, &name) => {
+                            Some(format!("{} cannot be found; not included", name.display()))
+                        }
+                        added => added,
+                    }
                 }
                 Some(Mend::Flag(flag)) => {
                     let before = arguments.len();
@@ -541,6 +546,18 @@ mod tests {
         assert!(
             notes[0].ends_with("does not know -fno-such-thing; left out"),
             "{notes:?}"
+        );
+    }
+
+    #[test]
+    fn a_file_that_the_command_includes_by_an_absolute_path_may_be_missing() {
+        let database =
+            r#"[{"file": "a.c", "command": "gcc -include /gone/config.h -DA=1 -c a.c"}]"#;
+        let (text, notes) = only(&[("a.c", "A"), ("compile_commands.json", database)]).unwrap();
+        assert_eq!(text, "1");
+        assert_eq!(
+            notes,
+            ["a.c: warning: /gone/config.h cannot be found; not included"]
         );
     }
 
