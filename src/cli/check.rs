@@ -263,7 +263,22 @@ fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
             run.reused,
             peak_memory() >> 20
         );
+        for (name, seconds) in slowest(run).take(5).filter(|(_, seconds)| *seconds >= 1.0) {
+            anstream::eprintln!("  {seconds:.1} for {name}");
+        }
     }
+}
+
+/// The functions whose analysis took longest, with their places, and its CPU seconds.
+fn slowest(run: &Run) -> impl Iterator<Item = (String, f64)> {
+    run.slowest.iter().map(|&(id, time)| {
+        let function = run.program.function(id);
+        let name = format!(
+            "{}:{}: {}",
+            function.file, function.line, function.name.name
+        );
+        (name, time.as_secs_f64())
+    })
 }
 
 /// What `--statistics` writes: for measuring, so not the same from run to run.
@@ -276,6 +291,8 @@ struct Statistics<'a> {
     reused: u64,
     findings_by_rule: BTreeMap<&'a str, usize>,
     cpu_seconds: BTreeMap<&'static str, f64>,
+    /// Functions and the CPU seconds of their analysis.
+    slowest: Vec<(String, f64)>,
     peak_memory_bytes: u64,
 }
 
@@ -314,6 +331,7 @@ fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
             ("front_end", front_end.as_secs_f64()),
             ("analysis", analysis.as_secs_f64()),
         ]),
+        slowest: slowest(run).collect(),
         peak_memory_bytes: peak_memory(),
     };
     output::write(Some(file), |out| {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::callgraph::Condensation;
 use super::contain::contained;
 use super::function::{self, CalleeView, Callees, FunctionResult, Options, Outcome, Statistics};
-use super::meter::Meter;
+use super::meter::Timings;
 use super::program::{CalleeRef, Function, FunctionId, Program};
 use super::schedule;
 use crate::frontend::{BodyKey, LossReason};
@@ -77,7 +77,7 @@ pub struct Inputs<'a> {
     /// Raised to stop early.
     pub cancel: &'a AtomicBool,
     /// Takes the time.
-    pub meter: &'a Meter,
+    pub timings: &'a Timings,
 }
 
 /// Analyses the program bottom-up in the current rayon pool. A function that was not reached before
@@ -97,7 +97,7 @@ pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
     schedule::run(&graph, inputs.cancel, |component| {
         let members = &graph.components[component as usize].members;
         let members: Vec<FunctionId> = members.iter().copied().map(FunctionId).collect();
-        inputs.meter.measure(|| run.component(&members));
+        inputs.timings.total.measure(|| run.component(&members));
     });
     run.done
         .into_iter()
@@ -385,7 +385,9 @@ impl<'a> Run<'a> {
             } = self.inputs;
             Ok(function::analyse(&body, &callees, property, options))
         };
-        contained(work)
+        let timings = self.inputs.timings;
+        timings
+            .function(id, || contained(work))
             .and_then(|result| result)
             .unwrap_or_else(|message| FunctionResult {
                 summary: Summary::default(),
@@ -652,7 +654,7 @@ mod tests {
                 property: &property,
                 options: &Options::default(),
                 cancel: &AtomicBool::new(false),
-                meter: &Meter::default(),
+                timings: &Timings::default(),
             });
             let names = program.functions.iter().map(|f| f.name.to_string());
             names

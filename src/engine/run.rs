@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::analysis::{self, Record};
 use super::function::Options;
 use super::ledger::Ledger;
-use super::meter::Meter;
+use super::meter::{Meter, Timings};
 use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
 use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity};
@@ -22,6 +22,9 @@ use crate::summary::seeds::Seeds;
 
 /// Stack of a worker: lang-c and the executor recurse as deep as the program nests.
 const STACK: usize = 64 << 20;
+
+/// Slow functions told of.
+const SLOWEST: usize = 20;
 
 /// What to check, and how.
 #[derive(Clone, Debug)]
@@ -50,6 +53,8 @@ pub struct Run {
     pub problems: Vec<Problem>,
     pub times: Times,
     pub program: Program,
+    /// The functions whose analysis took longest, that one first.
+    pub slowest: Vec<(FunctionId, Duration)>,
     /// Function results taken from the database.
     pub reused: u64,
     /// The run was stopped; what it had done is in the database.
@@ -177,7 +182,7 @@ pub fn run(
         cancel,
         preprocessing: Meter::default(),
         front_end: Meter::default(),
-        analysis: Meter::default(),
+        analysis: Timings::default(),
     };
     pool.build()?.install(|| task.run(capture))
 }
@@ -191,7 +196,7 @@ struct Task<'a> {
     cancel: &'a AtomicBool,
     preprocessing: Meter,
     front_end: Meter,
-    analysis: Meter,
+    analysis: Timings,
 }
 
 impl Task<'_> {
@@ -246,9 +251,10 @@ impl Task<'_> {
             times: Times {
                 preprocess: self.preprocessing.total(),
                 front_end: self.front_end.total(),
-                analysis: self.analysis.total(),
+                analysis: self.analysis.total.total(),
             },
             program,
+            slowest: self.analysis.slowest(SLOWEST),
             reused,
             interrupted,
         })
@@ -273,7 +279,7 @@ impl Task<'_> {
             property: self.property,
             options: &self.settings.options,
             cancel: self.cancel,
-            meter: &self.analysis,
+            timings: &self.analysis,
         });
         (records, results.reused.into_inner())
     }
