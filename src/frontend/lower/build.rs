@@ -327,18 +327,27 @@ impl Builder {
         self.expr(ExprKind::Compare { op, lhs, rhs }, Ty::INT)
     }
 
+    /// Without the widening conversions that keep zero apart from all else.
+    fn unwidened(&self, mut arg: ExprId) -> ExprId {
+        while let ExprKind::Cast { arg: inner } = *self.kind(arg) {
+            let (from, to) = (self.ty(inner), self.ty(arg));
+            let float = matches!(from, Ty::Float { .. }) || matches!(to, Ty::Float { .. });
+            if float || from.bits() > to.bits() {
+                break;
+            }
+            arg = inner;
+        }
+        arg
+    }
+
     /// 0 or 1 as `int`: whether the scalar is not zero.
     pub fn is_true(&mut self, arg: ExprId) -> ExprId {
+        let arg = self.unwidened(arg);
         if let Some(truth) = self.truth(arg) {
             return self.int(i128::from(truth), Ty::INT);
         }
         if matches!(self.kind(arg), ExprKind::Compare { .. }) {
             return arg;
-        }
-        if let ExprKind::Cast { arg: inner } = *self.kind(arg)
-            && matches!(self.kind(inner), ExprKind::Compare { .. })
-        {
-            return inner;
         }
         let ty = self.ty(arg);
         let zero = self.bits(0, ty);
@@ -347,6 +356,7 @@ impl Builder {
 
     /// 0 or 1 as `int`: whether the scalar is zero.
     pub fn is_false(&mut self, arg: ExprId) -> ExprId {
+        let arg = self.unwidened(arg);
         if let Some(truth) = self.truth(arg) {
             return self.int(i128::from(!truth), Ty::INT);
         }
@@ -513,7 +523,7 @@ impl Builder {
                 let at = self.current();
                 let cond = match self.ty(cond) {
                     Ty::Float { .. } => self.is_true(cond),
-                    _ => cond,
+                    _ => self.unwidened(cond),
                 };
                 self.terminate(TermKind::Branch { cond, then, els });
                 return Some(at);

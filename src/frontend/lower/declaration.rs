@@ -190,6 +190,11 @@ impl Lowerer<'_> {
             file: Some(file),
         };
         let id = self.b.symbol(symbol, kind);
+        if let Some(initializer) = initializer {
+            // Not run here; a table of labels tells where a computed goto may go.
+            let addr = self.b.addr_symbol(id);
+            let (_, _) = self.dry(|this| this.initialize(addr, &ty, &initializer.node));
+        }
         self.bind(name, Binding::Symbol { id, ty });
         Ok(())
     }

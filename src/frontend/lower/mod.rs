@@ -120,9 +120,8 @@ struct PendingGoto {
 #[derive(Clone, Debug)]
 struct LabelAt {
     block: BlockId,
-    /// Once the label has been seen: the scopes around it, outermost first, and how many cleanups
-    /// each had by then.
-    frames: Option<Vec<(u32, usize)>>,
+    /// The scopes around the label, outermost first, and how many cleanups each had by then.
+    frames: Vec<(u32, usize)>,
 }
 
 pub(crate) struct Lowerer<'a> {
@@ -135,7 +134,8 @@ pub(crate) struct Lowerer<'a> {
     scope_count: u32,
     jumps: Vec<Jump>,
     switches: Vec<Switch>,
-    labels: FxHashMap<String, LabelAt>,
+    /// A `__label__` of a macro is defined once for each use of the macro.
+    labels: FxHashMap<String, Vec<LabelAt>>,
     gotos: Vec<PendingGoto>,
     /// Labels whose address is taken, and the computed gotos that may go to them.
     addressed: Vec<String>,
@@ -565,7 +565,6 @@ impl<'a> Lowerer<'a> {
         let jumps = self.jumps.len();
         let switches = self.switches.len();
         let gotos = self.gotos.len();
-        let addressed = self.addressed.len();
         let computed = self.computed.len();
         let labels = std::mem::take(&mut self.labels);
         let start = self.b.block();
@@ -582,7 +581,6 @@ impl<'a> Lowerer<'a> {
         self.jumps.truncate(jumps);
         self.switches.truncate(switches);
         self.gotos.truncate(gotos);
-        self.addressed.truncate(addressed);
         self.computed.truncate(computed);
         self.labels = labels;
         (result, quiet)

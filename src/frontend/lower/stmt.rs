@@ -124,24 +124,10 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn label_block(&mut self, label: &str) -> BlockId {
-        if let Some(at) = self.labels.get(label) {
-            return at.block;
-        }
-        let block = self.b.block();
-        let at = LabelAt {
-            block,
-            frames: None,
-        };
-        self.labels.insert(label.to_owned(), at);
-        block
-    }
-
     pub fn goto_label(&mut self, label: &str) {
         if self.b.dead() {
             return;
         }
-        self.label_block(label);
         let frames = self
             .scopes
             .iter()
@@ -177,11 +163,7 @@ impl Lowerer<'_> {
     /// Draws the edges of `goto`s, through the cleanups of the scopes that they leave.
     pub fn finish_jumps(&mut self) -> Lower<()> {
         for goto in std::mem::take(&mut self.gotos) {
-            let Some(LabelAt {
-                block,
-                frames: Some(frames),
-            }) = self.labels.get(&goto.label).cloned()
-            else {
+            let Some(LabelAt { block, frames }) = self.nearest_label(&goto) else {
                 return lost(format!("label {} is not defined", goto.label));
             };
             self.b.switch_to(goto.from);
@@ -197,10 +179,8 @@ impl Lowerer<'_> {
         }
         let mut targets = Vec::new();
         for label in std::mem::take(&mut self.addressed) {
-            match self.labels.get(&label) {
-                Some(at) if at.frames.is_some() => targets.push(at.block),
-                _ => return lost(format!("label {label} is not defined")),
-            }
+            let defined = self.labels.get(&label);
+            targets.extend(defined.into_iter().flatten().map(|at| at.block));
         }
         for from in std::mem::take(&mut self.computed) {
             let kind = match targets.as_slice() {
@@ -210,6 +190,19 @@ impl Lowerer<'_> {
             self.b.terminate_block(from, kind);
         }
         Ok(())
+    }
+
+    /// The definition of a label that shares most scopes with a `goto` to it.
+    fn nearest_label(&self, goto: &PendingGoto) -> Option<LabelAt> {
+        let shared = |at: &&LabelAt| {
+            let both = at.frames.iter().zip(&goto.frames);
+            both.take_while(|(label, goto)| label.0 == goto.0).count()
+        };
+        self.labels
+            .get(&goto.label)?
+            .iter()
+            .max_by_key(shared)
+            .cloned()
     }
 
     fn return_statement(
@@ -266,18 +259,14 @@ impl Lowerer<'_> {
     fn labeled(&mut self, labeled: &ast::LabeledStatement) -> Lower<()> {
         match &labeled.label.node {
             ast::Label::Identifier(id) => {
-                let block = self.label_block(&id.node.name);
+                let block = self.b.block();
                 let frames = self
                     .scopes
                     .iter()
                     .map(|scope| (scope.number, scope.cleanups.len()))
                     .collect();
-                if let Some(at) = self.labels.get_mut(&id.node.name) {
-                    if at.frames.is_some() {
-                        return lost(format!("label {} defined twice", id.node.name));
-                    }
-                    at.frames = Some(frames);
-                }
+                let defined = self.labels.entry(id.node.name.clone()).or_default();
+                defined.push(LabelAt { block, frames });
                 self.b.goto(block);
                 // Gotos draw their edges last; a label counts as reached.
                 self.b.enter(block);
@@ -601,9 +590,9 @@ impl Lowerer<'_> {
                 continue;
             };
             match self.class(&place.ty)? {
-                Class::Scalar(ty) if place.bits.is_some() => {
-                    let unknown = self.b.unknown(ty);
-                    let value = Value::scalar_of(unknown, place.ty.clone().unqualified());
+                // Not just any byte is a truth value.
+                Class::Scalar(_) if place.bits.is_some() || self.is_bool(&place.ty)? => {
+                    let value = self.unknown_int();
                     self.write(&place, &value)?;
                 }
                 Class::Scalar(ty) => {
@@ -620,6 +609,11 @@ impl Lowerer<'_> {
             }
         }
         Ok(())
+    }
+
+    fn is_bool(&mut self, ty: &Type) -> Lower<bool> {
+        use crate::frontend::types::{IntKind, Kind};
+        Ok(matches!(self.resolve(ty)?.kind, Kind::Int(IntKind::Bool)))
     }
 
     /// An unknown `int`, where control or a value depends on what is not modelled.

@@ -241,3 +241,91 @@ fn sizes_and_offsets_are_the_compilers() {
     assert_eq!(wrong, "", "{machine_readable}");
     assert!(body.blocks[0].stmts.len() > 100);
 }
+
+#[test]
+fn a_computed_goto_goes_to_any_label_whose_address_is_taken() {
+    let text = dump(
+        "int f(int n) {
+           static const void *const to[] = { &&one, &&two };
+           goto *to[n];
+         one: n++;
+         two: return n;
+         three: return 0;
+         }",
+    );
+    assert_eq!(
+        text,
+        "b0:\ngoto any of b1, b2\nb1:\nn = n + 1\ngoto b2\nb2:\nreturn n"
+    );
+}
+
+#[test]
+fn a_macros_own_label_is_the_nearest_of_its_name() {
+    let text = dump(
+        "int f(int n) {
+           ({ __label__ out; if (n == 1) goto out; n += 10; out: n; });
+           ({ __label__ out; if (n == 2) goto out; n += 20; out: n; });
+           return n;
+         }",
+    );
+    assert_eq!(
+        text,
+        "b0:\nif n == 1 goto b2 else b1\nb1:\nn = n + 10\ngoto b2\nb2:\n\
+         if n == 2 goto b4 else b3\nb3:\nn = n + 20\ngoto b4\nb4:\nreturn n"
+    );
+}
+
+#[test]
+fn a_hint_about_a_branch_leaves_the_condition_as_it_is() {
+    let text =
+        dump("int f(int a, int b) { if (__builtin_expect(!!(a < b), 0)) return 1; return 0; }");
+    assert!(text.starts_with("b0:\nif a < b goto"), "{text}");
+}
+
+#[test]
+fn odd_but_legal_code_is_lowered() {
+    let source = "
+        typedef int v4 __attribute__((vector_size(16)));
+        typedef union { int *i; long *l; } any __attribute__((transparent_union));
+        int take(any p); struct s { int x : 3; struct { int y; }; } ;
+        double _Complex cx(double _Complex a) { return a * a + 1.0i - __real__ a; }
+        v4 vec(v4 a, v4 b, int i) { v4 c = a + b; c[i] = 1; return c > a ? c : -b; }
+        int un(int *p) { return take(p); }
+        long double wide(long double x, float y) { return x * y + 1.0L > 2 ? x : -y; }
+        int attr(int n) { switch (n) { case 1: __attribute__((fallthrough)); case 2: n = 0; default: ; } return n; }
+        int vararg(int n, ...) { __builtin_va_list ap; __builtin_va_start(ap, n); int x = __builtin_va_arg(ap, int);
+          struct s y = __builtin_va_arg(ap, struct s); __builtin_va_end(ap); return x + y.x + y.y; }
+        int dead(void) { return 1; again: goto again; }
+        void forever(void) { for (;;) ; }
+        void nothing(void) { while (0) { int x; x = 1; } do ; while (0); if (1) ; else { } }
+        int undeclared(int n) { return missing_function(n, 1.5f) + MISSING_CONSTANT; }
+        int unused_case(int n) { switch (n) n++; return n; }
+        int sw(unsigned char c) { switch (c) { case 256: return 1; case 'a' ... 'z': return 2; case 'c': return 3; } return 0; }
+        int *address(void) { static int cell; return &cell + 1 - 1; }
+        int conditional_void(int n, void f(void)) { n ? f() : (void)0; return n ? n : ({ f(); 0; }); }
+        int array_value(int n) { return (int[]){ 1, 2, 3 }[n] + \"abc\"[n] + ((struct s){ .y = n }).y; }
+        _Noreturn void stop(void) { for (;;) __builtin_trap(); }
+        int shadow(int shadow) { int *p = &shadow; { int shadow = *p; return shadow; } }
+        int alloc(int n) { char *p = __builtin_alloca(n); p[0] = 1; return *p; }
+        int label_last(int n) { if (n) goto end; n = 1; end: ; return n; }
+        int comma(int n) { for (int i = 0, j = 9; i < j; i++, j--) n += i, n -= j; return n; }
+        void (*signal(int n, void (*f)(int)))(int) { return f; }
+        int proto(int (*f)(int a, int b[a]), int (*const g[2])(void)) { return f(1, 0) + g[1](); }
+        int pointer_bool(int *p, _Bool *q) { *q = p; return !p == !*q; }
+        int nest(int n) { while (n) { switch (n) { case 1: continue; case 2: break; default: goto out; } n--; } out: return n; }
+        void volatile_store(volatile int *p) { *p; (void)*p; *p |= 1; (*p)++; }
+        int bits(struct s *p) { p->x++; p->x = p->y, p->x ^= 1; return p->x--; }
+        int empty_struct(void) { struct {} e = {}; return sizeof e; }
+        unsigned long offsets(int i) { return __builtin_offsetof(struct { int a; char b[8]; }, b[i]); }
+        int old() { return old(1, 2); }
+        ";
+    let bodies = program(source).expect("lowers").functions;
+    assert_eq!(bodies.len(), 29);
+    for body in &bodies {
+        for block in &body.blocks {
+            for next in block.term.successors() {
+                assert!(next.index() < body.blocks.len(), "{}", print(body));
+            }
+        }
+    }
+}

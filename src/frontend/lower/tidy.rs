@@ -240,7 +240,6 @@ fn compact(body: &mut Body) {
                         locals.used[dst.index()] = true;
                     }
                 }
-                StmtKind::ScopeEnd(local) => locals.used[local.index()] = true,
                 _ => {}
             }
         }
@@ -261,6 +260,13 @@ fn compact(body: &mut Body) {
             ExprKind::Member { name, .. } => names.used[name as usize] = true,
             _ => {}
         }
+    }
+    // Where a local is not mentioned, the end of its storage does not matter.
+    for block in &mut body.blocks {
+        block.stmts.retain(|stmt| match stmt.kind {
+            StmtKind::ScopeEnd(local) => locals.used[local.index()],
+            _ => true,
+        });
     }
     exprs.keep(&mut body.exprs);
     locals.keep(&mut body.locals);
