@@ -132,8 +132,15 @@ impl Lowerer<'_> {
         };
         let value = self.rvalue(operand)?;
         let function = self.scalar(&value)?;
-        let Some(signature) = self.signature(&value.ty)? else {
-            return lost(format!("call of {}", value.ty));
+        let signature = match self.signature(&value.ty)? {
+            Some(signature) => signature,
+            // A guess that turned out to be a function.
+            None => Arc::new(Signature {
+                ret: Type::int(IntKind::Int),
+                params: Vec::new(),
+                variadic: true,
+                prototyped: false,
+            }),
         };
         let callee = match *self.b.kind(function) {
             ExprKind::AddrSymbol(id)

@@ -332,8 +332,10 @@ impl Lowerer<'_> {
             let expr = self.runtime_size(ty)?;
             return Ok(Value::scalar_of(expr, Type::int(IntKind::ULong)).into());
         }
-        let size = self.size_of(ty)?;
-        Ok(self.size_constant(size))
+        match self.size_of(ty) {
+            Ok(size) => Ok(self.size_constant(size)),
+            Err(_) => Ok(self.unknown_value(&Type::int(IntKind::ULong))?.into()),
+        }
     }
 
     /// Whether a type's size is known only at run time.
@@ -415,7 +417,11 @@ impl Lowerer<'_> {
             Operand::Place(place) => self.member_place(place.addr, &place.ty, name)?,
             Operand::Value(value) => match value.repr {
                 Repr::Memory(addr) => self.member_place(addr, &value.ty, name)?,
-                _ => return lost(format!("member {name} of {}", value.ty)),
+                Repr::Scalar(expr) => {
+                    let base = self.b.cast(expr, Ty::Ptr);
+                    self.member_place(base, &value.ty, name)?
+                }
+                Repr::Void => return lost(format!("member {name} of {}", value.ty)),
             },
         };
         Ok(place.into())
@@ -427,7 +433,11 @@ impl Lowerer<'_> {
         let resolved = self.resolve(&pointer.ty)?;
         match resolved.kind {
             Kind::Pointer(to) => Ok(Place::new(addr, Arc::unwrap_or_clone(to))),
-            _ => lost(format!("dereference of {}", pointer.ty)),
+            // A guess that turned out to be a pointer.
+            _ => {
+                let addr = self.b.cast(addr, Ty::Ptr);
+                Ok(Place::new(addr, Type::int(IntKind::Int)))
+            }
         }
     }
 

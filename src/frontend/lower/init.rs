@@ -64,7 +64,10 @@ impl Lowerer<'_> {
         let place = Place::new(addr, ty.clone());
         if !matches!(self.class(ty)?, Class::Scalar(_)) {
             let dst = addr;
-            let size = self.size_of(ty)?;
+            let Ok(size) = self.size_of(ty) else {
+                // An incomplete type: nothing is known of its members.
+                return Ok(());
+            };
             if size > 0 {
                 self.b.stmt(StmtKind::Zero { dst, size });
             }
@@ -318,7 +321,7 @@ impl Lowerer<'_> {
                     None => None,
                 };
                 let Some((first, rest)) = path.as_deref().and_then(<[usize]>::split_first) else {
-                    return Err(Self::no_member(ty, name));
+                    return lost(format!("{ty} has no member {name}"));
                 };
                 let rest = rest.iter().map(|field| Step::Field(*field)).collect();
                 Ok((*first as u64, *first as u64, rest))

@@ -4,6 +4,10 @@
 //! alone. Every file-scope name that the body's meaning depends on is asked of the scope, so that the
 //! scope can record what the body depends on; nothing else enters the result.
 //!
+//! Where a name has no meaning, as behind a header that was not found, the body is a best guess: an
+//! undeclared object is an `int`, a member of an incomplete record lies at an offset that only its name
+//! determines. Programs that compile have no such places.
+//!
 //! One mechanism evaluates constants, `sizeof`, `typeof` and ordinary code: expressions are lowered
 //! and folded as they are built; a constant expression is one that folds to a constant with no
 //! statement emitted ([`Lowerer::dry`]).
@@ -35,7 +39,7 @@ pub use self::names::TypeCache;
 use self::names::{Class, Layout, Look};
 use self::value::Operand;
 use super::LossReason;
-use super::declare::{self, Declared, Lower, TypeContext, lost};
+use super::declare::{self, Lower, TypeContext, lost};
 use super::parse::Declaration;
 use super::scope::{Scope, TagKind};
 use super::types::{EnumDef, IntKind, Kind, Lazy, Len, Name, Param, RecordDef, Type};
@@ -100,6 +104,8 @@ struct Jump {
 struct Switch {
     ty: crate::ir::Ty,
     cases: Vec<(i128, i128, BlockId)>,
+    /// Cases whose values are not known.
+    unknown: Vec<BlockId>,
     default: Option<BlockId>,
     /// The value if it is constant, and whether one of the cases has it.
     constant: Option<(i128, bool)>,
@@ -165,7 +171,7 @@ pub fn lower_function(
         return lost("not a function definition");
     };
     let definition = &definition.node;
-    let declared = Declared::of(declaration)?;
+    let declared = declaration.declared()?;
     let Some((name, entity)) = declared.entities.iter().next() else {
         return lost("function definition without a name");
     };
@@ -194,7 +200,7 @@ pub fn lower_object(
     let ast::ExternalDeclaration::Declaration(node) = &declaration.ast.node else {
         return Ok(None);
     };
-    let declared = Declared::of(declaration)?;
+    let declared = declaration.declared()?;
     let Some(entity) = declared.entities.get(name) else {
         return Ok(None);
     };
@@ -630,7 +636,7 @@ impl<'a> Lowerer<'a> {
                 if self.scope.ordinary(name).is_some() || name.starts_with("__func") {
                     return Ok(None);
                 }
-                Ok(self.typedef_target(&Name::from(name.as_str())).ok())
+                self.typedef_target(&Name::from(name.as_str()))
             }
             Expression::BinaryOperator(binary)
                 if binary.node.operator.node == ast::BinaryOperator::Index =>

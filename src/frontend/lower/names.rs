@@ -104,6 +104,9 @@ pub enum Class {
     Function,
 }
 
+/// Size and alignment given to a member whose type is incomplete.
+const OPAQUE: (u64, u64) = (64, 8);
+
 const LOOK_LIMIT: usize = 200;
 
 impl Lowerer<'_> {
@@ -136,13 +139,10 @@ impl Lowerer<'_> {
         declared.map(Some)
     }
 
-    /// A file-scope typedef's type.
-    pub fn typedef_target(&mut self, name: &Name) -> Lower<Type> {
+    /// A file-scope typedef's type, if there is such a typedef.
+    pub fn typedef_target(&mut self, name: &Name) -> Lower<Option<Type>> {
         let declared = self.declared(&Look::Typedef(name.clone()))?;
-        match declared.and_then(|declared| declared.typedefs.get(name).cloned()) {
-            Some(ty) => Ok(ty),
-            None => lost(format!("unknown type name {name}")),
-        }
+        Ok(declared.and_then(|declared| declared.typedefs.get(name).cloned()))
     }
 
     /// A file-scope function, object or enumerator.
@@ -235,13 +235,8 @@ impl Lowerer<'_> {
                 Some(expr) => self.integer_constant(expr),
                 None => Ok(next),
             };
-            let value = match value {
-                Ok(value) => value,
-                Err(reason) => {
-                    self.enumerating.pop();
-                    return Err(reason);
-                }
-            };
+            // Not a constant where a name in it is not declared.
+            let value = value.unwrap_or(next);
             if let Some(table) = self.enumerating.last_mut() {
                 table.insert(name.clone(), value);
             }
@@ -283,7 +278,10 @@ impl Lowerer<'_> {
         for _ in 0..LOOK_LIMIT {
             let (quals, align) = (current.quals, current.align.clone());
             let next = match current.kind {
-                Kind::Typedef(ref name) => self.typedef_target(name)?,
+                Kind::Typedef(ref name) => match self.typedef_target(name)? {
+                    Some(ty) => ty,
+                    None => Type::int(IntKind::Int),
+                },
                 Kind::Tag(TagKind::Enum, ref tag) => {
                     let declared = self.declared(&Look::Tag(TagKind::Enum, tag.clone()))?;
                     match declared.and_then(|declared| declared.enums.get(tag).cloned()) {
@@ -302,10 +300,12 @@ impl Lowerer<'_> {
                 }
                 Kind::Array(ref of, Len::Lazy(ref expr)) => {
                     let (of, expr) = (Arc::clone(of), Arc::clone(expr));
-                    let len = self.at_file_scope(|this| this.integer_constant(&expr))?;
-                    let len = match u64::try_from(len) {
-                        Ok(len) => Len::Known(len),
-                        Err(_) => return lost("array of negative size"),
+                    let len = self.at_file_scope(|this| this.integer_constant(&expr));
+                    let len = match len.map(u64::try_from) {
+                        Ok(Ok(len)) => Len::Known(len),
+                        Ok(Err(_)) => return lost("array of negative size"),
+                        // A name in it is not declared.
+                        Err(_) => Len::Unknown,
                     };
                     Type::new(Kind::Array(of, len))
                 }
@@ -324,22 +324,20 @@ impl Lowerer<'_> {
         lost("type refers to itself")
     }
 
-    /// The record that a type is, if it is one; an incomplete one is an error.
+    /// The record that a type is, if it is one that is complete.
     pub fn record(&mut self, ty: &Type) -> Lower<Option<Record>> {
         let ty = self.resolve(ty)?;
         match &ty.kind {
             Kind::Record(def) => Ok(Some(Record::File(Arc::clone(def)))),
             Kind::LocalRecord(id) => match self.local_records.get(*id as usize) {
                 Some((Some(def), _)) => Ok(Some(Record::Local(*id, Arc::clone(def)))),
-                _ => lost("incomplete local record"),
+                _ => Ok(None),
             },
             Kind::Tag(kind, tag) => {
                 let declared = self.declared(&Look::Tag(*kind, tag.clone()))?;
                 let key = (*kind, tag.clone());
-                match declared.and_then(|declared| declared.records.get(&key).cloned()) {
-                    Some(def) => Ok(Some(Record::File(def))),
-                    None => lost(format!("incomplete type {ty}")),
-                }
+                let def = declared.and_then(|declared| declared.records.get(&key).cloned());
+                Ok(def.map(Record::File))
             }
             _ => Ok(None),
         }
@@ -431,8 +429,8 @@ impl Lowerer<'_> {
         let resolved = self.resolve(&field.ty)?;
         // A flexible array member takes no room.
         let (size, align) = match &resolved.kind {
-            Kind::Array(of, Len::Unknown) => (0, self.size_align(of)?.1),
-            _ => self.size_align(&resolved)?,
+            Kind::Array(of, Len::Unknown) => (0, self.size_align(of).unwrap_or(OPAQUE).1),
+            _ => self.size_align(&resolved).unwrap_or(OPAQUE),
         };
         let width = match &field.width {
             Some(width) => Some(self.lazy(width)?),
@@ -506,7 +504,7 @@ impl Lowerer<'_> {
                     let layout = self.layout(&record)?;
                     (layout.size, layout.align)
                 }
-                None => return lost(format!("size of {ty}")),
+                None => return lost(format!("incomplete type {ty}")),
             },
         };
         match ty.align.clone() {
@@ -529,6 +527,8 @@ impl Lowerer<'_> {
             Kind::Pointer(_) => Class::Scalar(Ty::Ptr),
             Kind::Array(..) => Class::Array,
             Kind::Function(_) => Class::Function,
+            // Of unknown size if it is incomplete.
+            _ if Self::is_record(&ty) && self.record(&ty)?.is_none() => Class::Memory(0),
             _ => Class::Memory(self.size_of(&ty)?),
         })
     }
@@ -602,14 +602,6 @@ impl Lowerer<'_> {
         let result = f(self);
         self.scopes = scopes;
         result
-    }
-
-    /// The reason for a member that a record lacks.
-    pub fn no_member(ty: &Type, name: &str) -> LossReason {
-        LossReason {
-            stage: crate::frontend::Stage::Lower,
-            message: format!("{ty} has no member {name}"),
-        }
     }
 }
 

@@ -14,6 +14,9 @@ use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{BinOp, CmpOp, ExprId, Ty, UnOp};
 
+/// Distance between elements of an incomplete type.
+const OPAQUE: u64 = 1 << 20;
+
 fn comparison(operator: &BinaryOperator) -> Option<CmpOp> {
     Some(match operator {
         BinaryOperator::Less => CmpOp::Lt,
@@ -204,11 +207,17 @@ impl Lowerer<'_> {
     /// `pointer ± index` in elements.
     pub fn offset_pointer(&mut self, pointer: &Value, index: &Value, minus: bool) -> Lower<ExprId> {
         let base = self.scalar(pointer)?;
-        let Kind::Pointer(to) = self.resolve(&pointer.ty)?.kind else {
-            return lost(format!("subscript of {}", pointer.ty));
+        let (base, to) = match self.resolve(&pointer.ty)?.kind {
+            Kind::Pointer(to) => (base, to),
+            // A guess that turned out to be a pointer.
+            _ => {
+                let int = Arc::new(Type::int(IntKind::Int));
+                (self.b.cast(base, Ty::Ptr), int)
+            }
         };
-        let Kind::Int(kind) = self.resolve(&index.ty)?.kind else {
-            return lost("subscript that is no integer");
+        let kind = match self.resolve(&index.ty)?.kind {
+            Kind::Int(kind) => kind,
+            _ => IntKind::Long,
         };
         let index = self.scalar(index)?;
         let wide = if kind.promoted().signed() {
@@ -227,7 +236,7 @@ impl Lowerer<'_> {
             let bytes = self.b.binary(BinOp::Mul, index, size);
             return Ok(self.b.index(base, bytes, 1));
         }
-        let size = self.size_of(&to)?;
+        let size = self.size_of(&to).unwrap_or(OPAQUE);
         Ok(self.b.index(base, index, size))
     }
 
@@ -238,7 +247,10 @@ impl Lowerer<'_> {
         let (x, y) = (self.scalar(lhs)?, self.scalar(rhs)?);
         let (x, y) = (self.b.cast(x, Ty::SSIZE), self.b.cast(y, Ty::SSIZE));
         let bytes = self.b.binary(BinOp::Sub, x, y);
-        let size = self.runtime_size(&to)?;
+        let size = match self.runtime_size(&to) {
+            Ok(size) => size,
+            Err(_) => self.b.bits(u128::from(OPAQUE), Ty::SIZE),
+        };
         let size = self.b.cast(size, Ty::SSIZE);
         let count = if self.b.constant(size) == Some(0) {
             bytes

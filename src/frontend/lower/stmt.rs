@@ -272,10 +272,10 @@ impl Lowerer<'_> {
                 self.b.enter(block);
                 self.b.switch_to(block);
             }
-            ast::Label::Case(expr) => {
-                let value = self.integer_constant(expr)?;
-                self.case(value, value)?;
-            }
+            ast::Label::Case(expr) => match self.integer_constant(expr) {
+                Ok(value) => self.case(value, value)?,
+                Err(_) => self.unknown_case()?,
+            },
             ast::Label::CaseRange(range) => {
                 let low = self.integer_constant(&range.node.low)?;
                 let high = self.integer_constant(&range.node.high)?;
@@ -310,6 +310,18 @@ impl Lowerer<'_> {
         }
         self.b.switch_to(block);
         block
+    }
+
+    /// A case that any value may take.
+    fn unknown_case(&mut self) -> Lower<()> {
+        let Some(live) = self.switches.last().map(|switch| switch.live) else {
+            return lost("case outside switch");
+        };
+        let block = self.switch_target(live);
+        if let Some(switch) = self.switches.last_mut() {
+            switch.unknown.push(block);
+        }
+        Ok(())
     }
 
     fn case(&mut self, low: i128, high: i128) -> Lower<()> {
@@ -355,7 +367,9 @@ impl Lowerer<'_> {
                 case_labels(&node.statement.node, &mut labels);
                 let mut matched = false;
                 for (low, high) in labels {
-                    let low = self.integer_constant(low)?;
+                    let Ok(low) = self.integer_constant(low) else {
+                        continue;
+                    };
                     let high = match high {
                         Some(high) => self.integer_constant(high)?,
                         None => low,
@@ -369,6 +383,7 @@ impl Lowerer<'_> {
         self.switches.push(Switch {
             ty: kind.ty(),
             cases: Vec::new(),
+            unknown: Vec::new(),
             default: None,
             constant,
             live: !self.b.dead(),
@@ -389,8 +404,18 @@ impl Lowerer<'_> {
         let Some(mut switch) = switch else {
             return lost("switch nesting");
         };
-        let default = switch.default.unwrap_or(end);
+        let mut default = switch.default.unwrap_or(end);
         self.b.pos = pos;
+        if !switch.unknown.is_empty() {
+            let any = self.b.block();
+            if switch.live {
+                self.b.enter(any);
+            }
+            switch.unknown.push(default);
+            self.b
+                .terminate_block(any, TermKind::Nondet(std::mem::take(&mut switch.unknown)));
+            default = any;
+        }
         let term = if constant.is_some() {
             TermKind::Goto(switch.cases.first().map_or(default, |case| case.2))
         } else {

@@ -198,9 +198,24 @@ fn an_old_style_definition_has_its_parameters() {
 
 #[test]
 fn a_function_that_cannot_be_lowered_says_why() {
-    let source = "struct s; int f(struct s *p) { return p->x; }";
-    let reason = last_function(source).expect_err("incomplete");
-    assert_eq!(reason.message, "incomplete type struct s");
+    let reason = last_function("int f(void) { goto nowhere; }").expect_err("no label");
+    assert_eq!(reason.message, "label nowhere is not defined");
+}
+
+#[test]
+fn what_a_missing_header_would_declare_is_guessed() {
+    let text = dump(
+        "struct dev; int lock(void *); int unlock(void *);
+         int f(struct dev *dev, int cmd) {
+           lock(&dev->mutex);
+           switch (cmd) { case RESET_CMD: dev->ops->reset(dev); break; case 1: cmd = dev->queue[2].len; }
+           unlock(&dev->mutex);
+           return cmd;
+         }",
+    );
+    assert!(text.contains("call lock(&dev->mutex)"), "{text}");
+    assert!(text.contains("call unlock(&dev->mutex)"), "{text}");
+    assert!(text.contains("goto any of"), "{text}");
 }
 
 #[test]

@@ -352,12 +352,13 @@ impl Lowerer<'_> {
 
     /// The member `name` of the record of type `ty` at `base`.
     pub fn member_place(&mut self, base: ExprId, ty: &Type, name: &str) -> Lower<Place> {
-        let Some(record) = self.record(ty)? else {
-            return lost(format!("member {name} of {ty}, which is no record"));
+        let layout = match self.record(ty)? {
+            Some(record) => Some(self.layout(&record)?),
+            None => None,
         };
-        let layout = self.layout(&record)?;
-        let Some((slot, member)) = layout.members.get(name) else {
-            return Err(Self::no_member(ty, name));
+        let Some((slot, member)) = layout.as_ref().and_then(|layout| layout.members.get(name))
+        else {
+            return Ok(self.guessed_member(base, name));
         };
         let quals = self.resolve(ty)?.quals;
         let member = member.clone().with_quals(quals);
@@ -365,6 +366,17 @@ impl Lowerer<'_> {
         let mut place = self.slot_place(base, *slot, name, member)?;
         place.field = field;
         Ok(place)
+    }
+
+    /// A member that is not known: an `int` far behind all others, at the same place for each use of
+    /// the name.
+    fn guessed_member(&mut self, base: ExprId, name: &str) -> Place {
+        let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        let offset = 1 << 40 | u64::from(hash) << 4;
+        let addr = self.b.member(base, offset, name);
+        Place::new(addr, Type::int(IntKind::Int))
     }
 
     /// The place of a member by its slot.
@@ -391,7 +403,10 @@ impl Lowerer<'_> {
                 Kind::Typedef(typedef) => {
                     name = typedef.to_string();
                     let typedef = Arc::clone(typedef);
-                    self.typedef_target(&typedef)?
+                    match self.typedef_target(&typedef)? {
+                        Some(ty) => ty,
+                        None => break,
+                    }
                 }
                 Kind::Tag(_, tag) => return Ok(tag.to_string()),
                 Kind::TypeOf(_) => self.resolve(&current)?,
