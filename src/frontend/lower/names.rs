@@ -10,7 +10,6 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowerer;
-use crate::frontend::LossReason;
 use crate::frontend::declare::{Declared, Entity, Lower, lost};
 use crate::frontend::layout::{self, MemberShape};
 use crate::frontend::scope::{DeclId, TagKind};

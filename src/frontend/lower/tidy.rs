@@ -231,16 +231,13 @@ fn compact(body: &mut Body) {
             exprs.used[root.index()] = true;
         }
         for stmt in &block.stmts {
-            match &stmt.kind {
-                StmtKind::Call(call) => {
-                    if let Callee::Direct(symbol) = call.callee {
-                        symbols.used[symbol.index()] = true;
-                    }
-                    if let Some(dst) = call.dst {
-                        locals.used[dst.index()] = true;
-                    }
+            if let StmtKind::Call(call) = &stmt.kind {
+                if let Callee::Direct(symbol) = call.callee {
+                    symbols.used[symbol.index()] = true;
                 }
-                _ => {}
+                if let Some(dst) = call.dst {
+                    locals.used[dst.index()] = true;
+                }
             }
         }
     }
