@@ -226,7 +226,6 @@ fn check(sources: &[(String, String)]) -> Result<Vec<Found>, String> {
 }
 
 #[test]
-#[ignore = "until the executor is in place"]
 fn the_findings_on_the_lock_fixtures_are_those_marked() {
     let only = std::env::var("FIXTURE").ok();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lock");
@@ -276,7 +275,6 @@ fn the_findings_on_the_lock_fixtures_are_those_marked() {
 /// The program that the README checks has one bug of each kind, told in its comments, and no finding
 /// besides.
 #[test]
-#[ignore = "until the executor is in place"]
 fn the_demo_has_one_bug_of_each_kind() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/demo");
     let sources = sources(&folder);

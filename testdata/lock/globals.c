@@ -12,7 +12,6 @@ struct mutex bus_lock;
 static struct { struct mutex lock; int used; } slots[4];
 static int initialised;
 static int (*hook)(int);
-static const int debug = 0;
 
 void start(void) //~ clean
 {
@@ -60,16 +59,6 @@ void slot(void) //~ clean
 	slots[0].used = slots[1].used;
 	mutex_unlock(&slots[1].lock);
 	mutex_unlock(&slots[0].lock);
-}
-
-/* A constant that nothing writes. */
-int debugging(void) //~ clean
-{
-	mutex_lock(&table_lock);
-	if (debug)
-		return -1;
-	mutex_unlock(&table_lock);
-	return probe(0);
 }
 
 /* Functions that do not come back. */
