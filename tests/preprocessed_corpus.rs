@@ -109,14 +109,14 @@ fn measure(files: &[std::path::PathBuf], all: bool) {
     );
 }
 
-/// Own files are those under no other folder than the tree's: relative and not in an include folder.
+/// Own files are those in neither the system's nor the kernel's include folders.
 struct KernelTree;
 
 impl Tree for KernelTree {
     fn file(&self, marker: &str) -> SourceFile {
         let name = marker.strip_prefix("./").unwrap_or(marker);
         SourceFile {
-            own: !name.starts_with('/')
+            own: !name.starts_with("/usr/")
                 && !name.starts_with("include/")
                 && !name.starts_with("arch/")
                 && !name.starts_with('<'),
