@@ -78,9 +78,13 @@ impl<'a> UnitScope<'a> {
             .pieces
             .iter()
             .map(|piece| {
-                share.outline(piece.raw, || {
-                    outline(text, &tokens(text, &pieces, piece, piece.end), piece.body)
-                })
+                let compute =
+                    || outline(text, &tokens(text, &pieces, piece, piece.end), piece.body);
+                if pieces.files.is_main(piece.file) {
+                    Arc::new(compute())
+                } else {
+                    share.outline(piece.raw, compute)
+                }
             })
             .collect();
         let mut names: FxHashMap<Dep, Meaning> = FxHashMap::default();
@@ -131,6 +135,12 @@ impl<'a> UnitScope<'a> {
     /// The file that a declaration starts in.
     pub fn file(&self, id: DeclId) -> Option<&SourceFile> {
         self.pieces.files.get(self.piece(id)?.file)
+    }
+
+    /// Whether other units can contain the declaration: it is not in the main source file.
+    pub fn is_shared(&self, id: DeclId) -> bool {
+        self.piece(id)
+            .is_some_and(|piece| !self.pieces.files.is_main(piece.file))
     }
 
     pub fn pieces(&self) -> &Pieces<'a> {

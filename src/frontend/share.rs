@@ -14,8 +14,10 @@ use super::parse::{DeclKey, Declaration};
 use super::{BodyKey, FunctionDef, LossReason};
 
 const SHARDS: usize = 64;
+/// Stack to drop syntax trees on.
+const STACK: usize = 128 << 20;
 /// Bytes of source text whose syntax trees are kept; a tree takes some thirty times its text.
-const TREE_BUDGET: usize = 12 << 20;
+const TREE_BUDGET: usize = 24 << 20;
 
 /// A name that a function's body depends on.
 pub type Dep = (Space, NameId);
@@ -116,6 +118,14 @@ impl Share {
         if variants.iter().all(|known| known.key != variant.key) {
             variants.push(variant);
         }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        // Trees are dropped recursively.
+        let trees = std::mem::take(&mut self.trees);
+        stacker::maybe_grow(STACK, STACK, || drop(trees));
     }
 }
 

@@ -96,6 +96,11 @@ impl<'a> Files<'a> {
         self.index.get(raw).copied()
     }
 
+    /// Whether the file is the unit's main source file, by whatever name.
+    pub fn is_main(&self, id: u32) -> bool {
+        self.hash(id) == self.hash(0)
+    }
+
     pub fn get(&self, id: u32) -> Option<&SourceFile> {
         self.table.get(id as usize)
     }

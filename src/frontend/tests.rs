@@ -391,6 +391,15 @@ fn attributes_that_matter_stay_where_they_are_read() {
 }
 
 #[test]
+fn local_labels_are_told_apart() {
+    rewrites(
+        "void f(void) { { __label__ l; goto l; l: ; } ({ __label__ l; void *p = &&l; l: ; }); l: goto l; }",
+        "void f ( void ) { { goto l__0 ; l__0 : ; } ( { void * p = __cassini_label ( \"l__1\" ) ; l__1 : ; } ) ; \
+         l : goto l ; }",
+    );
+}
+
+#[test]
 fn c23() {
     rewrites("static constexpr int a = 1;", "static const int a = 1 ;");
     rewrites("constexpr int a = 1;", "static const int a = 1 ;");
@@ -422,7 +431,7 @@ fn kept_meanings_of_ordinary_c() {
     rewrites("int x<:2:> = <% 1, 2 %>;", "int x [ 2 ] = { 1 , 2 } ;");
     rewrites(
         "void f(void) { __label__ l; __extension__ int x; l: x = __extension__ 1; }",
-        "void f ( void ) { int x ; l : x = 1 ; }",
+        "void f ( void ) { int x ; l__0 : x = 1 ; }",
     );
     rewrites(
         "struct s { int x; _Static_assert(1, \"\"); };",

@@ -6,16 +6,18 @@
 //! its lowering asked for, is neither parsed nor lowered again.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
 use super::lower::{Lowered, TypeCache, lower_function};
 use super::outline::{Form, NameId};
+use super::parse::Declaration;
 use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
 use super::split::{Tree, split};
-use super::{BodyKey, FunctionDef, Loss, LossReason, UnitIndex};
+use super::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
 use crate::ir::{Body, SymbolKind, SymbolName};
 
 /// Hash of all that a unit's index depends on.
@@ -185,7 +187,9 @@ impl Driver<'_> {
             Some(variant) => variant,
             None => {
                 let variant = Arc::new(self.lower(id));
-                self.share.add_variant(key, Arc::clone(&variant));
+                if self.scope.is_shared(id) {
+                    self.share.add_variant(key, Arc::clone(&variant));
+                }
                 variant
             }
         };
@@ -206,7 +210,7 @@ impl Driver<'_> {
         let body = self
             .scope
             .definition(id)
-            .and_then(|declaration| lower_function(&declaration, &recorder, &self.types));
+            .and_then(|declaration| self.contained(&declaration, &recorder));
         let deps = recorder.deps();
         let key = self.scope.body_key(self.scope.full_key(id), &deps);
         let file = self.scope.file(id);
@@ -243,6 +247,23 @@ impl Driver<'_> {
             definition,
             mentions: mentions.into_boxed_slice(),
         }
+    }
+
+    /// Lowers a definition; a panic costs that function alone.
+    fn contained(
+        &self,
+        declaration: &Declaration,
+        recorder: &Recorder<'_>,
+    ) -> Result<Lowered, LossReason> {
+        let lowered = catch_unwind(AssertUnwindSafe(|| {
+            lower_function(declaration, recorder, &self.types)
+        }));
+        lowered.unwrap_or_else(|_| {
+            Err(LossReason {
+                stage: Stage::Lower,
+                message: "lowering panicked".to_owned(),
+            })
+        })
     }
 
     /// The name of a function that could not be lowered.

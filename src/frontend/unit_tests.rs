@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use proptest::prelude::*;
 use rayon::prelude::*;
 
 use super::split::{SourceFile, Tree};
@@ -221,3 +222,77 @@ fn static_on_an_earlier_declaration_counts() {
     assert_eq!(names, ["f", "main.c::h"]);
     assert_eq!(index.functions[0].callees[0].to_string(), "main.c::h");
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_tokens_make_the_driver_panic(
+        tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..60),
+    ) {
+        let text = format!("{HEADER}# 1 \"main.c\"\nint f(struct lock *x, int y) {{ {} }}", tokens.join(" "));
+        let index = index(&FrontEnd::new(), &Memory::default(), "main.c", &text);
+        for loss in index.losses {
+            prop_assert!(!loss.reason.message.contains("panic"), "{text}");
+        }
+    }
+}
+
+const TOKENS: &[&str] = &[
+    "x",
+    "y",
+    "x->held",
+    "busy(x)",
+    "1",
+    "0",
+    "\"s\"",
+    "+",
+    "-",
+    "*",
+    "&",
+    "&&",
+    "||",
+    "?",
+    ":",
+    "=",
+    "(",
+    ")",
+    "{",
+    "}",
+    ";",
+    ";",
+    ";",
+    ",",
+    "[1]",
+    "if (y)",
+    "else",
+    "while (y)",
+    "do",
+    "for (;;)",
+    "switch (y)",
+    "case 1:",
+    "default:",
+    "break;",
+    "continue;",
+    "goto l;",
+    "l:",
+    "return",
+    "int z;",
+    "struct lock a;",
+    "int v[y];",
+    "sizeof",
+    "typeof(y) w;",
+    "(long)",
+    "({ y; })",
+    "(struct lock){ 0 }",
+    ".held",
+    "->next",
+    "++",
+    "asm goto (\"\" : : : : l);",
+    "goto *x;",
+    "&&l",
+    "enum { A, B = A };",
+    "__auto_type q = y;",
+    "__label__ l;",
+    "y ?: 1;",
+];

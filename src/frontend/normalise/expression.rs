@@ -1,6 +1,6 @@
 //! What is rewritten inside expressions and specifiers.
 
-use super::{Context, Kind, Normaliser, identifier, is_keyword, is_type_keyword};
+use super::{Context, Kind, Normaliser, is_keyword, is_type_keyword};
 use crate::frontend::LossReason;
 
 impl Normaliser<'_> {
@@ -28,7 +28,7 @@ impl Normaliser<'_> {
                 self.add("__cassini_elvis");
             }
             b"&&" if self.is_name(at + 1) && !self.ends_operand(previous) => {
-                let label = identifier(self.spelling(at + 1));
+                let label = self.label(at + 1);
                 self.emit(at, &format!("__cassini_label ( \"{label}\" )"));
                 return Ok(at + 2);
             }

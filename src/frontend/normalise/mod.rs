@@ -20,6 +20,7 @@
 //! | `{}` as an initialiser | `{ __cassini_empty }` |
 //! | `__real__ e`, `__imag__ e` | `__cassini_real(e)`, `__cassini_imag(e)` |
 //! | `#pragma pack(n)` | attribute `__cassini_pack(n)` on the records under it |
+//! | `__label__ l;` | `l` renamed in its block |
 //! | `__alignof__(e)` | `_Alignof(__typeof(e))` |
 
 mod attribute;
@@ -109,6 +110,8 @@ pub fn normalise(
         out: String::with_capacity(tokens.len() * 6),
         places: Vec::with_capacity(tokens.len()),
         insert_int: None,
+        local_labels: Vec::new(),
+        renamed: 0,
     };
     normaliser.mark_extended_types();
     let end = if form == Form::Head {
@@ -245,6 +248,10 @@ struct Normaliser<'t> {
     places: Vec<(u32, u32)>,
     /// The token before which an implicit `int` belongs.
     insert_int: Option<usize>,
+    /// Labels that `__label__` makes local to the blocks around, innermost last, and their new names.
+    local_labels: Vec<(&'t [u8], String)>,
+    /// How many local labels there were.
+    renamed: usize,
 }
 
 type Done = Result<(), LossReason>;
@@ -331,6 +338,13 @@ impl<'t> Normaliser<'t> {
             Some(Kind::Punct) => self.emit(at, &String::from_utf8_lossy(spelling)),
             None => {}
         }
+    }
+
+    /// The name of a label in the text.
+    fn label(&self, at: usize) -> String {
+        let name = self.spelling(at);
+        let local = self.local_labels.iter().rfind(|label| label.0 == name);
+        local.map_or_else(|| identifier(name), |label| label.1.clone())
     }
 
     /// Notes the use of a type name of ours and gives it back.

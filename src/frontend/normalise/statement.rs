@@ -1,12 +1,19 @@
 //! The walk over a declaration's tokens: brackets, statements, and what is rewritten at their start.
 
-use super::{Context, Done, Kind, Normaliser, is_keyword, lost};
+use super::{Context, Done, Kind, Normaliser, identifier, is_keyword, lost};
 use crate::frontend::LossReason;
 
 impl Normaliser<'_> {
     /// Emits `from..to`, which stands in `context`. Brackets are entered recursively; their nesting
     /// is bounded.
     pub(super) fn sequence(&mut self, from: usize, to: usize, context: Context) -> Done {
+        let labels = self.local_labels.len();
+        let done = self.tokens_of(from, to, context);
+        self.local_labels.truncate(labels);
+        done
+    }
+
+    fn tokens_of(&mut self, from: usize, to: usize, context: Context) -> Done {
         let mut at = from;
         // The last token that was not left out.
         let mut previous: Option<usize> = None;
@@ -182,11 +189,24 @@ impl Normaliser<'_> {
         Ok(match spelling {
             b"__extension__" => Some(at + 1),
             b"__label__" => {
-                let mut end = at;
+                let mut end = at + 1;
                 while end < to && self.spelling(end) != b";" {
+                    if self.is_name(end) {
+                        let name = self.spelling(end);
+                        let text = format!("{}__{}", identifier(name), self.renamed);
+                        self.renamed += 1;
+                        self.local_labels.push((name, text));
+                    }
                     end += 1;
                 }
                 Some(end + 1)
+            }
+            b"goto" if self.is_name(at + 1) => {
+                let label = self.label(at + 1);
+                self.emit_token(at);
+                self.emit(at + 1, &label);
+                self.add(";");
+                Some(at + 2 + usize::from(self.spelling(at + 2) == b";"))
             }
             b"goto" if self.spelling(at + 1) == b"*" => {
                 let mut end = at + 2;
@@ -210,7 +230,8 @@ impl Normaliser<'_> {
                 Some(self.label_end(at + 1, to))
             }
             _ if self.is_name(at) && self.spelling(at + 1) == b":" => {
-                self.emit_token(at);
+                let label = self.label(at);
+                self.emit(at, &label);
                 Some(self.label_end(at + 1, to))
             }
             _ => None,
@@ -289,8 +310,9 @@ impl Normaliser<'_> {
         for &(from, to) in labels {
             for label in from..to {
                 if self.is_name(label) {
+                    let name = self.label(label);
                     self.emit(label, "if ( __cassini_nondet ) goto");
-                    self.emit_token(label);
+                    self.emit(label, &name);
                     self.add(";");
                 }
             }
