@@ -43,7 +43,7 @@ impl Default for Options {
             unroll: 2,
             max_blocks: 20_000,
             max_terms: 2_000_000,
-            max_queries: 20_000,
+            max_queries: 400,
             time_limit: None,
         }
     }
@@ -234,6 +234,10 @@ pub fn describe(
     text
 }
 
+/// Bytes of proof for one query, some hundred conflicts: what decides a lock's state is simple, or hopeless.
+const QUERY_EFFORT: u64 = 1 << 16;
+const QUERY_CLAUSES: usize = 60_000;
+
 /// Feasibility queries of one function, each guard answered once.
 struct Queries<'o> {
     known: FxHashMap<Guard, Answer>,
@@ -246,7 +250,10 @@ impl<'o> Queries<'o> {
         Queries {
             known: FxHashMap::default(),
             options,
-            session: Session::new(Budget::default()),
+            session: Session::new(Budget {
+                effort: QUERY_EFFORT,
+                clauses: QUERY_CLAUSES,
+            }),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::symbolic::term::{Node, Op, Term};
 
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
 const MAX_PREDICATES: usize = 5;
-const MAX_INPUT_CANDIDATES: usize = 24;
+const MAX_INPUT_CANDIDATES: usize = 12;
 const MAX_OUT_PARAMETERS: usize = 4;
 const MAX_CONSTANTS: usize = 4;
 /// Results from -4095 on are error numbers, as values and as pointers (IS_ERR).
