@@ -25,6 +25,7 @@ use crate::summary::infer::{Exit, Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::region::SymbolicOffset;
 use crate::symbolic::state::{Object, Status};
 
 /// Collects the findings of one function.
@@ -104,6 +105,16 @@ impl<'a> Findings<'a> {
             if self.failed.contains(&key) || exec.regions.is_local(key.loc.region) {
                 continue;
             }
+            // An element that the interface cannot name is chosen by something unknown, and may be
+            // another one at each mention.
+            let symbolic = key.loc.symbolic != SymbolicOffset::NONE;
+            if symbolic
+                && Converter::new(exec, exit.result)
+                    .object(exec, key.loc)
+                    .is_none()
+            {
+                continue;
+            }
             let Some((ambiguity, kept, given_back)) = ambiguity(exec, exit, object, queries) else {
                 continue;
             };
@@ -148,6 +159,11 @@ impl<'a> Findings<'a> {
         let Some(known) = self.property.rule(rule) else {
             return;
         };
+        let same =
+            |other: &Finding| (&*other.rule, &*other.file, other.line) == (rule, &*file, line);
+        if self.found.iter().any(same) {
+            return;
+        }
         let function = self.body.name.name.clone();
         let mut hash = blake3::Hasher::new();
         let mut part = |text: &str| {

@@ -115,6 +115,7 @@ impl Names<'_> {
     fn operand(&self, expr: &IExpr, now: When, nested: bool) -> String {
         let text = match expr {
             IExpr::Const { value, width } => return constant(*value, *width),
+            IExpr::Unknown { .. } => "unknown".to_string(),
             IExpr::Value { object, when, .. } => {
                 let name = self.object(object);
                 return match (*when, now) {

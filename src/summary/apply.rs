@@ -7,8 +7,10 @@
 //! reported as possible, and execution goes on with the first of the others in the summary's order,
 //! so that one mistake in a callee does not show in all its callers.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary};
@@ -40,7 +42,11 @@ pub fn apply(
     summary: &Summary,
     site: &CallSite<'_>,
 ) -> Option<Term> {
-    let mut binding = Binding { site, result: None };
+    let mut binding = Binding {
+        site,
+        unknowns: RefCell::default(),
+        result: None,
+    };
     // Stage 1: what the summary names, in the state before the call.
     let inputs: Vec<Guard> = summary
         .inputs
@@ -365,6 +371,8 @@ fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -> Guard {
 /// Interface names bound to a call's arguments and result: [[·]]args of paper §5.1.
 struct Binding<'s, 'c> {
     site: &'s CallSite<'c>,
+    /// The summary's unknowns, made up when first mentioned.
+    unknowns: RefCell<FxHashMap<u32, Term>>,
     result: Option<Term>,
 }
 
@@ -464,6 +472,10 @@ impl Binding<'_, '_> {
                     signed: false,
                 };
                 Some(exec.load(state, address, ty))
+            }
+            IExpr::Unknown { id, width } => {
+                let mut unknowns = self.unknowns.borrow_mut();
+                Some(*unknowns.entry(*id).or_insert_with(|| exec.unknown(*width)))
             }
             IExpr::Address(object) => self.address(exec, state, object),
             IExpr::Op { op, width, args } => {

@@ -10,7 +10,7 @@ use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::memory::Origin;
 use crate::symbolic::region::{Loc, RegionKind};
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// Expressions with more nodes are not kept in summaries.
 const MAX_NODES: u32 = 24;
@@ -21,6 +21,8 @@ const MAX_PATH: usize = 6;
 pub struct Converter {
     /// What was converted before, with the nodes it took; `None` for what has no name.
     exprs: FxHashMap<Term, Option<(IExpr, u32)>>,
+    /// Whether what has no name may stand in an expression as unknown.
+    unknowns: bool,
     /// The result and the offset within the object it points to, if it is a plain pointer.
     result: Option<Loc>,
 }
@@ -36,7 +38,18 @@ impl Converter {
         });
         Converter {
             exprs: FxHashMap::default(),
+            unknowns: false,
             result,
+        }
+    }
+
+    /// A converter that leaves what has no name in an expression as unknown. `err ? err : 0` for a
+    /// callee's `err` says that the result is 0 or that other unknown; a lone unknown says nothing.
+    pub fn with_unknowns(self) -> Self {
+        Converter {
+            exprs: FxHashMap::default(),
+            unknowns: true,
+            ..self
         }
     }
 
@@ -99,7 +112,11 @@ impl Converter {
     fn offset(&mut self, exec: &mut Executor<'_>, loc: Loc, budget: &mut u32) -> Option<Offset> {
         let mut terms = Vec::new();
         for (coefficient, term) in exec.regions.symbolic(loc.symbolic).to_vec() {
-            terms.push((coefficient, self.expr_within(exec, term, budget)?));
+            let value = self.expr_within(exec, term, budget)?;
+            if mentions_unknown(&value) {
+                return None;
+            }
+            terms.push((coefficient, value));
         }
         terms.sort();
         Some(Offset {
@@ -111,7 +128,9 @@ impl Converter {
     /// A term over entry values only.
     pub fn expr(&mut self, exec: &mut Executor<'_>, term: Term) -> Option<IExpr> {
         let mut budget = MAX_NODES;
-        self.expr_within(exec, term, &mut budget)
+        let converted = self.expr_within(exec, term, &mut budget)?;
+        let choice = matches!(converted, IExpr::Op { op: Op::Ite, .. });
+        (choice || !mentions_unknown(&converted)).then_some(converted)
     }
 
     fn expr_within(
@@ -154,25 +173,11 @@ impl Converter {
                     _ => Some(IExpr::Const { value, width }),
                 }
             }
-            Node::Var(var) => match exec.origins.of(var).clone() {
-                Origin::Param(index) => Some(IExpr::Value {
-                    object: IObj {
-                        root: Root::Param(index),
-                        path: Vec::new(),
-                    },
-                    width,
-                    when: When::Entry,
-                }),
-                Origin::Initial { loc, .. } => {
-                    let object = self.object_within(exec, loc, MAX_PATH, budget)?;
-                    (object.root != Root::Return).then_some(IExpr::Value {
-                        object,
-                        width,
-                        when: When::Entry,
-                    })
-                }
-                Origin::Call { .. } | Origin::Unknown => None,
-            },
+            Node::Var(var) => {
+                let unknown = IExpr::Unknown { id: var.0, width };
+                self.variable(exec, var, width, budget)
+                    .or_else(|| self.unknowns.then_some(unknown))
+            }
             Node::Op { op, args } => {
                 let mut converted = Vec::with_capacity(args.len());
                 for arg in args {
@@ -197,6 +202,29 @@ impl Converter {
             }
             Node::Guard(guard) => self.guard(exec, guard, budget),
         }
+    }
+
+    /// A variable that stands for an entry value.
+    fn variable(
+        &mut self,
+        exec: &mut Executor<'_>,
+        var: Var,
+        width: u16,
+        budget: &mut u32,
+    ) -> Option<IExpr> {
+        let object = match exec.origins.of(var).clone() {
+            Origin::Param(index) => IObj {
+                root: Root::Param(index),
+                path: Vec::new(),
+            },
+            Origin::Initial { loc, .. } => self.object_within(exec, loc, MAX_PATH, budget)?,
+            Origin::Call { .. } | Origin::Unknown => return None,
+        };
+        (object.root != Root::Return).then_some(IExpr::Value {
+            object,
+            width,
+            when: When::Entry,
+        })
     }
 
     /// A guard as nested choices over its conditions (Shannon expansion).
@@ -241,5 +269,15 @@ impl Converter {
                 },
             },
         )
+    }
+}
+
+fn mentions_unknown(expr: &IExpr) -> bool {
+    match expr {
+        IExpr::Unknown { .. } => true,
+        // The offsets in an object's path are never unknown.
+        IExpr::Const { .. } | IExpr::Value { .. } | IExpr::Address(_) => false,
+        IExpr::Op { args, .. } => args.iter().any(mentions_unknown),
+        IExpr::Linear { terms, .. } => terms.iter().any(|(_, part)| mentions_unknown(part)),
     }
 }

@@ -20,6 +20,8 @@ use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{Object, State, Status};
 use crate::symbolic::term::Term;
 
+/// Objects beyond this number are left out: the elements of a table in a loop.
+const MAX_OBJECTS: usize = 40;
 /// Modified objects beyond this number are left out.
 const MAX_MODIFIED: usize = 48;
 
@@ -151,8 +153,10 @@ pub fn infer(
         ..Summary::default()
     };
     let mut converter = Converter::new(exec, exit.result);
-    summary.result = exit.result.and_then(|term| converter.expr(exec, term));
     for object in exits {
+        if summary.objects.len() >= MAX_OBJECTS {
+            break;
+        }
         let Some(interface) = converter.object(exec, object.object.loc) else {
             continue;
         };
@@ -183,6 +187,8 @@ pub fn infer(
         row.incond.resize(predicates.0, None);
         row.outcond.resize(predicates.1, None);
     }
+    let mut converter = converter.with_unknowns();
+    summary.result = exit.result.and_then(|term| converter.expr(exec, term));
     summary.modified = modified(exec, &mut converter, exit);
     summary
 }

@@ -65,6 +65,11 @@ pub enum IExpr {
         width: u16,
         when: When,
     },
+    /// Something that the interface does not tell, the same at each mention of `id` in one summary.
+    Unknown {
+        id: u32,
+        width: u16,
+    },
     /// The address of the object, 64 bits.
     Address(IObj),
     Op {

@@ -34,6 +34,9 @@ pub type Locations = Rc<[(Guard, Loc)]>;
 const MAX_LOCATIONS: usize = 12;
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
+/// The same in a function that depends on unknown values: there every iteration costs, and what it
+/// can show the first ones have shown.
+const MAX_CONCRETE_BESIDE_UNKNOWNS: u32 = 8;
 /// Blocks after which folding loops are cut like others.
 const CONCRETE_BLOCKS: u64 = 3_000;
 
@@ -290,13 +293,22 @@ impl<'a> Executor<'a> {
         self.exhausted.is_some()
     }
 
+    /// How often a loop runs whose tests all fold. A program that has made no decision on an unknown
+    /// value is being executed exactly, and goes on.
+    fn concrete_limit(&self) -> u32 {
+        match self.log.branches.is_empty() {
+            true => MAX_CONCRETE,
+            false => MAX_CONCRETE_BESIDE_UNKNOWNS,
+        }
+    }
+
     /// Whether a loop goes on: always up to the unrolling limit; beyond it only after an iteration
     /// whose test folded. [`Self::ends_here`] sees to it that such a loop comes to an end.
     fn may_iterate(&self, frame: &Frame<'_>, header: &Instance, iteration: u32) -> bool {
         if iteration < self.options.unroll {
             return true;
         }
-        if iteration >= MAX_CONCRETE || self.blocks > CONCRETE_BLOCKS {
+        if iteration >= self.concrete_limit() || self.blocks > CONCRETE_BLOCKS {
             return false;
         }
         let mut before = header.iterations.clone();
@@ -327,7 +339,7 @@ impl<'a> Executor<'a> {
         }
         let concrete = frame.headers.get(&(header.block, first)) == Some(&guard);
         let ends = if concrete && self.blocks <= CONCRETE_BLOCKS {
-            iteration + 1 >= MAX_CONCRETE
+            iteration + 1 >= self.concrete_limit()
         } else if test == header.block {
             iteration >= self.options.unroll
         } else if taken == header.block {
