@@ -8,6 +8,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::lex::{Kind, Token, undigraph};
+use super::normalise::identifier;
 
 /// Names are compared by hash: 64 bits, equal in every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,7 +16,11 @@ pub struct NameId(pub u64);
 
 impl NameId {
     pub fn of(name: &[u8]) -> NameId {
-        NameId(xxh3_64(name))
+        if name.iter().all(|b| *b != b'$' && b.is_ascii()) {
+            return NameId(xxh3_64(name));
+        }
+        // As later stages spell it.
+        NameId(xxh3_64(identifier(name).as_bytes()))
     }
 }
 

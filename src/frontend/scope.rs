@@ -10,13 +10,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::BodyKey;
-use super::LossReason;
 use super::lex::{self, Token};
-use super::normalise::{self, Normalised};
+use super::normalise::{self, Guess, Normalised};
 use super::outline::{Form, NameId, Outline, Space, outline};
 use super::parse::{self, DeclKey, Declaration};
 use super::share::{Dep, Share, Tree};
 use super::split::{Piece, Pieces, SourceFile};
+use super::{LossReason, Stage};
 
 /// Which kind of tag a name is looked up as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -237,13 +237,23 @@ impl<'a> UnitScope<'a> {
     /// The declaration as lang-c reads it.
     #[cfg(test)]
     pub fn normalised(&self, id: DeclId) -> Result<Normalised, LossReason> {
-        self.normalise(id, true).map(|(normalised, _)| normalised)
+        let normalised = self.normalise(id, true, false)?;
+        Ok(normalised
+            .map(|(normalised, _)| normalised)
+            .unwrap_or_default())
     }
 
-    fn normalise(&self, id: DeclId, whole: bool) -> Result<(Normalised, Vec<Token>), LossReason> {
+    /// The text for lang-c and the tokens it comes from. With `guess`, what a missing header would
+    /// have said is guessed; `None` if there is nothing to guess.
+    fn normalise(
+        &self,
+        id: DeclId,
+        whole: bool,
+        guess: bool,
+    ) -> Result<Option<(Normalised, Vec<Token>)>, LossReason> {
         let Some(piece) = self.piece(id) else {
             return Err(LossReason {
-                stage: super::Stage::Parse,
+                stage: Stage::Parse,
                 message: "no such declaration".to_owned(),
             });
         };
@@ -258,16 +268,37 @@ impl<'a> UnitScope<'a> {
             None => normalise::Form::Declaration,
         };
         let typedef = |name: &[u8]| self.is_typedef_before(NameId::of(name), id);
-        let normalised = normalise::normalise(self.text, &tokens, form, &typedef, piece.pack)?;
-        Ok((normalised, tokens))
+        let mut guessed = Guess::default();
+        if guess {
+            guessed = normalise::guess(self.text, &tokens, form, &typedef);
+            if guessed == Guess::default() {
+                return Ok(None);
+            }
+        }
+        let normalised =
+            normalise::normalise(self.text, &tokens, form, &typedef, &guessed, piece.pack)?;
+        Ok(Some((normalised, tokens)))
     }
 
     fn parse(&self, id: DeclId, key: DeclKey, whole: bool) -> Result<Declaration, LossReason> {
-        let (normalised, tokens) = self.normalise(id, whole)?;
-        parse::parse(key, normalised, &tokens, &|file| {
+        let files = |file| {
             let file = self.pieces.files.get(file);
-            file.map_or(String::new(), |file| file.name.clone())
-        })
+            file.map_or(String::new(), |file: &SourceFile| file.name.clone())
+        };
+        let attempt = |guess| match self.normalise(id, whole, guess)? {
+            Some((normalised, tokens)) => parse::parse(key, normalised, &tokens, &files).map(Some),
+            None => Ok(None),
+        };
+        let reason = match attempt(false) {
+            Ok(Some(declaration)) => return Ok(declaration),
+            Ok(None) => LossReason {
+                stage: Stage::Parse,
+                message: "nothing to parse".to_owned(),
+            },
+            Err(reason) => reason,
+        };
+        // What the second attempt says of its guesses helps nobody.
+        attempt(true).ok().flatten().ok_or(reason)
     }
 
     fn tree(&self, id: DeclId) -> Tree {

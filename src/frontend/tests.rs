@@ -400,6 +400,41 @@ fn local_labels_are_told_apart() {
 }
 
 #[test]
+fn types_and_macros_of_missing_headers_are_guessed() {
+    parses(
+        "static GtkWidget *make(const GString *s, guint n, GError **error) { GList *l; guint i = 0; \
+        for (l = s->list; l; l = l->next) i += (guint) n * sizeof(GList *); return (GtkWidget *) l; }",
+    );
+    parses(
+        "int API f(void); API void g(void) { } static int __init h(void __user *p) { return 0; }",
+    );
+    parses("void f(struct list *l) { list_for_each(p, l) { use(p); } for_all(x) if (x) use(x); }");
+    rewrites(
+        "void f(void) { each (x) { g(x); } }",
+        "void f ( void ) { while ( each ( x ) ) { g ( x ) ; } }",
+    );
+    // What is no C stays lost.
+    assert_eq!(
+        failures(b"int f(void) { return 1 +; }"),
+        ["syntax error before `;`"]
+    );
+}
+
+#[test]
+fn names_with_letters_beyond_ascii() {
+    with_scope("int größe; int a$b;".as_bytes(), |scope| {
+        assert!(scope.ordinary("größe").is_some());
+        assert!(
+            scope
+                .ordinary(&super::normalise::identifier("größe".as_bytes()))
+                .is_some()
+        );
+        assert!(scope.ordinary("a_x24b").is_some());
+    });
+    parses("int größe = 1; int f(void) { return größe; }");
+}
+
+#[test]
 fn c23() {
     rewrites("static constexpr int a = 1;", "static const int a = 1 ;");
     rewrites("constexpr int a = 1;", "static const int a = 1 ;");

@@ -223,6 +223,15 @@ fn static_on_an_earlier_declaration_counts() {
     assert_eq!(index.functions[0].callees[0].to_string(), "main.c::h");
 }
 
+#[test]
+fn types_of_missing_headers_do_not_cost_the_function() {
+    let store = Memory::default();
+    let text =
+        "void f(GtkWidget *w, guint n) { GList *l = w; guint m = (guint) n; use(l, m + 1); }\n";
+    let index = index(&FrontEnd::new(), &store, "main.c", text);
+    assert_eq!(index.functions[0].body.as_ref().err(), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

@@ -25,15 +25,17 @@
 
 mod attribute;
 mod expression;
+mod guess;
 mod literal;
 mod statement;
 
+pub use self::guess::{Guess, guess};
 use super::lex::{Kind, Token, undigraph};
 use super::outline::{is_keyword, is_specifier_keyword, is_type_keyword};
 use super::{LossReason, Stage};
 
 /// A declaration as lang-c reads it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Normalised {
     /// Prelude (if any names) and declaration.
     pub text: String,
@@ -77,12 +79,13 @@ pub enum Form {
 }
 
 /// Rewrites a declaration. `typedef` tells which identifiers are typedef names before it; `pack` is
-/// what `#pragma pack` says.
+/// what `#pragma pack` says; `guess` is empty unless the declaration did not parse without it.
 pub fn normalise(
     text: &[u8],
     tokens: &[Token],
     form: Form,
     typedef: &dyn Fn(&[u8]) -> bool,
+    guess: &Guess<'_>,
     pack: u8,
 ) -> Result<Normalised, LossReason> {
     let mates = mates(text, tokens)?;
@@ -90,7 +93,9 @@ pub fn normalise(
         .iter()
         .filter(|token| token.kind == Kind::Ident)
         .map(|token| &text[token.start as usize..token.end as usize])
-        .filter(|name| !is_keyword(name) && typedef(name))
+        .filter(|name| {
+            !is_keyword(name) && (typedef(name) || guess.types.binary_search(name).is_ok())
+        })
         .collect();
     prelude.sort_unstable();
     prelude.dedup();
@@ -100,7 +105,7 @@ pub fn normalise(
         mates: mates.mates,
         typedefs: &prelude,
         encoded: Vec::new(),
-        dropped: Vec::new(),
+        dropped: guess.dropped.clone(),
         wide: Vec::new(),
         body: match form {
             Form::Definition { body } => tokens.iter().position(|token| token.start == body),

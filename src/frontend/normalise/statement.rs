@@ -31,8 +31,9 @@ impl Normaliser<'_> {
                     self.insert_int = self.implicit_int(at, to, context == Context::File);
                 }
             }
-            start = false;
+            let starts = std::mem::take(&mut start);
             if self.dropped.binary_search(&at).is_ok() {
+                start = starts;
                 at += 1;
                 continue;
             }
@@ -66,7 +67,11 @@ impl Normaliser<'_> {
                     at = close + 1;
                 }
                 (Some(Kind::Punct), b"{") => {
-                    let inner = self.brace_context(at, previous, context)?;
+                    let inner = if starts && context == Context::Block {
+                        Context::Block
+                    } else {
+                        self.brace_context(at, previous, context)?
+                    };
                     self.braces(at, inner)?;
                     previous = Some(self.mate(at));
                     at = self.mate(at) + 1;
@@ -234,8 +239,33 @@ impl Normaliser<'_> {
                 self.emit(at, &label);
                 Some(self.label_end(at + 1, to))
             }
+            // What is left of a macro that a missing header defines: `for_each (x) { … }`.
+            _ if self.is_unknown_loop(at) => {
+                let close = self.mate(at + 1);
+                self.emit(at, "while (");
+                self.emit_token(at);
+                self.emit_token(at + 1);
+                self.sequence(at + 2, close, Context::Inner)?;
+                self.emit_token(close);
+                self.add(")");
+                Some(close + 1)
+            }
             _ => None,
         })
+    }
+
+    /// A call that a block or another statement follows without `;`.
+    fn is_unknown_loop(&self, at: usize) -> bool {
+        if !self.is_name(at) || self.is_typedef(at) || self.spelling(at + 1) != b"(" {
+            return false;
+        }
+        let next = self.mate(at + 1) + 1;
+        self.spelling(next) == b"{"
+            || self.is_name(next)
+            || matches!(
+                self.spelling(next),
+                b"if" | b"for" | b"while" | b"do" | b"switch" | b"return" | b"break" | b"goto"
+            )
     }
 
     /// The colon that ends `case`.
