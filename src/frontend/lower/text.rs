@@ -162,13 +162,70 @@ impl Writer {
                     out.expression(&expr.node, 2);
                 }
             }),
-            Expression::SizeOfTy(_) | Expression::SizeOfVal(_) => self.put("sizeof(...)"),
+            Expression::SizeOfTy(of) => {
+                self.put("sizeof(");
+                self.type_name(&of.node.0.node);
+                self.put(")");
+            }
+            Expression::SizeOfVal(of) => {
+                self.put("sizeof(");
+                self.expression(&of.node.0.node, 0);
+                self.put(")");
+            }
             Expression::AlignOf(_) => self.put("_Alignof(...)"),
             Expression::OffsetOf(_) => self.put("offsetof(...)"),
             Expression::VaArg(_) => self.put("va_arg(...)"),
             Expression::CompoundLiteral(_) => self.put("(...){...}"),
             Expression::GenericSelection(_) => self.put("_Generic(...)"),
             Expression::Statement(_) => self.put("({...})"),
+        }
+    }
+
+    /// The words of a type name and its pointers; the rest shortened.
+    fn type_name(&mut self, name: &ast::TypeName) {
+        use ast::TypeSpecifier;
+        let mut separator = "";
+        for specifier in &name.specifiers {
+            let ast::SpecifierQualifier::TypeSpecifier(specifier) = &specifier.node else {
+                continue;
+            };
+            let word = match &specifier.node {
+                TypeSpecifier::Void => "void",
+                TypeSpecifier::Char => "char",
+                TypeSpecifier::Short => "short",
+                TypeSpecifier::Int => "int",
+                TypeSpecifier::Long => "long",
+                TypeSpecifier::Float => "float",
+                TypeSpecifier::Double => "double",
+                TypeSpecifier::Signed => "signed",
+                TypeSpecifier::Unsigned => "unsigned",
+                TypeSpecifier::Bool => "_Bool",
+                TypeSpecifier::TypedefName(name) => &name.node.name,
+                TypeSpecifier::Struct(record) => match &record.node.identifier {
+                    Some(tag) => {
+                        self.put(separator);
+                        separator = " ";
+                        self.put(match record.node.kind.node {
+                            ast::StructKind::Struct => "struct",
+                            ast::StructKind::Union => "union",
+                        });
+                        &tag.node.name
+                    }
+                    None => "struct {...}",
+                },
+                _ => "...",
+            };
+            self.put(separator);
+            self.put(word);
+            separator = " ";
+        }
+        let derived = name.declarator.iter().flat_map(|node| &node.node.derived);
+        for part in derived {
+            match part.node {
+                ast::DerivedDeclarator::Pointer(_) => self.put(" *"),
+                ast::DerivedDeclarator::Array(_) => self.put("[...]"),
+                _ => self.put("(...)"),
+            }
         }
     }
 

@@ -99,21 +99,27 @@ impl From<Place> for Operand {
 }
 
 /// The smallest naturally placed unit of a power-of-two size that covers the bits: its offset in
-/// bytes, and the field in it. `None` if no unit of 128 bits does.
+/// bytes, and the field in it. Where a packed field crosses even 16-byte units, the unit starts at the
+/// field's first byte.
 pub fn bit_unit(slot: Slot) -> Option<(u64, BitField)> {
+    const UNITS: [u64; 5] = [8, 16, 32, 64, 128];
     let width = slot.width?;
     let last = slot.bit + width.max(1) - 1;
-    [8u64, 16, 32, 64, 128].into_iter().find_map(|unit| {
-        if slot.bit / unit != last / unit {
-            return None;
-        }
-        let field = BitField {
-            unit: u16::try_from(unit).ok()?,
-            shift: u16::try_from(slot.bit % unit).ok()?,
-            width: u16::try_from(width).ok()?,
-        };
-        Some((slot.bit / unit * (unit / 8), field))
-    })
+    let natural = UNITS
+        .into_iter()
+        .find(|unit| slot.bit / unit == last / unit)
+        .map(|unit| (unit, slot.bit / unit * unit));
+    let (unit, start) = natural.or_else(|| {
+        let start = slot.bit / 8 * 8;
+        let unit = UNITS.into_iter().find(|unit| last < start + unit)?;
+        Some((unit, start))
+    })?;
+    let field = BitField {
+        unit: u16::try_from(unit).ok()?,
+        shift: u16::try_from(slot.bit - start).ok()?,
+        width: u16::try_from(width).ok()?,
+    };
+    Some((start / 8, field))
 }
 
 impl Lowerer<'_> {
@@ -444,6 +450,6 @@ mod tests {
         assert_eq!(unit(slot(35, 3)), Some((4, 8, 3)));
         assert_eq!(unit(slot(6, 4)), Some((0, 16, 6)));
         assert_eq!(unit(slot(30, 5)), Some((0, 64, 30)));
-        assert_eq!(unit(slot(126, 5)), None);
+        assert_eq!(unit(slot(126, 5)), Some((15, 16, 6)));
     }
 }
