@@ -457,6 +457,9 @@ impl Scanner<'_, '_> {
             };
             body = body.map(|at| at.max(begin.at));
         }
+        if let Some(body) = body {
+            begin = self.past_leftovers(begin, body);
+        }
         let seed = self.pieces.files.hash(begin.file) ^ u64::from(begin.pack);
         let place = (u64::from(begin.line) << 20) ^ u64::from(begin.column);
         let whole = &self.text[begin.at..self.at];
@@ -481,6 +484,60 @@ impl Scanner<'_, '_> {
             raw,
             head,
         });
+    }
+
+    /// Where a function definition starts, past macro calls that a missing header leaves before it:
+    /// `G_DEFINE_TYPE(A, b) static int f(void) {`. Old-style definitions look alike, but have a `;`
+    /// before their body.
+    fn past_leftovers(&self, begin: Begin, body: usize) -> Begin {
+        let mut next = begin;
+        loop {
+            let head = &self.text[next.at.min(body)..body];
+            let word = head.iter().take_while(|b| lex::is_word(**b)).count();
+            if outline::is_keyword(&head[..word]) {
+                let old_style = memchr(b';', head).is_some();
+                return if old_style { begin } else { next };
+            }
+            let after_word = head[word..].trim_ascii_start();
+            if word == 0 || !after_word.starts_with(b"(") {
+                return begin;
+            }
+            let open = head.len() - after_word.len();
+            let Some(close) = matching_close(after_word) else {
+                return begin;
+            };
+            next = self.past_lines(next, next.at + open + close + 1);
+        }
+    }
+
+    /// The first byte at or after `to` that is no white space, and its place.
+    fn past_lines(&self, begin: Begin, to: usize) -> Begin {
+        let mut begin = begin;
+        let mut line_start = (begin.at + 1).saturating_sub(begin.column as usize);
+        while let Some(&byte) = self.text.get(begin.at) {
+            if begin.at >= to && !byte.is_ascii_whitespace() {
+                break;
+            }
+            begin.at += 1;
+            if byte != b'\n' {
+                continue;
+            }
+            begin.line = begin.line.wrapping_add(1);
+            while self.text.get(begin.at) == Some(&b'#') {
+                let rest = &self.text[begin.at..];
+                let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
+                begin.line = begin.line.wrapping_add(1);
+                if let Some(marker) = lex::marker(line) {
+                    begin.line = marker.line;
+                    let file = marker.file.and_then(|name| self.pieces.files.find(name));
+                    begin.file = file.unwrap_or(begin.file);
+                }
+                begin.at = (begin.at + line.len() + 1).min(self.text.len());
+            }
+            line_start = begin.at;
+        }
+        begin.column = (begin.at + 1).saturating_sub(line_start) as u32;
+        begin
     }
 
     /// Hash of a byte range without the directives in it: a header's declaration is the same
@@ -650,6 +707,27 @@ fn matching_open(text: &[u8]) -> Option<usize> {
             }
             _ => {}
         }
+    }
+    None
+}
+
+/// Offset of the `)` that closes the `(` at the front.
+fn matching_close(text: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            b'"' | b'\'' => at += 1 + lex::closing_quote(&text[at + 1..], byte),
+            _ => {}
+        }
+        at += 1;
     }
     None
 }

@@ -421,6 +421,36 @@ fn types_and_macros_of_missing_headers_are_guessed() {
 }
 
 #[test]
+fn parameters_hide_typedef_names() {
+    let text = "typedef int len; typedef char u8; int f(u8 *p, int len) { p[0] = (len) * 2; return (len) + 1; }";
+    parses(text);
+    with_scope(text.as_bytes(), |scope| {
+        let normalised = scope.normalised(DeclId(2)).expect("normalises");
+        assert!(
+            normalised.text.starts_with("typedef int u8;"),
+            "{}",
+            normalised.text
+        );
+    });
+    parses("typedef int T; int f(T T, int x) { return T + x; }");
+}
+
+#[test]
+fn macro_calls_left_before_a_definition_are_passed_over() {
+    let text = "G_DEFINE(A, b)\nX(\"(\")\n  static int f(void) { return 0; }\nint main(a) int a; { return a; }";
+    assert_eq!(
+        parts(text),
+        [
+            "static int f(void) { return 0; }",
+            "int main(a) int a; { return a; }"
+        ]
+    );
+    let piece = pieces(text).pieces[0];
+    assert_eq!((piece.line, piece.column), (3, 3));
+    parses(text);
+}
+
+#[test]
 fn names_with_letters_beyond_ascii() {
     with_scope("int größe; int a$b;".as_bytes(), |scope| {
         assert!(scope.ordinary("größe").is_some());

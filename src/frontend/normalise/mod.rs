@@ -89,12 +89,17 @@ pub fn normalise(
     pack: u8,
 ) -> Result<Normalised, LossReason> {
     let mates = mates(text, tokens)?;
+    let parameters = match form {
+        Form::Definition { body } => shadowed(text, tokens, body, typedef),
+        _ => Vec::new(),
+    };
     let mut prelude: Vec<&[u8]> = tokens
         .iter()
         .filter(|token| token.kind == Kind::Ident)
         .map(|token| &text[token.start as usize..token.end as usize])
         .filter(|name| {
-            !is_keyword(name) && (typedef(name) || guess.types.binary_search(name).is_ok())
+            let is_type = typedef(name) || guess.types.binary_search(name).is_ok();
+            is_type && !is_keyword(name) && !parameters.contains(name)
         })
         .collect();
     prelude.sort_unstable();
@@ -154,6 +159,35 @@ pub fn normalise(
         places,
         stack: mates.stack,
     })
+}
+
+/// The typedef names that a definition's parameters hide in its body. lang-c forgets parameters where
+/// the body starts, so the name must not be a type at all; a name that the head also uses as a type
+/// stays one.
+fn shadowed<'t>(
+    text: &'t [u8],
+    tokens: &[Token],
+    body: u32,
+    typedef: &dyn Fn(&[u8]) -> bool,
+) -> Vec<&'t [u8]> {
+    let head = &tokens[..tokens.partition_point(|token| token.start < body)];
+    let spelling = |token: &Token| &text[token.start as usize..token.end as usize];
+    let mut names = Vec::new();
+    for window in head.windows(3) {
+        let [before, name, after] = [&window[0], &window[1], &window[2]].map(spelling);
+        let declared = matches!(after, b"," | b")" | b"[" | b";")
+            && window[1].kind == Kind::Ident
+            && (before == b"*"
+                || typedef(before)
+                || (is_type_keyword(before) && !matches!(before, b"struct" | b"union" | b"enum")));
+        if declared && typedef(name) && !is_keyword(name) {
+            let uses = head.iter().filter(|token| spelling(token) == name).count();
+            if uses == 1 {
+                names.push(name);
+            }
+        }
+    }
+    names
 }
 
 /// A loss of this stage.
