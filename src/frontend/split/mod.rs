@@ -7,10 +7,13 @@
 //! A function definition ends at its body's `}`, anything else at `;`. Brackets that do not match are
 //! recorded; splitting goes on after the next `}` in the first column.
 
-use memchr::{memchr, memmem};
-use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
+mod head;
 
+use memchr::{memchr, memmem};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use self::head::{matching_close, names_parameters, opens_body};
+pub use super::files::{Files, SourceFile, Tree};
 use super::lex::{self, Start};
 use super::outline;
 use super::{LossReason, Stage};
@@ -42,71 +45,6 @@ impl Piece {
             line: self.line,
             column: self.column,
         }
-    }
-}
-
-/// A source file that the unit's line markers name.
-#[derive(Clone, Debug)]
-pub struct SourceFile {
-    /// As the tree names it.
-    pub name: String,
-    /// One of the tree's own files.
-    pub own: bool,
-}
-
-/// How files are named: given by who knows the tree.
-pub trait Tree: Sync {
-    /// The file for a name in a line marker: relative to the root when it lies under it.
-    fn file(&self, marker: &str) -> SourceFile;
-}
-
-/// The files of a unit, each named once.
-pub struct Files<'a> {
-    tree: &'a dyn Tree,
-    table: Vec<SourceFile>,
-    hashes: Vec<u64>,
-    index: FxHashMap<Vec<u8>, u32>,
-}
-
-impl<'a> Files<'a> {
-    pub fn new(tree: &'a dyn Tree) -> Self {
-        Files {
-            tree,
-            table: Vec::new(),
-            hashes: Vec::new(),
-            index: FxHashMap::default(),
-        }
-    }
-
-    /// Index of the file that a marker names.
-    pub fn id(&mut self, raw: &[u8]) -> u32 {
-        if let Some(&id) = self.index.get(raw) {
-            return id;
-        }
-        let id = self.table.len() as u32;
-        let file = self.tree.file(&lex::file_name(raw));
-        self.hashes.push(xxh3_64(file.name.as_bytes()));
-        self.table.push(file);
-        self.index.insert(raw.to_vec(), id);
-        id
-    }
-
-    /// Index of a file by its marker name if the unit has it.
-    pub fn find(&self, raw: &[u8]) -> Option<u32> {
-        self.index.get(raw).copied()
-    }
-
-    /// Whether the file is the unit's main source file, by whatever name.
-    pub fn is_main(&self, id: u32) -> bool {
-        self.hash(id) == self.hash(0)
-    }
-
-    pub fn get(&self, id: u32) -> Option<&SourceFile> {
-        self.table.get(id as usize)
-    }
-
-    fn hash(&self, id: u32) -> u64 {
-        self.hashes.get(id as usize).copied().unwrap_or(0)
     }
 }
 
@@ -601,153 +539,4 @@ fn close(open: &mut Vec<u8>, close: u8) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether a `{` after this text at file level opens a function body, not a record, an enumeration
-/// or an initialiser.
-fn opens_body(head: &[u8]) -> bool {
-    let mut rest = head.trim_ascii_end();
-    loop {
-        // Attributes may stand between the parameters and the body, and after `struct`.
-        match rest.last() {
-            Some(b')') => {
-                let Some(open) = matching_open(rest) else {
-                    return true;
-                };
-                rest = rest[..open].trim_ascii_end();
-                let word = last_word(rest);
-                if word.is_empty() {
-                    // `int (*f(void))(int) {`, but not `x = (struct point) {`.
-                    return rest.ends_with(b")");
-                }
-                if !is_attribute_word(word) {
-                    return !outline::is_keyword(word);
-                }
-                rest = rest[..rest.len() - word.len()].trim_ascii_end();
-            }
-            Some(b']') if rest.ends_with(b"]]") => {
-                let Some(open) = memmem::rfind(rest, b"[[") else {
-                    return false;
-                };
-                rest = rest[..open].trim_ascii_end();
-            }
-            Some(byte) if lex::is_word(*byte) => return !follows_tag_keyword(rest),
-            // Of an old-style definition, the last parameter's declaration.
-            Some(b';') => return true,
-            _ => return false,
-        }
-    }
-}
-
-/// Whether the text ends in `struct`, `struct name`, `enum name : type` and the like.
-fn follows_tag_keyword(text: &[u8]) -> bool {
-    let mut rest = text;
-    for _ in 0..8 {
-        let word = last_word(rest);
-        if matches!(word, b"struct" | b"union" | b"enum") {
-            return true;
-        }
-        rest = rest[..rest.len() - word.len()].trim_ascii_end();
-        match rest.last() {
-            Some(b')') => {
-                let Some(open) = matching_open(rest) else {
-                    return false;
-                };
-                let before = rest[..open].trim_ascii_end();
-                if !is_attribute_word(last_word(before)) {
-                    return false;
-                }
-                rest = before[..before.len() - last_word(before).len()].trim_ascii_end();
-            }
-            Some(b':') => rest = rest[..rest.len() - 1].trim_ascii_end(),
-            Some(b']') => match memmem::rfind(rest, b"[[") {
-                Some(open) => rest = rest[..open].trim_ascii_end(),
-                None => return false,
-            },
-            Some(byte) if lex::is_word(*byte) => {}
-            _ => return false,
-        }
-    }
-    false
-}
-
-fn is_attribute_word(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"__attribute__"
-            | b"__attribute"
-            | b"__declspec"
-            | b"_Alignas"
-            | b"alignas"
-            | b"asm"
-            | b"__asm__"
-            | b"__asm"
-    )
-}
-
-fn last_word(text: &[u8]) -> &[u8] {
-    let length = text.iter().rev().take_while(|b| lex::is_word(**b)).count();
-    &text[text.len() - length..]
-}
-
-/// Offset of the `(` that the `)` at the end closes. Brackets in strings are passed over.
-fn matching_open(text: &[u8]) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut quoted = false;
-    for (at, byte) in text.iter().enumerate().rev() {
-        let escaped = at > 0 && text[at - 1] == b'\\';
-        match byte {
-            b'"' if !escaped => quoted = !quoted,
-            b')' if !quoted => depth += 1,
-            b'(' if !quoted => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Offset of the `)` that closes the `(` at the front.
-fn matching_close(text: &[u8]) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'(' => depth += 1,
-            b')' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
-            b'"' | b'\'' => at += 1 + lex::closing_quote(&text[at + 1..], byte),
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-/// Whether the piece goes on with a word after a parameter list of plain names: `f(a, b) int a;`.
-fn names_parameters(text: &[u8]) -> bool {
-    let Some(open) = memchr(b'(', text) else {
-        return false;
-    };
-    let Some(length) = memchr(b')', &text[open..]) else {
-        return false;
-    };
-    let list = &text[open + 1..open + length];
-    let after = text[open + length + 1..].trim_ascii_start();
-    let plain = list
-        .iter()
-        .all(|b| lex::is_word(*b) || b.is_ascii_whitespace() || *b == b',');
-    let words = list
-        .split(|b| *b == b',')
-        .all(|name| name.trim_ascii().split(u8::is_ascii_whitespace).count() == 1);
-    let word: usize = after.iter().take_while(|b| lex::is_word(**b)).count();
-    plain && words && word > 0 && !is_attribute_word(&after[..word])
 }
