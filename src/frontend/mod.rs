@@ -7,6 +7,7 @@
 //! prelude of typedef names) → [`scope`] (what each name means in this unit) → [`lower`].
 
 pub mod declare;
+pub mod declared;
 pub mod files;
 pub mod layout;
 pub mod lex;

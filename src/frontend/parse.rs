@@ -10,7 +10,7 @@ use lang_c::ast::ExternalDeclaration;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
 use lang_c::span::Node;
 
-use super::declare::Declared;
+use super::declared::Declared;
 use super::lex::Token;
 use super::normalise::Normalised;
 use super::{LossReason, Stage};

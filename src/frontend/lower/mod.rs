@@ -16,6 +16,7 @@ mod assign;
 mod build;
 mod builtin;
 mod call;
+mod condition;
 mod declaration;
 mod expr;
 mod fold;
@@ -320,7 +321,7 @@ impl<'a> Lowerer<'a> {
     fn lower_initializer(
         &mut self,
         name: SymbolName,
-        entity: &declare::Entity,
+        entity: &super::declared::Entity,
         initializer: &Node<ast::Initializer>,
         span: Span,
     ) -> Lower<Lowered> {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowerer;
-use crate::frontend::declare::{Declared, Entity, Lower, lost};
+use crate::frontend::declare::{Lower, lost};
+use crate::frontend::declared::{Declared, Entity};
 use crate::frontend::layout::{self, MemberShape};
 use crate::frontend::scope::{DeclId, TagKind};
 use crate::frontend::types::{

@@ -6,7 +6,7 @@
 use lang_c::ast::{self, Expression, Statement};
 use lang_c::span::Node;
 
-use super::expr::Branched;
+use super::condition::Branched;
 use super::names::Class;
 use super::value::{Operand, Repr, Value};
 use super::{Cleanup, Jump, LabelAt, Lowerer, PendingGoto, Switch};
@@ -576,7 +576,7 @@ impl Lowerer<'_> {
         Ok(value)
     }
 
-    /// The expression of an expression statement, behind any labels (which are lowered).
+    /// The expression of an expression statement.
     fn last_expression<'s>(
         &mut self,
         statement: &'s Node<Statement>,

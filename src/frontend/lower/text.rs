@@ -145,7 +145,7 @@ impl Writer {
             }),
             Expression::Conditional(node) => self.grouped(around > 3, |out| {
                 out.expression(&node.node.condition.node, 4);
-                if super::expr::is_elvis(&node.node.then_expression) {
+                if super::condition::is_elvis(&node.node.then_expression) {
                     out.put(" ?: ");
                 } else {
                     out.put(" ? ");
