@@ -105,17 +105,16 @@ impl<'a> Findings<'a> {
             if self.failed.contains(&key) || exec.regions.is_local(key.loc.region) {
                 continue;
             }
+            let named = Converter::new(exec, exit.result)
+                .object(exec, key.loc)
+                .is_some();
             // An element that the interface cannot name is chosen by something unknown, and may be
             // another one at each mention.
-            let symbolic = key.loc.symbolic != SymbolicOffset::NONE;
-            if symbolic
-                && Converter::new(exec, exit.result)
-                    .object(exec, key.loc)
-                    .is_none()
-            {
+            if !named && key.loc.symbolic != SymbolicOffset::NONE {
                 continue;
             }
-            let Some((ambiguity, kept, given_back)) = ambiguity(exec, exit, object, queries) else {
+            let Some((ambiguity, kept, given_back)) = ambiguity(exec, exit, object, named, queries)
+            else {
                 continue;
             };
             self.failed.insert(key);
@@ -230,6 +229,7 @@ fn ambiguity(
     exec: &mut Executor<'_>,
     exit: &Exit<'_>,
     exits: &Exits,
+    named: bool,
     queries: &mut dyn Feasible,
 ) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
     let machine = machine(exec, exits.object);
@@ -244,7 +244,8 @@ fn ambiguity(
     }
     let outputs = predicates::outputs(exec, exit);
     for entry in entries {
-        if entry != machine.initial && machine.counts() {
+        // A caller cannot have had its hands on what only this function finds.
+        if entry != machine.initial && (machine.counts() || !named) {
             continue;
         }
         for kept in machine.state_ids() {
@@ -254,7 +255,9 @@ fn ambiguity(
             }
             let back = exits.paths(entry, entry);
             let undone = exec.formula.guards.and(back, moved);
-            let undoes = queries.possible(exec, undone) && undone != Guard::FALSE;
+            // On a lock that its caller holds, a function that gives it up under a condition on its
+            // arguments is taken for a conditional unlock wrapper.
+            let undoes = entry == machine.initial && queries.model(exec, undone).is_some();
             let mut candidates = outputs.clone();
             if !undoes {
                 let mut converter = Converter::new(exec, exit.result);

@@ -43,7 +43,7 @@ impl Default for Options {
             unroll: 2,
             max_blocks: 20_000,
             max_terms: 2_000_000,
-            max_queries: 400,
+            max_queries: 150,
             time_limit: None,
         }
     }
@@ -235,8 +235,8 @@ pub fn describe(
 }
 
 /// Bytes of proof for one query, some hundred conflicts: what decides a lock's state is simple, or hopeless.
-const QUERY_EFFORT: u64 = 1 << 16;
-const QUERY_CLAUSES: usize = 60_000;
+const QUERY_EFFORT: u64 = 1 << 14;
+const QUERY_CLAUSES: usize = 30_000;
 
 /// Feasibility queries of one function, each guard answered once.
 struct Queries<'o> {

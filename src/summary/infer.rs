@@ -94,10 +94,13 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
     for (object, tracked) in &state.objects {
         let entry = exec.entry_state(*object);
         let mut moves: Vec<Move> = Vec::new();
+        // Where its pointer is null there is no object to speak of.
+        let exists = exec.exists(object.loc);
+        let exit = exec.formula.guards.and(state.guard, exists);
         for &(from, held) in &entry.set {
             let Status::At(from) = from else { continue };
             for &(status, guard) in &tracked.set {
-                let paths = exec.formula.guards.and(state.guard, guard);
+                let paths = exec.formula.guards.and(exit, guard);
                 let paths = exec.formula.guards.and(paths, held);
                 if paths == Guard::FALSE {
                     continue;

@@ -42,6 +42,10 @@ const CONCRETE_BLOCKS: u64 = 3_000;
 
 /// Addresses above this are error numbers (IS_ERR), not pointers.
 const LAST_POINTER: u128 = u64::MAX as u128 - 4095;
+/// Addresses below this are null or members of a record at null.
+const FIRST_POINTER: u128 = 4096;
+/// `&p->member == 0` is `p == -offset`: such addresses hold no record either.
+const MAX_MEMBER_OFFSET: u128 = 1 << 20;
 
 /// The slot that a frame's result is returned through.
 const RESULT: LocalId = LocalId(u32::MAX);
@@ -467,6 +471,17 @@ impl<'a> Executor<'a> {
         }
     }
 
+    /// The guard under which the object that a location names can exist: its pointer is not null.
+    pub fn exists(&mut self, loc: Loc) -> Guard {
+        match *self.regions.kind(loc.region) {
+            RegionKind::Environment { base } => {
+                let there = self.nonzero(base);
+                self.formula.guard_of(there)
+            }
+            _ => Guard::TRUE,
+        }
+    }
+
     /// A pointer that this path went through is neither null nor an error number. Said of a result,
     /// this tells the caller what its tests will find.
     fn assume_valid(&mut self, state: &mut State, pointer: Term) {
@@ -589,7 +604,22 @@ impl<'a> Executor<'a> {
         if state.nonnull.is_empty() {
             return guard;
         }
-        let valid = |pointer: &Term| state.nonnull.contains(pointer);
+        // A valid pointer, or the address of a member or element of what it points to.
+        let valid = |address: &Term| {
+            let is_base = |term: &Term| state.nonnull.contains(term);
+            is_base(address)
+                || matches!(
+                    self.formula.terms.node(*address),
+                    Node::Linear { terms, .. }
+                        if terms.iter().any(|(coefficient, term)| *coefficient == 1 && is_base(term))
+                )
+        };
+        // No object lies in the first page or where error numbers do, even seen from a member of it.
+        let nowhere = |term: Term| {
+            self.formula.terms.as_const(term).is_some_and(|value| {
+                value < FIRST_POINTER || value > LAST_POINTER - MAX_MEMBER_OFFSET
+            })
+        };
         let constant = |term: Term| self.formula.terms.as_const(term);
         let known: Vec<_> = self
             .formula
@@ -604,8 +634,8 @@ impl<'a> Executor<'a> {
                 };
                 let (left, right) = (*args.first()?, *args.get(1)?);
                 let value = match op {
-                    Op::Eq if constant(left) == Some(0) && valid(&right) => false,
-                    Op::Eq if constant(right) == Some(0) && valid(&left) => false,
+                    Op::Eq if nowhere(left) && valid(&right) => false,
+                    Op::Eq if nowhere(right) && valid(&left) => false,
                     Op::Ult | Op::Ule if valid(&right) && constant(left)? >= LAST_POINTER => false,
                     Op::Ult | Op::Ule if valid(&left) && constant(right)? > LAST_POINTER => true,
                     _ => return None,
