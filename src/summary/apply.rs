@@ -60,6 +60,10 @@ pub fn apply(
             Root::Return => Vec::new(),
             _ => binding.locate(exec, state, &object.object),
         };
+        let places = match always_used(summary, objects.len()) {
+            true => exec.gone_through(state, places),
+            false => places,
+        };
         objects.push(places);
     }
     let known = summary
@@ -117,6 +121,15 @@ pub fn apply(
         state.guard = Guard::FALSE;
     }
     result
+}
+
+/// Whether the callee operates on the object whatever its arguments: then the pointers to it are valid.
+fn always_used(summary: &Summary, object: usize) -> bool {
+    let mut rows = summary
+        .rows
+        .iter()
+        .filter(|row| row.object as usize == object);
+    rows.all(|row| row.touched && row.incond.iter().all(Option::is_none))
 }
 
 /// Names the callee's objects in the caller's terms where the caller's own source does not: `dev->lock`
@@ -445,15 +458,7 @@ impl Binding<'_, '_> {
         object: &IObj,
     ) -> Vec<(Guard, Loc)> {
         match self.address(exec, state, object) {
-            Some(address) => {
-                let locations = exec.locations(address);
-                exec.went_through(state, &locations);
-                match locations[..] {
-                    // Null is ruled out by going through the pointer.
-                    [(_, loc)] => vec![(Guard::TRUE, loc)],
-                    _ => locations.to_vec(),
-                }
-            }
+            Some(address) => exec.locations(address).to_vec(),
             None => Vec::new(),
         }
     }

@@ -909,6 +909,22 @@ impl<'a> Executor<'a> {
         }
     }
 
+    /// The places of an object that execution certainly goes to. If there is just one, it is there on all
+    /// paths that go on.
+    pub fn gone_through(
+        &mut self,
+        state: &mut State,
+        places: Vec<(Guard, Loc)>,
+    ) -> Vec<(Guard, Loc)> {
+        match places[..] {
+            [(_, loc)] => {
+                self.went_through(state, &places.into());
+                vec![(Guard::TRUE, loc)]
+            }
+            _ => places,
+        }
+    }
+
     /// The one location of an address, if it has just one.
     pub fn single(&mut self, state: &mut State, address: Term) -> Option<Loc> {
         let locations = self.locations(address);
