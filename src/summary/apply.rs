@@ -60,9 +60,9 @@ pub fn apply(
             Root::Return => Vec::new(),
             _ => binding.locate(exec, state, &object.object),
         };
-        let places = match always_used(summary, objects.len()) {
-            true => exec.gone_through(state, places),
-            false => places,
+        let places = match object.optional {
+            false => exec.gone_through(state, places),
+            true => places,
         };
         objects.push(places);
     }
@@ -121,15 +121,6 @@ pub fn apply(
         state.guard = Guard::FALSE;
     }
     result
-}
-
-/// Whether the callee operates on the object whatever its arguments: then the pointers to it are valid.
-fn always_used(summary: &Summary, object: usize) -> bool {
-    let mut rows = summary
-        .rows
-        .iter()
-        .filter(|row| row.object as usize == object);
-    rows.all(|row| row.touched && row.incond.iter().all(Option::is_none))
 }
 
 /// Names the callee's objects in the caller's terms where the caller's own source does not: `dev->lock`

@@ -177,10 +177,12 @@ pub fn infer(
             .name
             .clone();
         let name = exec.name_of(object.object.loc);
+        let optional = !exec.surely_exists(exit.state, object.object.loc);
         summary.objects.push(SummaryObject {
             object: interface,
             name,
             machine,
+            optional,
         });
         rows(exec, &mut summary, index, object, &chosen, queries);
     }

@@ -28,6 +28,8 @@ pub struct SummaryObject {
     pub name: String,
     /// Name of the machine.
     pub machine: String,
+    /// The function also does its work where there is no such object, its pointer being null.
+    pub optional: bool,
 }
 
 /// One element of R: (sm, incond, s, outcond, s').

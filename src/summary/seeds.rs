@@ -261,6 +261,7 @@ impl<'a> Effect<'a> {
             object: self.object.clone(),
             name: self.name.to_owned(),
             machine: machine.name.clone(),
+            optional: false,
         });
         if let Operation::Transition(..) = self.operation {
             // The lock's word is modified, but that is the machine's business: size 0, nothing to

@@ -482,6 +482,14 @@ impl<'a> Executor<'a> {
         }
     }
 
+    /// Whether every path to a state went through the pointer to the object.
+    pub fn surely_exists(&self, state: &State, loc: Loc) -> bool {
+        match self.regions.kind(loc.region) {
+            RegionKind::Environment { base } => state.nonnull.contains(base),
+            _ => true,
+        }
+    }
+
     /// A pointer that this path went through is neither null nor an error number. Said of a result,
     /// this tells the caller what its tests will find.
     fn assume_valid(&mut self, state: &mut State, pointer: Term) {
