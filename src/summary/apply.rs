@@ -76,7 +76,7 @@ pub fn apply(
             let origin = Origin::Call {
                 text: site.text.into(),
             };
-            exec.origins.fresh(&mut exec.formula.terms, width, origin)
+            exec.call_result(state, width, origin)
         }
     });
     modify(exec, state, summary, &binding);

@@ -176,10 +176,7 @@ impl Executor<'_> {
                 let origin = Origin::Call {
                     text: call.text.as_str().into(),
                 };
-                Some(
-                    self.origins
-                        .fresh(&mut self.formula.terms, ty.bits(), origin),
-                )
+                Some(self.call_result(state, ty.bits(), origin))
             }
             RetTy::Record { size } => {
                 if let Some(dst) = call.dst {

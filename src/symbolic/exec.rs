@@ -32,6 +32,8 @@ pub type Locations = Rc<[(Guard, Loc)]>;
 
 /// More choices than this for one address are dropped.
 const MAX_LOCATIONS: usize = 12;
+/// Pointers followed back from an object to the call that gave the first.
+const MAX_BIRTH_CHAIN: usize = 8;
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
 /// The same in a function that depends on unknown values: there every iteration costs, and what it
@@ -65,6 +67,8 @@ pub struct Executor<'a> {
     pub entries: BTreeMap<Object, Tracked>,
     /// Call sites that lead to the frame being executed, outermost first.
     pub stack: Vec<Site>,
+    /// The paths on which each call result was made.
+    pub made_on: FxHashMap<Term, Guard>,
     /// Executions cut off at a loop's unrolling limit.
     pub cut: bool,
     /// The budget that ran out.
@@ -119,6 +123,7 @@ impl<'a> Executor<'a> {
             machines,
             entries: BTreeMap::new(),
             stack: Vec::new(),
+            made_on: FxHashMap::default(),
             cut: false,
             exhausted: None,
             blocks: 0,
@@ -172,6 +177,13 @@ impl<'a> Executor<'a> {
     pub fn unknown(&mut self, width: u16) -> Term {
         self.origins
             .fresh(&mut self.formula.terms, width, Origin::Unknown)
+    }
+
+    /// A fresh value for what a call gave back in a state.
+    pub fn call_result(&mut self, state: &State, width: u16, origin: Origin) -> Term {
+        let term = self.origins.fresh(&mut self.formula.terms, width, origin);
+        self.made_on.insert(term, state.guard);
+        term
     }
 
     /// A fresh unconstrained Boolean as a guard.
@@ -471,15 +483,33 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// The guard under which the object that a location names can exist: its pointer is not null.
+    /// The guard under which the object that a location names exists: its pointer is not null, and the
+    /// call that it came from was made.
     pub fn exists(&mut self, loc: Loc) -> Guard {
-        match *self.regions.kind(loc.region) {
-            RegionKind::Environment { base } => {
-                let there = self.nonzero(base);
-                self.formula.guard_of(there)
+        let RegionKind::Environment { mut base } = *self.regions.kind(loc.region) else {
+            return Guard::TRUE;
+        };
+        let there = self.nonzero(base);
+        let mut exists = self.formula.guard_of(there);
+        for _ in 0..MAX_BIRTH_CHAIN {
+            if let Some(&made) = self.made_on.get(&base) {
+                return self.formula.guards.and(exists, made);
             }
-            _ => Guard::TRUE,
+            let Node::Var(var) = *self.formula.terms.node(base) else {
+                break;
+            };
+            let Origin::Initial { loc: pointer, .. } = *self.origins.of(var) else {
+                break;
+            };
+            let RegionKind::Environment { base: outer } = *self.regions.kind(pointer.region) else {
+                break;
+            };
+            base = outer;
+            let there = self.nonzero(base);
+            let there = self.formula.guard_of(there);
+            exists = self.formula.guards.and(exists, there);
         }
+        exists
     }
 
     /// Whether every path to a state went through the pointer to the object.
@@ -625,7 +655,7 @@ impl<'a> Executor<'a> {
         // No object lies in the first page or where error numbers do, even seen from a member of it.
         let nowhere = |term: Term| {
             self.formula.terms.as_const(term).is_some_and(|value| {
-                value < FIRST_POINTER || value > LAST_POINTER - MAX_MEMBER_OFFSET
+                !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&value)
             })
         };
         let constant = |term: Term| self.formula.terms.as_const(term);
