@@ -181,12 +181,15 @@ const NOT_KEPT: &[&str] = &[
 ];
 
 /// Programs that run the compiler named after them.
-const LAUNCHERS: &[&str] = &[
-    "ccache", "sccache", "cachepot", "distcc", "icecc", "gomacc", "env", "nice", "time",
-];
+const LAUNCHERS: &[&str] = &["env", "nice", "time"];
+
+/// Compiler caches and distributors: they run the compiler named after them, or stand in for it under
+/// its name.
+pub(super) const WRAPPERS: &[&str] =
+    &["ccache", "sccache", "cachepot", "distcc", "icecc", "gomacc"];
 
 /// Response files may name response files, this deep.
-const RESPONSE_DEPTH: u32 = 8;
+pub(super) const RESPONSE_DEPTH: u32 = 8;
 
 /// Takes a command line apart. `file` is the source as the compile database names it.
 pub(super) fn parse(
@@ -253,25 +256,30 @@ pub(super) fn is_c_file(file: &Path) -> bool {
         .is_some_and(|extension| extension == "c" || extension == "i")
 }
 
-fn is_cxx_compiler(compiler: &OsStr) -> bool {
+pub(super) fn is_cxx_compiler(compiler: &OsStr) -> bool {
     base_name(compiler).windows(2).any(|pair| pair == b"++")
 }
 
-fn has(list: &[&str], word: &[u8]) -> bool {
+/// Whether the next word is this flag's value.
+pub(super) fn takes_value(flag: &[u8]) -> bool {
+    has(KEPT_WITH_VALUE, flag) || has(DROPPED_WITH_VALUE, flag)
+}
+
+pub(super) fn has(list: &[&str], word: &[u8]) -> bool {
     list.iter().any(|entry| entry.as_bytes() == word)
 }
 
-fn begins(list: &[&str], word: &[u8]) -> bool {
+pub(super) fn begins(list: &[&str], word: &[u8]) -> bool {
     list.iter().any(|entry| word.starts_with(entry.as_bytes()))
 }
 
-fn base_name(word: &OsStr) -> &[u8] {
+pub(super) fn base_name(word: &OsStr) -> &[u8] {
     let bytes = word.as_bytes();
     bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes)
 }
 
 /// Drops `ccache`, `env A=b`, `libtool --mode=compile` and the like from the front.
-fn skip_launchers(words: &[OsString]) -> &[OsString] {
+pub(super) fn skip_launchers(words: &[OsString]) -> &[OsString] {
     let libtool = words
         .iter()
         .take(2)
@@ -286,7 +294,9 @@ fn skip_launchers(words: &[OsString]) -> &[OsString] {
             .iter()
             .position(|&byte| byte == b'=')
             .map(|end| &word.as_bytes()[..end]);
-        has(LAUNCHERS, base_name(word))
+        let base = base_name(word);
+        has(LAUNCHERS, base)
+            || has(WRAPPERS, base)
             || name.is_some_and(|name| {
                 name.iter()
                     .all(|&byte| byte == b'_' || byte.is_ascii_alphanumeric())
@@ -323,7 +333,7 @@ fn preprocessor_options(passed: &[u8]) -> Vec<OsString> {
 }
 
 /// Puts the words of each `@file` in its place. A file that cannot be read is named in `unread`.
-fn expand_response_files(
+pub(super) fn expand_response_files(
     words: Vec<OsString>,
     directory: &Path,
     depth: u32,

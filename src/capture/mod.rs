@@ -8,6 +8,7 @@ mod bare;
 mod command;
 mod compile_commands;
 mod complaint;
+pub mod intercept;
 mod preprocess;
 mod problem;
 mod standin;

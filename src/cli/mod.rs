@@ -3,6 +3,7 @@
 //! Exit status: 0 nothing found, 1 findings, 2 could not run. Only this module prints.
 
 mod baseline;
+mod capture;
 mod check;
 mod config;
 mod debug;
@@ -11,11 +12,13 @@ mod output;
 mod progress;
 mod query;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::capture::intercept;
 use crate::store;
 
 /// Nothing found.
@@ -39,6 +42,8 @@ struct Arguments {
 enum Command {
     /// Analyse a tree and report what is wrong in it
     Check(check::Arguments),
+    /// Record the compile commands of a build
+    Capture(capture::Arguments),
     /// Ask the summary database of the last check
     Query(query::Arguments),
     /// What a rule means, with an example
@@ -66,9 +71,14 @@ impl DatabaseArguments {
 
 /// Runs the program with the process's arguments.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(status) = intercept::become_other(&words) {
+        return ExitCode::from(status);
+    }
+    let arguments = Arguments::parse_from(words);
     let result = match arguments.command {
         Command::Check(arguments) => check::run(arguments),
+        Command::Capture(arguments) => capture::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Debug(arguments) => debug::run(&arguments),

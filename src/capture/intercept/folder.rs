@@ -1,0 +1,253 @@
+//! The capture's own folder: interceptors, and what they note for each other and for the capture.
+//!
+//! One file for each note, named by the hash of its content and put in place by renaming: parallel
+//! compilations lose nothing, and the same call noted twice is one note.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A compiler call that was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    directory: OsString,
+    compiler: OsString,
+    /// The words after the compiler, response files expanded.
+    pub arguments: Vec<OsString>,
+}
+
+impl Call {
+    pub fn new(directory: &Path, compiler: &Path, arguments: &[OsString]) -> Call {
+        Call {
+            directory: directory.into(),
+            compiler: compiler.into(),
+            arguments: arguments.to_vec(),
+        }
+    }
+
+    pub fn directory(&self) -> &Path {
+        Path::new(&self.directory)
+    }
+
+    /// The compiler that does the work, absolute, not its cache.
+    pub fn compiler(&self) -> &Path {
+        Path::new(&self.compiler)
+    }
+
+    /// The compiler and its arguments.
+    pub fn words(&self) -> Vec<OsString> {
+        let mut words = vec![self.compiler.clone()];
+        words.extend_from_slice(&self.arguments);
+        words
+    }
+}
+
+/// Name of a note: the hash of its content, in hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Id(String);
+
+impl Id {
+    /// Digits of an id.
+    pub const LENGTH: usize = 32;
+
+    pub fn parse(text: &[u8]) -> Option<Id> {
+        let digits = text.len() == Id::LENGTH && text.iter().all(u8::is_ascii_hexdigit);
+        digits.then(|| Id(String::from_utf8_lossy(text).into_owned()))
+    }
+
+    fn of(content: &[u8]) -> Id {
+        let mut hex = blake3::hash(content).to_hex().to_string();
+        hex.truncate(Id::LENGTH);
+        Id(hex)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How a capture goes about, for its interceptors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The folder the build was started in.
+    pub start: OsString,
+    pub record_only: bool,
+}
+
+/// A note on calls of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Compilations of C.
+    Compilations,
+    /// Links put off until the program is run.
+    Links,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Compilations => "compilations",
+            Kind::Links => "links",
+        }
+    }
+}
+
+/// The folder of one capture.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    pub fn at(path: impl Into<PathBuf>) -> Folder {
+        Folder { path: path.into() }
+    }
+
+    pub fn create(path: &Path, plan: &Plan) -> io::Result<Folder> {
+        let folder = Folder::at(path);
+        let made = [
+            folder.interceptors(),
+            folder.scratch(),
+            path.join(Kind::Compilations.name()),
+            path.join(Kind::Links.name()),
+        ];
+        for made in made {
+            fs::create_dir_all(made)?;
+        }
+        folder.write(&path.join("plan"), plan)?;
+        Ok(folder)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that is first in the build's PATH.
+    pub fn interceptors(&self) -> PathBuf {
+        self.path.join("bin")
+    }
+
+    /// Where interceptors keep what they make.
+    pub fn scratch(&self) -> PathBuf {
+        self.path.join("scratch")
+    }
+
+    pub fn plan(&self) -> io::Result<Plan> {
+        read(&self.path.join("plan"))
+    }
+
+    /// Notes that a compiler was called, whatever for.
+    pub fn note_called(&self) -> io::Result<()> {
+        let file = self.path.join("called");
+        if file.exists() {
+            Ok(())
+        } else {
+            fs::write(file, "")
+        }
+    }
+
+    pub fn was_called(&self) -> bool {
+        self.path.join("called").exists()
+    }
+
+    pub fn note<T: Serialize>(&self, kind: Kind, note: &T) -> io::Result<Id> {
+        let content = postcard::to_stdvec(note).map_err(io::Error::other)?;
+        let id = Id::of(&content);
+        self.place(&self.path.join(kind.name()).join(id.as_str()), &content)?;
+        Ok(id)
+    }
+
+    pub fn noted<T: DeserializeOwned>(&self, kind: Kind, id: &Id) -> io::Result<T> {
+        read(&self.path.join(kind.name()).join(id.as_str()))
+    }
+
+    /// All notes of a kind, in the order of their ids.
+    pub fn all<T: DeserializeOwned>(&self, kind: Kind) -> io::Result<Vec<T>> {
+        let entries = fs::read_dir(self.path.join(kind.name()))?;
+        let names = entries.map(|entry| Ok(entry?.file_name()));
+        let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
+        names.retain(|name| Id::parse(name.as_encoded_bytes()).is_some());
+        names.sort();
+        let folder = self.path.join(kind.name());
+        names.iter().map(|name| read(&folder.join(name))).collect()
+    }
+
+    fn write<T: Serialize>(&self, file: &Path, value: &T) -> io::Result<()> {
+        let content = postcard::to_stdvec(value).map_err(io::Error::other)?;
+        self.place(file, &content)
+    }
+
+    /// Writes a file so that no reader ever sees a part of it.
+    pub fn place(&self, file: &Path, content: &[u8]) -> io::Result<()> {
+        let mut temporary = tempfile::NamedTempFile::new_in(self.scratch())?;
+        io::Write::write_all(&mut temporary, content)?;
+        temporary.persist(file).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// A command that finds programs as it would without the interceptors, so that a compiler which
+    /// calls another is one call.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", self.without_interceptors(&path));
+        }
+        command
+    }
+
+    /// A search path without the interceptors.
+    pub fn without_interceptors(&self, path: &OsStr) -> OsString {
+        let ours = self.interceptors();
+        let kept = std::env::split_paths(path).filter(|folder| *folder != ours);
+        std::env::join_paths(kept).unwrap_or_else(|_| path.to_owned())
+    }
+}
+
+fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
+    postcard::from_bytes(&fs::read(file)?).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn notes_of_many_threads_are_all_there_each_once_and_byte_for_byte() {
+        let temporary = tempfile::tempdir().unwrap();
+        let plan = Plan {
+            start: "/w".into(),
+            record_only: true,
+        };
+        let folder = Folder::create(temporary.path(), &plan).unwrap();
+        let call = |n: u8| {
+            let odd = OsStr::from_bytes(&[b'-', b'D', 0xff, b'\n', n]).to_owned();
+            Call::new(
+                Path::new("/w"),
+                Path::new("/usr/bin/cc"),
+                &[odd, "a.c".into()],
+            )
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let folder = &folder;
+                scope.spawn(move || {
+                    for n in 0..50 {
+                        folder
+                            .note(Kind::Compilations, &call(n + thread % 2))
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        let all: Vec<Call> = folder.all(Kind::Compilations).unwrap();
+        assert_eq!(all.len(), 51);
+        assert!((0..51).all(|n| all.contains(&call(n))));
+        assert_eq!(folder.plan().unwrap(), plan);
+    }
+}
