@@ -70,6 +70,7 @@ impl<'a> Findings<'a> {
                 continue;
             }
             let query = from_every_entry(exec, index);
+            let query = exec.apart(object, query);
             let Some(model) = queries.model(exec, query) else {
                 continue;
             };

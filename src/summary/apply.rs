@@ -471,7 +471,11 @@ impl Binding<'_, '_> {
             }
             IExpr::Unknown { id, width } => {
                 let mut unknowns = self.unknowns.borrow_mut();
-                Some(*unknowns.entry(*id).or_insert_with(|| exec.unknown(*width)))
+                let origin = Origin::Call {
+                    text: self.site.text.into(),
+                };
+                let made = || exec.call_result(state, *width, origin);
+                Some(*unknowns.entry(*id).or_insert_with(made))
             }
             IExpr::Address(object) => self.address(exec, state, object),
             IExpr::Op { op, width, args } => {

@@ -43,8 +43,9 @@ impl Converter {
         }
     }
 
-    /// A converter that leaves what has no name in an expression as unknown. `err ? err : 0` for a
-    /// callee's `err` says that the result is 0 or that other unknown; a lone unknown says nothing.
+    /// A converter that leaves what has no name in an expression, or would make it too large, as
+    /// unknown. `err ? err : 0` for a callee's `err` says that the result is 0 or that other unknown,
+    /// and what else depends on `err` has the same.
     pub fn with_unknowns(self) -> Self {
         Converter {
             exprs: FxHashMap::default(),
@@ -125,12 +126,10 @@ impl Converter {
         })
     }
 
-    /// A term over entry values only.
+    /// A term over entry values, and unknowns if this converter leaves any.
     pub fn expr(&mut self, exec: &mut Executor<'_>, term: Term) -> Option<IExpr> {
         let mut budget = MAX_NODES;
-        let converted = self.expr_within(exec, term, &mut budget)?;
-        let choice = matches!(converted, IExpr::Op { op: Op::Ite, .. });
-        (choice || !mentions_unknown(&converted)).then_some(converted)
+        self.expr_within(exec, term, &mut budget)
     }
 
     fn expr_within(
@@ -145,10 +144,20 @@ impl Converter {
             return Some(expr.clone());
         }
         let before = *budget;
-        *budget = budget.checked_sub(1)?;
-        let converted = self.convert(exec, term, budget);
+        let converted = match budget.checked_sub(1) {
+            Some(left) => {
+                *budget = left;
+                self.convert(exec, term, budget)
+            }
+            None => None,
+        };
+        let converted = converted.or_else(|| self.unknown(exec, term));
         // A failure for want of budget is one of the whole; it says nothing of its parts.
-        if converted.is_some() || *budget > 0 {
+        let whole = match self.unknowns {
+            true => *budget > 0,
+            false => converted.is_some() || *budget > 0,
+        };
+        if whole {
             let nodes = before - *budget;
             self.exprs
                 .insert(term, converted.clone().map(|expr| (expr, nodes)));
@@ -173,11 +182,7 @@ impl Converter {
                     _ => Some(IExpr::Const { value, width }),
                 }
             }
-            Node::Var(var) => {
-                let unknown = IExpr::Unknown { id: var.0, width };
-                self.variable(exec, var, width, budget)
-                    .or_else(|| self.unknowns.then_some(unknown))
-            }
+            Node::Var(var) => self.variable(exec, var, width, budget),
             Node::Op { op, args } => {
                 let mut converted = Vec::with_capacity(args.len());
                 for arg in args {
@@ -202,6 +207,14 @@ impl Converter {
             }
             Node::Guard(guard) => self.guard(exec, guard, budget),
         }
+    }
+
+    /// What stands for a term that cannot be said, the same at each mention.
+    fn unknown(&self, exec: &Executor<'_>, term: Term) -> Option<IExpr> {
+        self.unknowns.then(|| IExpr::Unknown {
+            id: term.index() as u32,
+            width: exec.formula.terms.width(term),
+        })
     }
 
     /// A variable that stands for an entry value.

@@ -8,6 +8,8 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use super::convert::Converter;
 use super::predicates::{Predicate, Side, select};
 use super::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, When};
@@ -97,11 +99,14 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
         // Where its pointer is null there is no object to speak of.
         let exists = exec.exists(object.loc);
         let exit = exec.formula.guards.and(state.guard, exists);
+        let exit = exec.with_valid_pointers(state, exit);
         for &(from, held) in &entry.set {
             let Status::At(from) = from else { continue };
             for &(status, guard) in &tracked.set {
                 let paths = exec.formula.guards.and(exit, guard);
                 let paths = exec.formula.guards.and(paths, held);
+                let paths = exec.with_valid_pointers(state, paths);
+                let paths = exec.apart(*object, paths);
                 if paths == Guard::FALSE {
                     continue;
                 }
@@ -195,7 +200,29 @@ pub fn infer(
     let mut converter = converter.with_unknowns();
     summary.result = exit.result.and_then(|term| converter.expr(exec, term));
     summary.modified = modified(exec, &mut converter, exit);
+    forget_lone_unknowns(&mut summary);
     summary
+}
+
+/// An unknown says nothing as a value by itself, unless something else depends on it, too.
+fn forget_lone_unknowns(summary: &mut Summary) {
+    let mut mentions: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut count = |expr: &IExpr| {
+        expr.each(&mut |part| {
+            if let IExpr::Unknown { id, .. } = part {
+                *mentions.entry(*id).or_default() += 1;
+            }
+        });
+    };
+    summary.result.iter().for_each(&mut count);
+    for modified in &summary.modified {
+        modified.value.iter().for_each(&mut count);
+    }
+    let lone = |value: &IExpr| matches!(value, IExpr::Unknown { id, .. } if mentions[id] == 1);
+    summary.result.take_if(|value| lone(value));
+    for modified in &mut summary.modified {
+        modified.value.take_if(|value| lone(value));
+    }
 }
 
 /// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter.

@@ -84,3 +84,18 @@ pub enum IExpr {
         terms: Vec<(u128, IExpr)>,
     },
 }
+
+impl IExpr {
+    /// Visits the expression and its parts, outermost first; not what its objects' offsets are made of.
+    pub fn each(&self, visit: &mut dyn FnMut(&IExpr)) {
+        visit(self);
+        match self {
+            IExpr::Const { .. }
+            | IExpr::Value { .. }
+            | IExpr::Unknown { .. }
+            | IExpr::Address(_) => {}
+            IExpr::Op { args, .. } => args.iter().for_each(|part| part.each(visit)),
+            IExpr::Linear { terms, .. } => terms.iter().for_each(|(_, part)| part.each(visit)),
+        }
+    }
+}

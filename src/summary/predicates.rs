@@ -136,6 +136,27 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
         };
         add(exec, expr, is_error);
     }
+    let params = exec.origins.params().to_vec();
+    for (index, param) in params {
+        if exec.formula.terms.width(param) != width || !is_choice_of(exec, result, param, 6) {
+            continue;
+        }
+        let same = exec.formula.terms.eq(result, param);
+        let argument = IExpr::Value {
+            object: IObj {
+                root: Root::Param(index),
+                path: Vec::new(),
+            },
+            width,
+            when: When::Entry,
+        };
+        let expr = IExpr::Op {
+            op: Op::Eq,
+            width: 1,
+            args: vec![value.clone(), argument],
+        };
+        add(exec, expr, same);
+    }
     let mut constants = Vec::new();
     positive_constants(exec, result, &mut constants, 6);
     for number in constants.into_iter().take(MAX_CONSTANTS) {
@@ -147,6 +168,18 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
             args: vec![value.clone(), constant(number)],
         };
         add(exec, expr, equal);
+    }
+}
+
+/// Whether a value is one of the choices of a term.
+fn is_choice_of(exec: &Executor<'_>, term: Term, value: Term, depth: u32) -> bool {
+    match exec.formula.terms.node(term) {
+        _ if term == value => true,
+        Node::Op { op: Op::Ite, args } if depth > 0 => {
+            is_choice_of(exec, args[1], value, depth - 1)
+                || is_choice_of(exec, args[2], value, depth - 1)
+        }
+        _ => false,
     }
 }
 

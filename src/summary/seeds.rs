@@ -17,6 +17,7 @@ use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObje
 use crate::ir::SymbolName;
 use crate::property::load::{Document, expected};
 use crate::property::{LoadError, Machine, Property, SourceFile, StateId, Target};
+use crate::symbolic::term::Op;
 
 /// What is known of one primitive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -154,10 +155,45 @@ struct FunctionRow {
     /// The result's type.
     #[serde(default)]
     result: ResultType,
-    /// The result where it is always the same.
-    returns: Option<i64>,
+    /// All results there are, where they are few.
+    returns: Option<Returns>,
     #[serde(default)]
     types: Vec<String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Returns {
+    One(i64),
+    OneOf(Vec<i64>),
+}
+
+impl Returns {
+    /// The result as an expression: a choice between them.
+    fn value(&self, width: u16) -> Option<IExpr> {
+        let constant = |value: i64| IExpr::Const {
+            value: value as u128 & (u128::MAX >> (128 - u32::from(width))),
+            width,
+        };
+        let values = match self {
+            Returns::One(value) => std::slice::from_ref(value),
+            Returns::OneOf(values) => values,
+        };
+        let (last, others) = values.split_last()?;
+        let choice = |rest: IExpr, (id, value): (usize, &i64)| IExpr::Op {
+            op: Op::Ite,
+            width,
+            args: vec![
+                IExpr::Unknown {
+                    id: id as u32,
+                    width: 1,
+                },
+                constant(*value),
+                rest,
+            ],
+        };
+        Some(others.iter().enumerate().fold(constant(*last), choice))
+    }
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -189,7 +225,7 @@ struct Effect<'a> {
     /// `None`: always.
     condition: Option<Condition>,
     result: ResultType,
-    returns: Option<i64>,
+    returns: Option<Returns>,
 }
 
 /// What a row's `operation` names.
@@ -235,7 +271,7 @@ impl<'a> Effect<'a> {
             operation,
             condition,
             result: row.result,
-            returns: row.returns,
+            returns: row.returns.clone(),
         })
     }
 
@@ -277,11 +313,8 @@ impl<'a> Effect<'a> {
             modify(summary, result, u64::from(width / 8));
             (output(summary, &condition.predicate), condition.holds)
         });
-        if let Some(value) = self.returns {
-            summary.result = Some(IExpr::Const {
-                value: value as u128 & (u128::MAX >> (128 - u32::from(width))),
-                width,
-            });
+        if let Some(returns) = &self.returns {
+            summary.result = returns.value(width);
         }
         for from in machine.state_ids() {
             for (outcome, to) in self.outcomes(machine, from) {

@@ -635,10 +635,15 @@ impl<'a> Executor<'a> {
         self.guard_of(state, truth)
     }
 
-    /// The guard of a condition in a state. Pointers that every path here went through are neither null
+    /// The guard of a condition in a state: pointers that every path here went through are neither null
     /// nor error numbers (IS_ERR).
     pub fn guard_of(&mut self, state: &State, truth: Term) -> Guard {
         let guard = self.formula.guard_of(truth);
+        self.with_valid_pointers(state, guard)
+    }
+
+    /// A guard with what is known of the pointers that every path to the state went through.
+    pub fn with_valid_pointers(&mut self, state: &State, guard: Guard) -> Guard {
         if state.nonnull.is_empty() {
             return guard;
         }

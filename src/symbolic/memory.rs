@@ -32,6 +32,7 @@ pub enum Origin {
 #[derive(Debug, Default)]
 pub struct Origins {
     by_var: Vec<Origin>,
+    params: Vec<(u32, Term)>,
 }
 
 impl Origins {
@@ -39,8 +40,16 @@ impl Origins {
         let (var, term) = terms.fresh(width);
         self.by_var
             .resize(self.by_var.len().max(var.0 as usize), Origin::Unknown);
+        if let Origin::Param(index) = origin {
+            self.params.push((index, term));
+        }
         self.by_var.push(origin);
         term
+    }
+
+    /// The values of the parameters, by number.
+    pub fn params(&self) -> &[(u32, Term)] {
+        &self.params
     }
 
     pub fn of(&self, var: Var) -> &Origin {

@@ -3,6 +3,7 @@
 //! In: IR bodies and callees' summaries. Out: the entry and exit states of a function, and the events
 //! on the way. Knows nothing of C syntax.
 
+pub mod alias;
 pub mod call;
 pub mod exec;
 pub mod formula;

@@ -1,0 +1,103 @@
+//! Objects taken to be different, and the conditions that say otherwise.
+//!
+//! In: a guard and the object that it is about. Out: the guard without the paths on which the object is
+//! another one that the function operates on, too. What is reached by different pointers has different
+//! states here (DESIGN §5), so on a path that has found two such pointers equal (a walk over a list
+//! up to the element at which an earlier walk stopped; an object looked up again) they mean nothing.
+
+use super::exec::Executor;
+use super::guard::Guard;
+use super::memory::Origin;
+use super::region::{Loc, RegionKind};
+use super::state::Object;
+use super::term::{Node, Op, Term};
+use crate::ir::POINTER_BITS;
+
+/// Pointers followed back from two objects to where their ways part.
+const MAX_CHAIN: usize = 6;
+
+impl Executor<'_> {
+    /// The guard's paths on which no pointer comparison has found the object to be another of its
+    /// machine.
+    pub fn apart(&mut self, object: Object, guard: Guard) -> Guard {
+        let comparisons = self.pointer_comparisons(guard);
+        if comparisons.is_empty() {
+            return guard;
+        }
+        let others: Vec<Loc> = self
+            .entries
+            .keys()
+            .filter(|other| other.machine == object.machine && **other != object)
+            .map(|other| other.loc)
+            .collect();
+        let mut same: Vec<Term> = Vec::new();
+        for other in others {
+            self.differences(object.loc, other, &mut same);
+        }
+        let different: Vec<_> = comparisons
+            .into_iter()
+            .filter(|&(_, left, right)| {
+                let terms = &mut self.formula.terms;
+                let (there, back) = (terms.sub(left, right), terms.sub(right, left));
+                same.contains(&there) || same.contains(&back)
+            })
+            .map(|(condition, _, _)| (condition, false))
+            .collect();
+        self.formula.guards.restrict(guard, &different)
+    }
+
+    /// The equalities between unknown addresses that a guard depends on.
+    fn pointer_comparisons(&self, guard: Guard) -> Vec<(super::guard::Cond, Term, Term)> {
+        let terms = &self.formula.terms;
+        let unknown = |term: Term| terms.as_const(term).is_none();
+        self.formula
+            .guards
+            .support(guard)
+            .iter()
+            .filter_map(
+                |&condition| match terms.node(self.formula.cond_term(condition)) {
+                    Node::Op { op: Op::Eq, args } => {
+                        let (left, right) = (*args.first()?, *args.get(1)?);
+                        let pointers = terms.width(left) == POINTER_BITS;
+                        (pointers && unknown(left) && unknown(right))
+                            .then_some((condition, left, right))
+                    }
+                    _ => None,
+                },
+            )
+            .collect()
+    }
+
+    /// The differences that are 0 where the two locations are one: of their addresses, of the places
+    /// that the pointers to them were read from, and so on as long as the ways to them are alike.
+    fn differences(&mut self, mut a: Loc, mut b: Loc, found: &mut Vec<Term>) {
+        for _ in 0..MAX_CHAIN {
+            let left = self.regions.address(&mut self.formula.terms, a);
+            let right = self.regions.address(&mut self.formula.terms, b);
+            let difference = self.formula.terms.sub(left, right);
+            if self.formula.terms.as_const(difference).is_some() {
+                return;
+            }
+            found.push(difference);
+            let alike = (a.offset, a.symbolic) == (b.offset, b.symbolic);
+            match (self.read_from(a), self.read_from(b)) {
+                (Some(outer_a), Some(outer_b)) if alike => (a, b) = (outer_a, outer_b),
+                _ => return,
+            }
+        }
+    }
+
+    /// Where the pointer to a location's region was read from.
+    fn read_from(&self, loc: Loc) -> Option<Loc> {
+        let RegionKind::Environment { base } = *self.regions.kind(loc.region) else {
+            return None;
+        };
+        let Node::Var(var) = *self.formula.terms.node(base) else {
+            return None;
+        };
+        match *self.origins.of(var) {
+            Origin::Initial { loc, .. } => Some(loc),
+            _ => None,
+        }
+    }
+}
