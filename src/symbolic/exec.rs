@@ -908,41 +908,6 @@ impl<'a> Executor<'a> {
         found
     }
 
-    /// Takes the outermost choice of an address apart: `ite(c, a, b) + k` into c, a + k, b + k.
-    fn choice_in(&mut self, term: Term) -> Option<(Term, Term, Term)> {
-        let ite = |terms: &super::term::Terms, term: Term| match terms.node(term) {
-            Node::Op { op: Op::Ite, args } => Some((args[0], args[1], args[2])),
-            _ => None,
-        };
-        if let Some(choice) = ite(&self.formula.terms, term) {
-            return Some(choice);
-        }
-        let Node::Linear {
-            constant,
-            terms: sum,
-        } = self.formula.terms.node(term)
-        else {
-            return None;
-        };
-        let constant = *constant;
-        let sum = sum.clone();
-        let (at, (condition, then, els)) =
-            sum.iter()
-                .enumerate()
-                .find_map(|(index, &(coefficient, part))| {
-                    let choice = ite(&self.formula.terms, part)?;
-                    (coefficient == 1).then_some((index, choice))
-                })?;
-        let width = self.formula.terms.width(term);
-        let mut with = |part: Term| {
-            let mut sum = sum.clone();
-            sum[at].1 = part;
-            self.formula.terms.linear(width, constant, &sum)
-        };
-        let (then, els) = (with(then), with(els));
-        Some((condition, then, els))
-    }
-
     /// Notes that execution goes through a pointer, so that later tests for null fold.
     pub fn went_through(&mut self, state: &mut State, locations: &Locations) {
         if let [(_, loc)] = locations[..]

@@ -5,6 +5,7 @@
 
 pub mod alias;
 pub mod call;
+mod choice;
 pub mod exec;
 pub mod formula;
 pub mod guard;
