@@ -8,9 +8,9 @@
 //! different inputs.)
 //!
 //! *Type B*: the object leaves in different states without a difference that the caller can observe.
-//! Conditions on entry values excuse it only where no exit of the function undoes what it did: a
-//! conditional lock wrapper. A function that gives the lock back on some paths and keeps it on others
-//! forgot to, even if an argument decides which path is taken.
+//! Conditions on entry values excuse it only where the function leaves the object alone on the other
+//! path: a conditional lock wrapper. A function that gives the lock back on some paths and keeps it on
+//! others forgot to, even if an argument decides which path is taken.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -106,15 +106,17 @@ impl<'a> Findings<'a> {
             if self.failed.contains(&key) || exec.regions.is_local(key.loc.region) {
                 continue;
             }
-            let named = Converter::new(exec, exit.result)
-                .object(exec, key.loc)
-                .is_some();
+            let name = Converter::new(exit).object(exec, key.loc);
+            let named = name.is_some();
             // An element that the interface cannot name is chosen by something unknown, and may be
             // another one at each mention.
             if !named && key.loc.symbolic != SymbolicOffset::NONE {
                 continue;
             }
-            let Some((ambiguity, kept, given_back)) = ambiguity(exec, exit, object, named, queries)
+            // A caller cannot have had its hands on what only this function finds.
+            let at_hand = name.is_some_and(|name| !name.root.is_received());
+            let Some((ambiguity, kept, given_back)) =
+                ambiguity(exec, exit, object, at_hand, queries)
             else {
                 continue;
             };
@@ -230,7 +232,7 @@ fn ambiguity(
     exec: &mut Executor<'_>,
     exit: &Exit<'_>,
     exits: &Exits,
-    named: bool,
+    at_hand: bool,
     queries: &mut dyn Feasible,
 ) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
     let machine = machine(exec, exits.object);
@@ -243,10 +245,10 @@ fn ambiguity(
             moved = exec.formula.guards.or(moved, event.guard);
         }
     }
-    let outputs = predicates::outputs(exec, exit);
+    let mut outputs = predicates::outputs(exec, exit);
+    outputs.push(predicates::received(exec, exit, exits.object));
     for entry in entries {
-        // A caller cannot have had its hands on what only this function finds.
-        if entry != machine.initial && (machine.counts() || !named) {
+        if entry != machine.initial && (machine.counts() || !at_hand) {
             continue;
         }
         for kept in machine.state_ids() {
@@ -256,20 +258,22 @@ fn ambiguity(
             }
             let back = exits.paths(entry, entry);
             let undone = exec.formula.guards.and(back, moved);
+            let untouched = exec.formula.guards.and_not(back, moved);
             // On a lock that its caller holds, a function that gives it up under a condition on its
             // arguments is taken for a conditional unlock wrapper.
             let undoes = entry == machine.initial && queries.model(exec, undone).is_some();
-            let mut candidates = outputs.clone();
-            if !undoes {
-                let mut converter = Converter::new(exec, exit.result);
-                let mined = predicates::mine(exec, &mut converter, exit, exits);
-                candidates.extend(mined.into_iter().filter(|entry| entry.side == Side::Input));
-            }
-            for other in machine.state_ids() {
-                let there = exits.paths(entry, other);
+            let mut converter = Converter::new(exit);
+            let mined = predicates::mine(exec, &mut converter, exit, exits);
+            let inputs = mined.into_iter().filter(|known| known.side == Side::Input);
+            let with_inputs: Vec<Predicate> = outputs.iter().cloned().chain(inputs).collect();
+            let others = machine.state_ids().filter(|&other| other != entry);
+            let others = others.map(|other| (other, exits.paths(entry, other), undoes));
+            let pairs = [(entry, undone, undoes), (entry, untouched, false)];
+            for (other, there, undoes) in pairs.into_iter().chain(others) {
                 if other == kept || there == Guard::FALSE {
                     continue;
                 }
+                let candidates = if undoes { &outputs } else { &with_inputs };
                 let moved = |to: StateId, paths: Guard| Move {
                     from: entry,
                     to: Target::State(to),
@@ -280,7 +284,7 @@ fn ambiguity(
                     moves: vec![moved(kept, away), moved(other, there)],
                     ..exits.clone()
                 };
-                let chosen = predicates::select(exec, &candidates, &pair, queries);
+                let chosen = predicates::select(exec, candidates, &pair, queries);
                 let Some((left, right)) = open(exec, away, there, &chosen, queries) else {
                     continue;
                 };

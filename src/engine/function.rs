@@ -135,10 +135,7 @@ pub fn analyse(
         match exit {
             Some(state) => {
                 let value = exec.result(&frame, &state);
-                let exit = Exit {
-                    state: &state,
-                    result: value,
-                };
+                let exit = Exit::new(&mut exec, &state, value);
                 let mut exits = infer::exits(&mut exec, &state);
                 findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
                 result.summary = infer::infer(&mut exec, &exit, &exits, params, &mut queries);

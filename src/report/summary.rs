@@ -242,6 +242,7 @@ impl Names<'_> {
             },
             Root::Global(name) => name.name.clone(),
             Root::Return => "ret".to_owned(),
+            Root::Exit(pointer) => format!("new({})", self.object(pointer)),
         }
     }
 

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary};
+use super::convert::RESULT;
+use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject};
 use crate::ir::{POINTER_BITS, Ty};
 use crate::property::Target;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -54,12 +55,13 @@ pub fn apply(
         .map(|input| binding.condition(exec, state, input))
         .collect();
     let mut objects: Vec<Vec<(Guard, Loc)>> = Vec::with_capacity(summary.objects.len());
-    name_objects(exec, state, summary, &binding);
     for object in &summary.objects {
-        let places = match object.object.root {
-            Root::Return => Vec::new(),
-            _ => binding.locate(exec, state, &object.object),
-        };
+        if object.object.root.is_received() {
+            objects.push(Vec::new());
+            continue;
+        }
+        let places = binding.locate(exec, state, &object.object);
+        name_object(exec, summary, &binding, object, &places);
         let places = match object.optional {
             false => exec.gone_through(state, places),
             true => places,
@@ -87,16 +89,22 @@ pub fn apply(
         .iter()
         .map(|output| binding.condition(exec, state, output))
         .collect();
-    for (object, places) in summary.objects.iter().zip(&mut objects) {
-        if object.object.root == Root::Return {
-            *places = binding.locate(exec, state, &object.object);
-            if let Some(result) = result
-                && let Some(machine) = exec.machine(&object.machine)
-            {
-                exec.mark_pointer(result, 4);
-                assume_made_by_callee(exec, state, summary, object, machine, places);
-            }
+    for (index, object) in summary.objects.iter().enumerate() {
+        if !object.object.root.is_received() {
+            continue;
         }
+        if let Some(result) = result {
+            exec.mark_pointer(result, 4);
+        }
+        let mut places = binding.locate(exec, state, &object.object);
+        name_object(exec, summary, &binding, object, &places);
+        // Where the callee gives back what it was given, that has its own rows.
+        let known = |loc: &Loc| objects.iter().flatten().any(|(_, other)| other == loc);
+        places.retain(|(_, loc)| !known(loc));
+        if let Some(machine) = exec.machine(&object.machine) {
+            assume_made_by_callee(exec, state, summary, object, machine, &places);
+        }
+        objects[index] = places;
     }
     for (index, object) in summary.objects.iter().enumerate() {
         let Some(machine) = exec.machine(&object.machine) else {
@@ -123,28 +131,31 @@ pub fn apply(
     result
 }
 
-/// Names the callee's objects in the caller's terms where the caller's own source does not: `dev->lock`
+/// Names a callee's object in the caller's terms where the caller's own source does not: `dev->lock`
 /// in a callee that gets `&card->dev` is `card->dev.lock` here.
-fn name_objects(
+fn name_object(
     exec: &mut Executor<'_>,
-    state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
+    object: &SummaryObject,
+    places: &[(Guard, Loc)],
 ) {
-    for object in &summary.objects {
-        let Root::Param(index) = object.object.root else {
-            continue;
-        };
-        let (Some(param), Some(arg)) = (
-            summary.params.get(index as usize),
-            binding.root(&object.object.root),
-        ) else {
-            continue;
-        };
-        let Some(address) = binding.address(exec, state, &object.object) else {
-            continue;
-        };
-        if let Some(name) = naming::through_call(&object.name, param, &exec.name_of_value(arg)) {
+    let mut root = &object.object.root;
+    while let Root::Exit(pointer) = root {
+        root = &pointer.root;
+    }
+    let inside = match root {
+        Root::Param(index) => summary.params.get(*index as usize).map(String::as_str),
+        Root::Return => Some(RESULT),
+        Root::Global(_) | Root::Exit(_) => None,
+    };
+    let (Some(inside), Some(value)) = (inside, binding.root(root)) else {
+        return;
+    };
+    let outside = exec.name_of_value(value);
+    if let Some(name) = naming::through_call(&object.name, inside, &outside) {
+        for &(_, loc) in places {
+            let address = exec.regions.address(&mut exec.formula.terms, loc);
             exec.names.object(address, &name);
         }
     }
@@ -156,7 +167,7 @@ fn assume_made_by_callee(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
-    object: &super::SummaryObject,
+    object: &SummaryObject,
     machine: crate::symbolic::state::MachineId,
     places: &[(Guard, Loc)],
 ) {
@@ -318,7 +329,7 @@ fn modify(
     // All values are of the state before the call, so nothing is written until all are known.
     let mut writes: Vec<Write> = Vec::new();
     for modified in &summary.modified {
-        if modified.size == 0 || modified.object.root == Root::Return {
+        if modified.size == 0 || modified.object.root.is_received() {
             continue;
         }
         let places = binding.locate(exec, state, &modified.object);
@@ -396,7 +407,7 @@ impl Binding<'_, '_> {
                 _ => None,
             },
             Root::Return => self.result,
-            Root::Global(_) => None,
+            Root::Global(_) | Root::Exit(_) => None,
         }
     }
 
@@ -410,6 +421,10 @@ impl Binding<'_, '_> {
                     offset: 0,
                 };
                 exec.regions.address(&mut exec.formula.terms, loc)
+            }
+            Root::Exit(pointer) => {
+                let pointer = self.address(exec, state, pointer)?;
+                exec.load(state, pointer, Ty::Ptr)
             }
             root => self.root(root)?,
         };

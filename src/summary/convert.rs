@@ -3,19 +3,87 @@
 //! In: locations and terms of a finished execution. Out: interface objects and expressions over entry
 //! values, where they can be named from parameters and globals.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
+use super::infer::Exit;
 use super::{IExpr, IObj, Offset, Root, When};
-use crate::symbolic::exec::Executor;
+use crate::symbolic::exec::{Executor, Locations};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::memory::Origin;
+use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind};
+use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Op, Term, Var};
 
-/// Expressions with more nodes are not kept in summaries.
+/// Conditions with more nodes are not kept in summaries.
 const MAX_NODES: u32 = 24;
+/// Values with more nodes are left unknown from there on.
+const MAX_VALUE_NODES: u32 = 64;
 /// Pointers followed from a root.
 const MAX_PATH: usize = 6;
+/// What the result is called.
+pub const RESULT: &str = "ret";
+/// Pointers left in memory that objects are named from.
+const MAX_HANDLES: usize = 16;
+
+/// A pointer that the caller receives: the result, or what the function leaves in memory.
+#[derive(Debug)]
+pub struct Handle {
+    root: Root,
+    pointer: Term,
+    /// As the function's source would write it, `ret` for the result.
+    name: String,
+    /// Where it points.
+    places: Locations,
+}
+
+/// The pointers that the caller receives at an exit, the result first.
+pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
+    let mut handles = Vec::new();
+    let mut add = |exec: &mut Executor<'_>, root: Root, name: String, pointer: Term| {
+        let places = exec.locations(pointer);
+        let elsewhere = |&(_, loc): &(Guard, Loc)| {
+            matches!(
+                exec.regions.kind(loc.region),
+                RegionKind::Environment { .. }
+            )
+        };
+        if places.iter().any(elsewhere) {
+            handles.push(Handle {
+                root,
+                pointer,
+                name,
+                places,
+            });
+        }
+    };
+    let pointer = |exec: &Executor<'_>, term: &Term| {
+        exec.formula.terms.width(*term) == crate::ir::POINTER_BITS
+    };
+    if let Some(result) = result.filter(|term| pointer(exec, term)) {
+        add(exec, Root::Return, RESULT.to_string(), result);
+    }
+    let mut converter = Converter::of_entry();
+    for (loc, size, value) in state
+        .memory
+        .written(|region| !exec.regions.is_local(region))
+    {
+        let Some(value) = value.filter(|term| size == 8 && pointer(exec, term)) else {
+            continue;
+        };
+        if exec.heap().initial(loc, size) == value {
+            continue;
+        }
+        if let Some(object) = converter.object(exec, loc) {
+            let name = exec.name_of(loc);
+            add(exec, Root::Exit(Box::new(object)), name, value);
+        }
+    }
+    handles.truncate(MAX_HANDLES);
+    handles
+}
 
 /// Names the objects and terms of one finished execution.
 pub struct Converter {
@@ -23,23 +91,23 @@ pub struct Converter {
     exprs: FxHashMap<Term, Option<(IExpr, u32)>>,
     /// Whether what has no name may stand in an expression as unknown.
     unknowns: bool,
-    /// The result and the offset within the object it points to, if it is a plain pointer.
-    result: Option<Loc>,
+    handles: Rc<[Handle]>,
 }
 
 impl Converter {
-    pub fn new(exec: &mut Executor<'_>, result: Option<Term>) -> Self {
-        let result = result.and_then(|term| {
-            let locations = exec.locations(term);
-            match locations[..] {
-                [(_, loc)] => Some(loc),
-                _ => None,
-            }
-        });
+    pub fn new(exit: &Exit<'_>) -> Self {
+        Converter {
+            handles: exit.handles.clone(),
+            ..Converter::of_entry()
+        }
+    }
+
+    /// A converter for what the caller can name before the call.
+    pub fn of_entry() -> Self {
         Converter {
             exprs: FxHashMap::default(),
             unknowns: false,
-            result,
+            handles: Rc::new([]),
         }
     }
 
@@ -77,7 +145,7 @@ impl Converter {
             },
             RegionKind::Environment { base } => {
                 let Node::Var(var) = *exec.formula.terms.node(base) else {
-                    return None;
+                    return self.received(loc);
                 };
                 match exec.origins.of(var).clone() {
                     Origin::Param(index) => IObj {
@@ -87,8 +155,17 @@ impl Converter {
                     Origin::Initial {
                         loc: pointer,
                         size: 8,
-                    } => self.object_within(exec, pointer, steps, budget)?,
-                    _ => return self.returned(loc),
+                    } => {
+                        let deep = self.object_within(exec, pointer, steps, budget)?;
+                        // What the caller receives a pointer to needs no way through other things.
+                        if deep.root.is_received()
+                            && let Some(object) = self.received(loc)
+                        {
+                            return Some(object);
+                        }
+                        deep
+                    }
+                    _ => return self.received(loc),
                 }
             }
             _ => return None,
@@ -97,17 +174,66 @@ impl Converter {
         Some(object)
     }
 
-    /// An object reached only through the result.
-    fn returned(&self, loc: Loc) -> Option<IObj> {
-        let result = self.result?;
-        if result.region != loc.region || result.symbolic != loc.symbolic {
-            return None;
-        }
-        let distance = loc.offset.checked_sub(result.offset)?;
+    /// An object reached only through a pointer that the caller receives.
+    fn received(&self, loc: Loc) -> Option<IObj> {
+        let (handle, _, distance) = self.handle(loc)?;
         Some(IObj {
-            root: Root::Return,
+            root: handle.root.clone(),
             path: vec![Offset::bytes(distance)],
         })
+    }
+
+    /// The received pointer that leads to a location, the paths on which it does, and the distance.
+    fn handle(&self, loc: Loc) -> Option<(&Handle, Guard, i64)> {
+        self.handles.iter().find_map(|handle| {
+            let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
+            let &(guard, to) = handle.places.iter().find(|(_, to)| same(to))?;
+            Some((handle, guard, loc.offset.checked_sub(to.offset)?))
+        })
+    }
+
+    /// An object's name in the function's source. What lies behind a received pointer is named from where
+    /// the caller finds that.
+    pub fn name(&self, exec: &mut Executor<'_>, object: &IObj, loc: Loc) -> String {
+        let name = exec.name_of(loc);
+        let handle = self
+            .handles
+            .iter()
+            .find(|handle| handle.root == object.root);
+        let Some(handle) = handle else { return name };
+        for &(_, place) in handle.places.iter() {
+            let pointer = exec.regions.address(&mut exec.formula.terms, place);
+            let inside = exec.name_of_value(pointer);
+            if let Some(outside) = naming::through_call(&name, &inside, &handle.name) {
+                return outside;
+            }
+        }
+        let inside = exec.name_of_value(handle.pointer);
+        naming::through_call(&name, &inside, &handle.name).unwrap_or(name)
+    }
+
+    /// The paths on which the name that [`Self::object`] gives a location leads there.
+    pub fn reach(&self, exec: &Executor<'_>, mut loc: Loc) -> Guard {
+        let mut reach = None;
+        for _ in 0..MAX_PATH {
+            let RegionKind::Environment { base } = *exec.regions.kind(loc.region) else {
+                return Guard::TRUE;
+            };
+            reach = reach.or_else(|| self.handle(loc).map(|(_, guard, _)| guard));
+            let origin = match *exec.formula.terms.node(base) {
+                Node::Var(var) => exec.origins.of(var).clone(),
+                _ => Origin::Unknown,
+            };
+            match origin {
+                Origin::Param(_) => return Guard::TRUE,
+                Origin::Initial {
+                    loc: pointer,
+                    size: 8,
+                } => loc = pointer,
+                _ => break,
+            }
+        }
+        reach.unwrap_or(Guard::TRUE)
     }
 
     fn offset(&mut self, exec: &mut Executor<'_>, loc: Loc, budget: &mut u32) -> Option<Offset> {
@@ -128,7 +254,10 @@ impl Converter {
 
     /// A term over entry values, and unknowns if this converter leaves any.
     pub fn expr(&mut self, exec: &mut Executor<'_>, term: Term) -> Option<IExpr> {
-        let mut budget = MAX_NODES;
+        let mut budget = match self.unknowns {
+            true => MAX_VALUE_NODES,
+            false => MAX_NODES,
+        };
         self.expr_within(exec, term, &mut budget)
     }
 
@@ -233,7 +362,7 @@ impl Converter {
             Origin::Initial { loc, .. } => self.object_within(exec, loc, MAX_PATH, budget)?,
             Origin::Call { .. } | Origin::Unknown => return None,
         };
-        (object.root != Root::Return).then_some(IExpr::Value {
+        (!object.root.is_received()).then_some(IExpr::Value {
             object,
             width,
             when: When::Entry,

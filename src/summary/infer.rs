@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::convert::Converter;
+use super::convert::{Converter, Handle, handles};
 use super::predicates::{Predicate, Side, select};
-use super::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, When};
+use super::{Cube, IExpr, IObj, Modified, Row, Summary, SummaryObject, When};
 use crate::engine::witness;
 use crate::property::{StateId, Target};
 use crate::sat::Model;
@@ -32,6 +32,19 @@ pub struct Exit<'s> {
     pub state: &'s State,
     /// The scalar result.
     pub result: Option<Term>,
+    /// The pointers that the caller receives.
+    pub handles: Rc<[Handle]>,
+}
+
+impl<'s> Exit<'s> {
+    pub fn new(exec: &mut Executor<'_>, state: &'s State, result: Option<Term>) -> Self {
+        let handles = handles(exec, state, result).into();
+        Exit {
+            state,
+            result,
+            handles,
+        }
+    }
 }
 
 /// One way through the function for an object.
@@ -63,6 +76,51 @@ impl Exits {
             .iter()
             .find(same)
             .map_or(Guard::FALSE, |entry| entry.paths)
+    }
+
+    /// The exits as the caller sees them that has the object in its hands on some paths only: on the
+    /// others nothing happens to it.
+    fn seen_on(&self, exec: &mut Executor<'_>, paths: Guard) -> Exits {
+        let mut seen = self.clone();
+        if paths == Guard::TRUE {
+            return seen;
+        }
+        seen.moves.clear();
+        let mut unseen: Vec<Move> = Vec::new();
+        for entry in &self.moves {
+            let guards = &mut exec.formula.guards;
+            let (inside, outside) = (
+                guards.and(entry.paths, paths),
+                guards.and_not(entry.paths, paths),
+            );
+            if inside != Guard::FALSE {
+                seen.moves.push(Move {
+                    paths: inside,
+                    ..entry.clone()
+                });
+            }
+            match unseen.iter_mut().find(|other| other.from == entry.from) {
+                Some(other) => other.paths = guards.or(other.paths, outside),
+                None => unseen.push(Move {
+                    from: entry.from,
+                    to: Target::State(entry.from),
+                    paths: outside,
+                    reported: false,
+                }),
+            }
+        }
+        for idle in unseen {
+            let same = |entry: &&mut Move| {
+                (entry.from, &entry.to, entry.reported) == (idle.from, &idle.to, false)
+            };
+            match seen.moves.iter_mut().find(same) {
+                Some(known) => known.paths = exec.formula.guards.or(known.paths, idle.paths),
+                None if idle.paths != Guard::FALSE => seen.moves.push(idle),
+                None => {}
+            }
+        }
+        seen.moves.sort_by_key(|entry| entry.from);
+        seen
     }
 
     /// Marks some of the paths of a move as part of a reported mistake.
@@ -160,7 +218,7 @@ pub fn infer(
         params,
         ..Summary::default()
     };
-    let mut converter = Converter::new(exec, exit.result);
+    let mut converter = Converter::new(exit);
     for object in exits {
         if summary.objects.len() >= MAX_OBJECTS {
             break;
@@ -168,6 +226,8 @@ pub fn infer(
         let Some(interface) = converter.object(exec, object.object.loc) else {
             continue;
         };
+        let reach = converter.reach(exec, object.object.loc);
+        let object = &object.seen_on(exec, reach);
         let idle = object
             .moves
             .iter()
@@ -181,7 +241,7 @@ pub fn infer(
         let machine = exec.machines[usize::from(object.object.machine.0)]
             .name
             .clone();
-        let name = exec.name_of(object.object.loc);
+        let name = converter.name(exec, &interface, object.object.loc);
         let optional = !exec.surely_exists(exit.state, object.object.loc);
         summary.objects.push(SummaryObject {
             object: interface,
@@ -373,7 +433,7 @@ fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>)
         let Some(object) = converter.object(exec, loc) else {
             continue;
         };
-        if object.root == Root::Return {
+        if object.root.is_received() {
             continue;
         }
         let whole = value.filter(|&term| u64::from(exec.formula.terms.width(term)) == size * 8);

@@ -15,6 +15,15 @@ pub enum Root {
     Global(SymbolName),
     /// The result.
     Return,
+    /// The pointer that the object holds when the function returns.
+    Exit(Box<IObj>),
+}
+
+impl Root {
+    /// Whether the caller gets to know it from the call only.
+    pub fn is_received(&self) -> bool {
+        matches!(self, Root::Return | Root::Exit(_))
+    }
 }
 
 /// An offset in bytes: a constant and a sum of coefficient · value (array elements).

@@ -6,10 +6,12 @@
 use super::convert::Converter;
 use super::infer::{Exit, Exits, Feasible, nonzero};
 use super::{IExpr, IObj, Offset, Root, When};
+use crate::ir::POINTER_BITS;
 use crate::property::StateId;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
+use crate::symbolic::state::Object;
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
@@ -92,6 +94,19 @@ pub fn outputs(exec: &mut Executor<'_>, exit: &Exit<'_>) -> Vec<Predicate> {
     found
 }
 
+/// Whether a pointer that the caller receives leads to the object.
+pub fn received(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Predicate {
+    let result = IObj {
+        root: Root::Return,
+        path: Vec::new(),
+    };
+    Predicate {
+        side: Side::Output,
+        expr: nonzero(result, POINTER_BITS),
+        guard: Converter::new(exit).reach(exec, object.loc),
+    }
+}
+
 fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) {
     let object = || IObj {
         root: Root::Return,
@@ -125,7 +140,7 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
         args: vec![value.clone(), constant(0)],
     };
     add(exec, less, negative);
-    if width == crate::ir::POINTER_BITS {
+    if width == POINTER_BITS {
         let last = (1u128 << width) - 1 - MAX_ERRNO;
         let bound = exec.formula.terms.constant(last, width);
         let is_error = exec.formula.terms.ult(bound, result);
@@ -208,7 +223,7 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
         .state
         .memory
         .written(|region| matches!(regions.kind(region), RegionKind::Environment { .. }));
-    let mut converter = Converter::new(exec, None);
+    let mut converter = Converter::of_entry();
     let mut count = 0;
     for (loc, size, value) in cells {
         let Some(value) = value else { continue };

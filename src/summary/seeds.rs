@@ -279,7 +279,7 @@ impl<'a> Effect<'a> {
     fn param(&self) -> Option<u32> {
         match self.object.root {
             Root::Param(index) => Some(index),
-            Root::Global(_) | Root::Return => None,
+            Root::Global(_) | Root::Return | Root::Exit(_) => None,
         }
     }
 

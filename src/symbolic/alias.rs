@@ -34,16 +34,16 @@ impl Executor<'_> {
         for other in others {
             self.differences(object.loc, other, &mut same);
         }
-        let different: Vec<_> = comparisons
-            .into_iter()
-            .filter(|&(_, left, right)| {
-                let terms = &mut self.formula.terms;
-                let (there, back) = (terms.sub(left, right), terms.sub(right, left));
-                same.contains(&there) || same.contains(&back)
-            })
-            .map(|(condition, _, _)| (condition, false))
-            .collect();
-        self.formula.guards.restrict(guard, &different)
+        let mut guard = guard;
+        for (condition, left, right) in comparisons {
+            let terms = &mut self.formula.terms;
+            let (there, back) = (terms.sub(left, right), terms.sub(right, left));
+            if same.contains(&there) || same.contains(&back) {
+                let equal = self.formula.guards.literal(condition, true);
+                guard = self.formula.guards.and_not(guard, equal);
+            }
+        }
+        guard
     }
 
     /// The equalities between unknown addresses that a guard depends on.

@@ -789,15 +789,17 @@ impl<'a> Executor<'a> {
                 }
             }
             ExprKind::Member { base, offset, name } => {
+                let first = first_members(frame.body, *base);
                 let base = self.eval(frame, state, *base);
                 let terms = &mut self.formula.terms;
                 let distance = terms.constant(u128::from(*offset), POINTER_BITS);
                 let address = terms.add(base, distance);
                 self.names
-                    .member(address, base, &frame.body.names[*name as usize]);
+                    .member(address, base, first, &frame.body.names[*name as usize]);
                 address
             }
             ExprKind::Index { base, index, scale } => {
+                let first = first_members(frame.body, *base);
                 let base = self.eval(frame, state, *base);
                 let index = self.eval(frame, state, *index);
                 let index = self.resize(index, POINTER_BITS);
@@ -806,7 +808,7 @@ impl<'a> Executor<'a> {
                     0,
                     &[(1, base), (u128::from(*scale), index)],
                 );
-                self.names.element(address, base, index);
+                self.names.element(address, base, first, index);
                 address
             }
             ExprKind::Select { cond, then, els } => {
@@ -1102,6 +1104,21 @@ impl<'a> Executor<'a> {
             .read(&mut self.heap(), slot, u64::from(ty.bits()).div_ceil(8));
         Some(self.resize(value, ty.bits()))
     }
+}
+
+/// The first members that an address expression names without moving on, outermost first.
+fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> {
+    let mut names: SmallVec<[&str; 2]> = SmallVec::new();
+    while let ExprKind::Member {
+        base: outer,
+        offset: 0,
+        name,
+    } = body.expr(base).kind
+    {
+        names.push(&body.names[name as usize]);
+        base = outer;
+    }
+    names.into_iter().rev()
 }
 
 impl Frame<'_> {

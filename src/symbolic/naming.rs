@@ -13,8 +13,16 @@ const MAX_DEPTH: u32 = 12;
 
 #[derive(Debug)]
 enum Link {
-    Member { base: Term, name: String },
-    Element { base: Term, index: Term },
+    Member { base: Base, name: String },
+    Element { base: Base, index: Term },
+}
+
+/// What a member or an element is one of: the object at an address, or its first member, that one's
+/// first member and so on.
+#[derive(Debug)]
+struct Base {
+    address: Term,
+    first: Vec<String>,
 }
 
 /// The first name seen for each address wins: it is the outermost member at that address.
@@ -62,24 +70,49 @@ impl Names {
         }
     }
 
-    pub fn member(&mut self, address: Term, base: Term, name: &str) {
+    /// The member `name` of what lies at `base`, within the first members `first` of that, outermost
+    /// first.
+    pub fn member<'n>(
+        &mut self,
+        address: Term,
+        base: Term,
+        first: impl Iterator<Item = &'n str>,
+        name: &str,
+    ) {
         if address == base {
             self.first_members
                 .entry(address)
                 .or_insert_with(|| name.to_string());
         } else {
             self.links.entry(address).or_insert_with(|| Link::Member {
-                base,
+                base: Base::new(base, first),
                 name: name.to_string(),
             });
         }
     }
 
-    pub fn element(&mut self, address: Term, base: Term, index: Term) {
+    /// An element of the array at `base`; `first` as for [`Self::member`].
+    pub fn element<'n>(
+        &mut self,
+        address: Term,
+        base: Term,
+        first: impl Iterator<Item = &'n str>,
+        index: Term,
+    ) {
         if address != base {
-            self.links
-                .entry(address)
-                .or_insert(Link::Element { base, index });
+            self.links.entry(address).or_insert_with(|| Link::Element {
+                base: Base::new(base, first),
+                index,
+            });
+        }
+    }
+}
+
+impl Base {
+    fn new<'n>(address: Term, first: impl Iterator<Item = &'n str>) -> Self {
+        Base {
+            address,
+            first: first.map(str::to_string).collect(),
         }
     }
 }
@@ -122,10 +155,10 @@ impl Namer<'_> {
         }
         match self.names.links.get(&address) {
             Some(Link::Member { base, name }) => {
-                return member_of(&self.lvalue_at(*base, depth + 1), name);
+                return member_of(&self.base(base, depth + 1), name);
             }
             Some(Link::Element { base, index }) => {
-                let array = self.lvalue_at(*base, depth + 1);
+                let array = self.base(base, depth + 1);
                 let array = array.strip_prefix('*').unwrap_or(&array);
                 let index = self.value_at(*index, depth + 1);
                 return format!("{array}[{index}]");
@@ -141,6 +174,12 @@ impl Namer<'_> {
         } else {
             format!("*{value}")
         }
+    }
+
+    fn base(&mut self, base: &Base, depth: u32) -> String {
+        let object = self.lvalue_at(base.address, depth);
+        let first = base.first.iter();
+        first.fold(object, |object, member| member_of(&object, member))
     }
 
     /// A value as an rvalue.
@@ -237,23 +276,18 @@ pub fn member_of(record: &str, member: &str) -> String {
 /// A callee's name for an object, `dev->lock`, where its parameter `dev` is bound to `arg`. `None` if
 /// the name does not start at the parameter or the argument has no name worth showing.
 pub fn through_call(name: &str, param: &str, arg: &str) -> Option<String> {
-    if param.is_empty() || arg.contains(['…', '(', ' ']) {
+    if param.is_empty() || arg.contains(['…', ' ']) {
         return None;
     }
-    let object = |rest: &str| match (arg.strip_prefix('&'), rest.strip_prefix("->")) {
-        (Some(record), Some(member)) => Some(format!("{record}.{member}")),
-        (None, Some(_)) => Some(format!("{arg}{rest}")),
-        _ => None,
-    };
-    if let Some(rest) = name.strip_prefix(param)
-        && rest.starts_with("->")
-    {
-        return object(rest);
-    }
-    let rest = name.strip_prefix('*')?.strip_prefix(param)?;
-    match (rest, arg.strip_prefix('&')) {
-        ("", Some(record)) => Some(record.to_string()),
-        ("", None) => Some(format!("*{arg}")),
-        _ => None,
+    let pointer = name.trim_start_matches('*');
+    let stars = &name[..name.len() - pointer.len()];
+    let rest = pointer.strip_prefix(param)?;
+    match (stars, rest, arg.strip_prefix('&')) {
+        (_, "", Some(record)) => Some(format!("{}{record}", stars.strip_prefix('*')?)),
+        (_, "", None) => (!stars.is_empty()).then(|| format!("{stars}{arg}")),
+        (_, rest, Some(record)) => Some(format!("{stars}{record}.{}", rest.strip_prefix("->")?)),
+        (_, rest, None) => rest
+            .starts_with("->")
+            .then(|| format!("{stars}{arg}{rest}")),
     }
 }

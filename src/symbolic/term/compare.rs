@@ -3,11 +3,14 @@
 use smallvec::SmallVec;
 
 use super::{Node, Op, Term, Terms, View, eval, mask};
+use crate::ir::POINTER_BITS;
 
 /// How many nested choices an operator is pushed through.
 const MAX_CHOICES: usize = 24;
 /// How many of the values chosen from may be other than constants, for a comparison.
 const MAX_OPEN: usize = 3;
+/// Pointers that a choice may be between for a comparison to be taken apart.
+const MAX_ARMS: u32 = 5;
 
 impl Terms {
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
@@ -87,9 +90,28 @@ impl Terms {
                     let not_c = self.not(c);
                     return self.or(not_c, rest);
                 }
+                // Which pointer a choice of pointers is, each arm tells by itself.
+                if self.width(a) == POINTER_BITS && self.is_small_choice(x) {
+                    let (p, q) = (self.eq(p, y), self.eq(q, y));
+                    return self.ite(c, p, q);
+                }
             }
         }
         self.commutative(Op::Eq, 1, a, b)
+    }
+
+    fn is_small_choice(&self, mut x: Term) -> bool {
+        for _ in 0..MAX_ARMS {
+            match self.view(x) {
+                View::Ite(_, p, q) => match (self.view(p), self.view(q)) {
+                    (View::Ite(..), View::Ite(..)) => return false,
+                    (View::Ite(..), _) => x = p,
+                    _ => x = q,
+                },
+                _ => return true,
+            }
+        }
+        false
     }
 
     /// `a == b` where `b` is the constant `k` and `a` is not constant.
