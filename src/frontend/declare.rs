@@ -56,6 +56,11 @@ pub struct Attributes {
     pub cleanup: Option<Name>,
     /// The limit of `#pragma pack(n)`.
     pub pack: Option<Lazy>,
+    /// The value may be used in constant expressions.
+    pub constexpr: bool,
+    /// What C23 gives as the underlying type of an enumeration.
+    underlying: Option<Type>,
+    unqualified: bool,
     mode: Option<String>,
     vector_size: Option<Lazy>,
 }
@@ -85,6 +90,13 @@ impl Attributes {
                 "cassini_pack" => {
                     if let Some(expr) = first {
                         self.pack = Some(cx.number(expr)?);
+                    }
+                }
+                "cassini_constexpr" => self.constexpr = true,
+                "cassini_unqualified" => self.unqualified = true,
+                "cassini_underlying" => {
+                    if let Some(Expression::SizeOfTy(of)) = first.map(|e| &e.node) {
+                        self.underlying = Some(type_name(cx, &of.node.0.node)?);
                     }
                 }
                 "noreturn" => self.noreturn = true,
@@ -312,6 +324,10 @@ fn specified<C: TypeContext>(cx: &mut C, list: &[Spec]) -> Lower<Specified> {
     };
     out.attributes.mode = None;
     out.attributes.vector_size = None;
+    let base = match std::mem::take(&mut out.attributes.unqualified) {
+        true => base.unqualified(),
+        false => base,
+    };
     out.ty = base.with_quals(quals);
     Ok(out)
 }
@@ -528,6 +544,7 @@ fn enum_type<C: TypeContext>(
     let def = EnumDef {
         enumerators,
         packed: attributes.packed,
+        underlying: attributes.underlying,
     };
     cx.define_enum(tag, def)
 }

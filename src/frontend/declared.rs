@@ -24,6 +24,8 @@ pub struct Entity {
     pub noreturn: bool,
     /// The initialiser's element count where the array type leaves it open.
     pub open_length: Option<Arc<Node<ast::Initializer>>>,
+    /// The initialiser of a `constexpr` object.
+    pub constant: Option<Arc<Node<ast::Initializer>>>,
 }
 
 /// Everything that one external declaration declares.
@@ -99,9 +101,8 @@ fn entity(
         cx.out.typedefs.insert(name, ty);
         return Ok(());
     }
-    let file = specified
-        .internal
-        .then(|| declaration.places.place(at).file.to_owned());
+    let internal = specified.internal || attributes.constexpr;
+    let file = internal.then(|| declaration.places.place(at).file.to_owned());
     let open = matches!(
         ty.kind,
         Kind::Array(_, Len::Unknown) | Kind::Typedef(_) | Kind::Auto | Kind::TypeOf(_)
@@ -113,6 +114,10 @@ fn entity(
         thread_local: specified.thread_local,
         noreturn: attributes.noreturn,
         open_length,
+        constant: initializer
+            .filter(|_| attributes.constexpr)
+            .cloned()
+            .map(Arc::new),
     };
     cx.out.entities.insert(name, entity);
     Ok(())

@@ -20,6 +20,7 @@ pub mod share;
 pub mod split;
 pub mod types;
 pub mod unit;
+pub mod whole;
 
 #[cfg(test)]
 mod tests;

@@ -36,16 +36,24 @@ pub struct Declaration {
     /// Exactly one external declaration; its spans are byte offsets into the normalised text.
     pub ast: Node<ExternalDeclaration>,
     pub places: Places,
+    /// Lines of the nested functions that were left out of it.
+    pub nested: Vec<u32>,
     /// What it declares, read off the tree once for all units.
     declared: OnceLock<Result<Arc<Declared>, LossReason>>,
 }
 
 impl Declaration {
-    pub fn new(key: DeclKey, ast: Node<ExternalDeclaration>, places: Places) -> Declaration {
+    fn new(
+        key: DeclKey,
+        ast: Node<ExternalDeclaration>,
+        places: Places,
+        nested: Vec<u32>,
+    ) -> Declaration {
         Declaration {
             key,
             ast,
             places,
+            nested,
             declared: OnceLock::new(),
         }
     }
@@ -99,8 +107,14 @@ pub fn parse(
         text,
         prelude,
         stack,
+        skipped,
         ..
     } = normalised;
+    let nested = skipped
+        .iter()
+        .filter_map(|at| tokens.get(*at as usize))
+        .map(|token| token.line)
+        .collect();
     let config = Config {
         cpp_command: String::new(),
         cpp_options: Vec::new(),
@@ -127,7 +141,7 @@ pub fn parse(
         })?;
     let mut declarations = parsed.unit.0.into_iter().skip(prelude);
     match (declarations.next(), declarations.next()) {
-        (Some(ast), None) => Ok(Declaration::new(key, ast, places)),
+        (Some(ast), None) => Ok(Declaration::new(key, ast, places, nested)),
         _ => Err(lost("not exactly one declaration".to_owned())),
     }
 }

@@ -32,6 +32,8 @@ pub struct Variant {
     pub definition: FunctionDef,
     /// Names of the functions that the body mentions.
     pub mentions: Box<[NameId]>,
+    /// Lines of the nested functions that it lacks.
+    pub nested: Box<[u32]>,
 }
 
 /// A parsed declaration, or why there is none.

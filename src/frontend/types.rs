@@ -4,6 +4,7 @@
 //! tags stay names. A pointer to `struct foo` therefore needs no look-up of `foo`, and a function
 //! depends on just those declarations whose meaning it uses (DESIGN §3, step 6).
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,13 +34,19 @@ pub enum IntKind {
     ULongLong,
     Int128,
     UInt128,
+    /// The value of a bit-field wider than `int`: gcc computes in the field's own width.
+    Field {
+        width: u8,
+        signed: bool,
+    },
 }
 
 impl IntKind {
-    /// Width in bits of the object representation.
+    /// Width in bits, for all but bit-fields that of the object representation.
     pub fn bits(self) -> u16 {
         use IntKind::*;
         match self {
+            Field { width, .. } => u16::from(width),
             Bool | Char | SChar | UChar => 8,
             Short | UShort => 16,
             Int | UInt => 32,
@@ -50,7 +57,10 @@ impl IntKind {
 
     pub fn signed(self) -> bool {
         use IntKind::*;
-        matches!(self, Char | SChar | Short | Int | Long | LongLong | Int128)
+        match self {
+            Field { signed, .. } => signed,
+            _ => matches!(self, Char | SChar | Short | Int | Long | LongLong | Int128),
+        }
     }
 
     /// Conversion rank (C11 6.3.1.1).
@@ -61,9 +71,10 @@ impl IntKind {
             Char | SChar | UChar => 1,
             Short | UShort => 2,
             Int | UInt => 3,
-            Long | ULong => 4,
-            LongLong | ULongLong => 5,
-            Int128 | UInt128 => 6,
+            Field { .. } => 4,
+            Long | ULong => 5,
+            LongLong | ULongLong => 6,
+            Int128 | UInt128 => 7,
         }
     }
 
@@ -76,6 +87,19 @@ impl IntKind {
             Long => ULong,
             LongLong => ULongLong,
             Int128 => UInt128,
+            Field { width, .. } => Field {
+                width,
+                signed: false,
+            },
+            other => other,
+        }
+    }
+
+    /// The type a bit-field's value has outside of arithmetic.
+    pub fn declared(self) -> IntKind {
+        match self {
+            IntKind::Field { signed: true, .. } => IntKind::Long,
+            IntKind::Field { signed: false, .. } => IntKind::ULong,
             other => other,
         }
     }
@@ -101,6 +125,13 @@ impl IntKind {
         let (a, b) = (self.promoted(), other.promoted());
         if a == b {
             return a;
+        }
+        if matches!(a, IntKind::Field { .. }) || matches!(b, IntKind::Field { .. }) {
+            return match a.bits().cmp(&b.bits()) {
+                Ordering::Greater => a,
+                Ordering::Less => b,
+                Ordering::Equal => a.unsigned(),
+            };
         }
         if a.signed() == b.signed() {
             return if a.rank() >= b.rank() { a } else { b };
@@ -149,6 +180,8 @@ impl IntKind {
             ULongLong => "unsigned long long",
             Int128 => "__int128",
             UInt128 => "unsigned __int128",
+            Field { signed: true, .. } => "long",
+            Field { signed: false, .. } => "unsigned long",
         }
     }
 }
@@ -308,6 +341,8 @@ pub struct Field {
 pub struct EnumDef {
     pub enumerators: Vec<(Name, Option<Arc<Node<Expression>>>)>,
     pub packed: bool,
+    /// C23: `enum e : T`
+    pub underlying: Option<Type>,
 }
 
 impl Type {

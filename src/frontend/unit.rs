@@ -56,6 +56,11 @@ const STACK: usize = 256 << 20;
 /// Less stack than this is not enough to start on.
 const RED_ZONE: usize = 192 << 20;
 
+/// Runs `work` on a stack that is large enough for what syntax trees of bounded nesting ask for.
+pub fn with_stack<T>(work: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(RED_ZONE, STACK, work)
+}
+
 impl FrontEnd {
     pub fn new() -> FrontEnd {
         FrontEnd::default()
@@ -67,7 +72,7 @@ impl FrontEnd {
         if let Some(index) = store.unit(&key) {
             return index;
         }
-        let index = stacker::maybe_grow(RED_ZONE, STACK, || {
+        let index = with_stack(|| {
             let pieces = split(unit.text, unit.source, unit.tree);
             let scope = UnitScope::new(&self.share, unit.text, pieces);
             Driver {
@@ -196,6 +201,17 @@ impl Driver<'_> {
         if let Err(reason) = &variant.definition.body {
             self.loss(id, reason.clone());
         }
+        for line in &variant.nested {
+            self.index.losses.push(Loss {
+                file: variant.definition.file.clone(),
+                line: *line,
+                name: Some(variant.definition.name.name.clone()),
+                reason: LossReason {
+                    stage: Stage::Lower,
+                    message: "nested function".to_owned(),
+                },
+            });
+        }
         for mention in &variant.mentions {
             if let Some(id) = self.scope.function(*mention) {
                 self.enqueue(id);
@@ -207,10 +223,12 @@ impl Driver<'_> {
     /// Parses and lowers a function definition.
     fn lower(&self, id: DeclId) -> Variant {
         let recorder = Recorder::new(self.scope);
-        let body = self
-            .scope
-            .definition(id)
-            .and_then(|declaration| self.contained(&declaration, &recorder));
+        let declaration = self.scope.definition(id);
+        let nested = match &declaration {
+            Ok(declaration) => declaration.nested.as_slice().into(),
+            Err(_) => Box::default(),
+        };
+        let body = declaration.and_then(|declaration| self.contained(&declaration, &recorder));
         let deps = recorder.deps();
         let key = self.scope.body_key(self.scope.full_key(id), &deps);
         let file = self.scope.file(id);
@@ -246,6 +264,7 @@ impl Driver<'_> {
             key,
             definition,
             mentions: mentions.into_boxed_slice(),
+            nested,
         }
     }
 

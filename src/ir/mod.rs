@@ -8,13 +8,13 @@
 //! [`ExprKind::Load`] and written with [`StmtKind::Store`]. Expressions have no side effects: calls,
 //! assignments and `++` inside a C expression become statements in evaluation order.
 
-#[cfg(test)]
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss
 )]
 pub mod eval;
+pub mod fold;
 pub mod print;
 
 use serde::{Deserialize, Serialize};
@@ -480,6 +480,20 @@ impl Terminator {
                 cases.iter().map(|case| case.2).chain([*default]).collect()
             }
             TermKind::Nondet(targets) => targets.clone(),
+            TermKind::Return(_) | TermKind::Unreachable => Vec::new(),
+        }
+    }
+
+    pub fn successors_mut(&mut self) -> Vec<&mut BlockId> {
+        match &mut self.kind {
+            TermKind::Goto(next) => vec![next],
+            TermKind::Branch { then, els, .. } => vec![then, els],
+            TermKind::Switch { cases, default, .. } => cases
+                .iter_mut()
+                .map(|case| &mut case.2)
+                .chain([default])
+                .collect(),
+            TermKind::Nondet(targets) => targets.iter_mut().collect(),
             TermKind::Return(_) | TermKind::Unreachable => Vec::new(),
         }
     }

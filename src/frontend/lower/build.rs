@@ -5,10 +5,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::fold;
+use crate::ir::fold;
 use crate::ir::{
-    BinOp, Block, BlockId, CmpOp, Expr, ExprId, ExprKind, Local, LocalId, Pos, Stmt, StmtKind,
-    StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator, Ty, UnOp,
+    BinOp, Block, BlockId, Body, CmpOp, Expr, ExprId, ExprKind, Local, LocalId, Pos, RetTy, Stmt,
+    StmtKind, StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator, Ty, UnOp,
 };
 
 /// A block under construction.
@@ -574,8 +574,15 @@ impl Builder {
 
     /// The finished blocks, still with unreachable ones among them.
     pub fn take_blocks(&mut self) -> Vec<Block> {
+        self.split_off(BlockId(0))
+    }
+
+    /// Takes the finished blocks from `first` on, which nothing before them leads to; numbers start
+    /// at 0 again.
+    pub fn split_off(&mut self, first: BlockId) -> Vec<Block> {
         let pos = self.pos;
-        std::mem::take(&mut self.blocks)
+        self.blocks
+            .split_off(first.index())
             .into_iter()
             .map(|open| Block {
                 stmts: open.stmts,
@@ -584,7 +591,34 @@ impl Builder {
                     pos,
                 }),
             })
+            .map(|mut block| {
+                for target in block.term.successors_mut() {
+                    target.0 -= first.0;
+                }
+                block
+            })
             .collect()
+    }
+
+    /// A body without parameters of these blocks, with copies of the tables.
+    pub fn body_of(&self, name: SymbolName, blocks: Vec<Block>) -> Body {
+        let mut body = Body {
+            name,
+            pos: self.pos,
+            end_line: self.pos.line,
+            params: 0,
+            variadic: false,
+            ret: RetTy::Void,
+            locals: self.locals.clone(),
+            symbols: self.symbols.clone(),
+            strings: self.strings.clone(),
+            names: self.names.clone(),
+            files: self.files.clone(),
+            exprs: self.exprs.clone(),
+            blocks,
+        };
+        super::tidy::tidy(&mut body);
+        body
     }
 }
 

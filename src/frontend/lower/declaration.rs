@@ -5,11 +5,11 @@
 use lang_c::ast;
 use lang_c::span::{Node, Span};
 
-use super::names::Ordinary;
+use super::names::{Class, Ordinary};
 use super::{Binding, Cleanup, Lowerer};
 use crate::frontend::declare::{self, Attributes, Lower, Specified, lost};
 use crate::frontend::types::{Kind, Len, Name, Type};
-use crate::ir::{SymbolKind, SymbolName};
+use crate::ir::{SymbolKind, SymbolName, TermKind};
 
 impl Lowerer<'_> {
     pub fn local_declaration(&mut self, declaration: &ast::Declaration) -> Lower<()> {
@@ -41,6 +41,20 @@ impl Lowerer<'_> {
             self.bind(name, Binding::Typedef(ty));
             return Ok(());
         }
+        if attributes.constexpr
+            && let Some(ast::Initializer::Expression(expr)) = initializer.map(|node| &node.node)
+        {
+            let value = self.value(expr)?;
+            let ty = match ty.kind {
+                Kind::Auto => value.ty.clone(),
+                _ => ty.clone(),
+            };
+            if let Class::Scalar(_) = self.class(&ty)? {
+                let value = self.converted(&value, &ty)?;
+                self.bind(name, Binding::Constant(value));
+                return Ok(());
+            }
+        }
         if matches!(ty.kind, Kind::Auto) {
             return self.automatic(name, initializer, attributes);
         }
@@ -65,7 +79,7 @@ impl Lowerer<'_> {
             return lost("__auto_type without initialiser");
         };
         let value = self.value(expr)?;
-        let ty = value.ty.clone();
+        let ty = super::expr::declared(value.ty.clone());
         let id = self.declare_local(&name, &ty, attributes)?;
         let addr = self.b.addr_local(id);
         let place = super::value::Place::new(addr, ty);
@@ -189,13 +203,44 @@ impl Lowerer<'_> {
             name: full,
             file: Some(file),
         };
-        let id = self.b.symbol(symbol, kind);
+        let id = self.b.symbol(symbol.clone(), kind);
+        // Bound first: an object may hold its own address.
+        let binding = Binding::Symbol { id, ty: ty.clone() };
+        self.bind(name, binding);
         if let Some(initializer) = initializer {
             // Not run here; a table of labels tells where a computed goto may go.
             let addr = self.b.addr_symbol(id);
-            let (_, _) = self.dry(|this| this.initialize(addr, &ty, &initializer.node));
+            if self.statics.is_some() && self.dry_runs == 0 {
+                self.static_initializer(symbol, addr, &ty, &initializer.node)?;
+            } else {
+                let (_, _) = self.dry(|this| this.initialize(addr, &ty, &initializer.node));
+            }
         }
-        self.bind(name, Binding::Symbol { id, ty });
+        Ok(())
+    }
+
+    /// Lowers a static local's initialiser to a body of its own.
+    fn static_initializer(
+        &mut self,
+        name: SymbolName,
+        addr: crate::ir::ExprId,
+        ty: &Type,
+        initializer: &ast::Initializer,
+    ) -> Lower<()> {
+        let resume = self.b.current();
+        let first = self.b.block();
+        self.b.enter(first);
+        self.b.switch_to(first);
+        self.static_storage = true;
+        self.initialize(addr, ty, initializer)?;
+        self.static_storage = false;
+        self.b.terminate(TermKind::Return(None));
+        let blocks = self.b.split_off(first);
+        self.b.switch_to(resume);
+        let body = self.b.body_of(name, blocks);
+        if let Some(statics) = &mut self.statics {
+            statics.push(body);
+        }
         Ok(())
     }
 }

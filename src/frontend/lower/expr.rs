@@ -137,6 +137,7 @@ impl Lowerer<'_> {
                     let expr = self.b.int(value, kind.ty());
                     Value::scalar_of(expr, Type::int(kind)).into()
                 }
+                Binding::Constant(value) => value.into(),
                 Binding::Typedef(_) => return lost(format!("type name {name} used as a value")),
             });
         }
@@ -164,7 +165,16 @@ impl Lowerer<'_> {
                 let expr = self.b.int(value, kind.ty());
                 Ok(Value::scalar_of(expr, Type::int(kind)).into())
             }
-            Some(Ordinary::Entity(entity)) => Ok(self.entity_place(name, &entity)?.into()),
+            Some(Ordinary::Entity(entity)) => {
+                if let Some(initializer) = &entity.constant
+                    && let ast::Initializer::Expression(expr) = &initializer.node
+                    && let Class::Scalar(_) = self.class(&entity.ty)?
+                {
+                    let value = self.at_file_scope(|this| this.value(expr))?;
+                    return Ok(self.converted(&value, &entity.ty)?.into());
+                }
+                Ok(self.entity_place(name, &entity)?.into())
+            }
             None => Ok(match name {
                 "true" | "false" => {
                     let expr = self.b.int(i128::from(name == "true"), IntKind::Bool.ty());
@@ -232,7 +242,7 @@ impl Lowerer<'_> {
                     return Ok(self.unknown_value(&ty)?.into());
                 }
                 let machine = super::names::float_ty(kind);
-                let bits = value.and_then(|value| super::fold::float_bits(value, machine));
+                let bits = value.and_then(|value| crate::ir::fold::float_bits(value, machine));
                 let expr = match bits {
                     Some(bits) => self.b.bits(bits, machine),
                     None => self.b.unknown(machine),
@@ -301,16 +311,33 @@ impl Lowerer<'_> {
     /// The type of an expression's value: after lvalue conversion and decay.
     pub fn type_of_value(&mut self, expr: &Node<Expression>) -> Lower<Type> {
         let (ty, _) = self.dry(|this| this.value(expr).map(|value| value.ty));
-        ty
+        Ok(declared(ty?))
     }
 
     fn compound_literal(&mut self, literal: &ast::CompoundLiteral) -> Lower<Operand> {
         let ty = declare::type_name(self, &literal.type_name.node)?;
         let ty = self.completed_by_list(&ty, &literal.initializer_list)?;
-        let local = self.new_local("", &ty)?;
-        let addr = self.b.addr_local(local);
+        let addr = if self.static_storage {
+            self.static_literal(&ty)?
+        } else {
+            let local = self.new_local("", &ty)?;
+            self.b.addr_local(local)
+        };
         self.initialize_list(addr, &ty, &literal.initializer_list)?;
         Ok(Place::new(addr, ty).into())
+    }
+
+    /// A compound literal outside of any function is an object of the file.
+    fn static_literal(&mut self, ty: &Type) -> Lower<ExprId> {
+        self.static_literals += 1;
+        let name = format!("{}.literal.{}", self.function, self.static_literals);
+        let kind = SymbolKind::Object {
+            size: self.size_of(ty).unwrap_or(0),
+            thread_local: false,
+        };
+        let file = self.declaration.places.files.first().cloned();
+        let symbol = self.b.symbol(SymbolName { name, file }, kind);
+        Ok(self.b.addr_symbol(symbol))
     }
 
     // ---- sizes and offsets ----
@@ -540,5 +567,16 @@ pub fn external(name: &str) -> SymbolName {
     SymbolName {
         name: name.to_owned(),
         file: None,
+    }
+}
+
+/// A bit-field's value has its declared type where no arithmetic is done.
+pub fn declared(ty: Type) -> Type {
+    match ty.kind {
+        Kind::Int(kind) => Type {
+            kind: Kind::Int(kind.declared()),
+            ..ty
+        },
+        _ => ty,
     }
 }

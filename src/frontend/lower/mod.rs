@@ -19,7 +19,6 @@ mod call;
 mod condition;
 mod declaration;
 mod expr;
-mod fold;
 mod init;
 mod literal;
 mod names;
@@ -67,6 +66,8 @@ enum Binding {
         ty: Type,
     },
     Enumerator(i128, IntKind),
+    /// A `constexpr` scalar.
+    Constant(value::Value),
     Typedef(Type),
 }
 
@@ -149,6 +150,11 @@ pub(crate) struct Lowerer<'a> {
     computed: Vec<BlockId>,
     local_records: Vec<LocalRecord>,
     static_names: FxHashMap<Name, Vec<usize>>,
+    /// Inside the initialiser of an object with static storage.
+    static_storage: bool,
+    static_literals: u32,
+    /// The initialisers of static locals, if they are wanted.
+    statics: Option<Vec<Body>>,
     enumerating: Vec<FxHashMap<Name, i128>>,
     looks: Vec<Vec<Look>>,
     /// Locals whose address the program takes.
@@ -168,6 +174,24 @@ pub fn lower_function(
     scope: &dyn Scope,
     cache: &TypeCache,
 ) -> Result<Lowered, LossReason> {
+    Ok(lowered(declaration, scope, cache, None)?.0)
+}
+
+/// Lowers a function definition, and the initialisers of its static locals to bodies of their own.
+pub fn lower_function_with_statics(
+    declaration: &Declaration,
+    scope: &dyn Scope,
+    cache: &TypeCache,
+) -> Result<(Lowered, Vec<Body>), LossReason> {
+    lowered(declaration, scope, cache, Some(Vec::new()))
+}
+
+fn lowered(
+    declaration: &Declaration,
+    scope: &dyn Scope,
+    cache: &TypeCache,
+    statics: Option<Vec<Body>>,
+) -> Result<(Lowered, Vec<Body>), LossReason> {
     let ast::ExternalDeclaration::FunctionDefinition(definition) = &declaration.ast.node else {
         return lost("not a function definition");
     };
@@ -187,7 +211,9 @@ pub fn lower_function(
     {
         symbol.file = seen.file;
     }
-    lowerer.lower_definition(definition, symbol)
+    lowerer.statics = statics;
+    let body = lowerer.lower_definition(definition, symbol)?;
+    Ok((body, lowerer.statics.unwrap_or_default()))
 }
 
 /// Lowers the initialiser of a file-scope object: a body without parameters that stores it, or `None`
@@ -225,7 +251,7 @@ pub fn lower_object(
 }
 
 /// The identifier that a declarator declares.
-fn declarator_name(declarator: &ast::Declarator) -> Option<&str> {
+pub fn declarator_name(declarator: &ast::Declarator) -> Option<&str> {
     match &declarator.kind.node {
         ast::DeclaratorKind::Abstract => None,
         ast::DeclaratorKind::Identifier(id) => Some(&id.node.name),
@@ -246,6 +272,16 @@ fn parameter_suffix(declarator: &ast::Declarator) -> Option<&DerivedDeclarator> 
             .map(|derived| &derived.node)
             .find(|derived| !matches!(derived, DerivedDeclarator::Pointer(_)))
     })
+}
+
+/// Whether a parameter is declared as an array.
+fn is_array(parameter: &ast::ParameterDeclaration) -> bool {
+    let derived = parameter
+        .declarator
+        .iter()
+        .flat_map(|node| &node.node.derived);
+    let mut kinds = derived.map(|node| &node.node);
+    kinds.any(|derived| matches!(derived, DerivedDeclarator::Array(_)))
 }
 
 impl<'a> Lowerer<'a> {
@@ -270,6 +306,9 @@ impl<'a> Lowerer<'a> {
             computed: Vec::new(),
             local_records: Vec::new(),
             static_names: FxHashMap::default(),
+            static_storage: false,
+            static_literals: 0,
+            statics: None,
             enumerating: Vec::new(),
             looks: Vec::new(),
             address_taken: FxHashSet::default(),
@@ -335,6 +374,7 @@ impl<'a> Lowerer<'a> {
         };
         let symbol = self.b.symbol(name.clone(), kind);
         let addr = self.b.addr_symbol(symbol);
+        self.static_storage = true;
         self.initialize(addr, &ty, &initializer.node)?;
         self.close_scope()?;
         self.b.terminate(TermKind::Return(None));
@@ -380,17 +420,22 @@ impl<'a> Lowerer<'a> {
                 let nodes = &function.node.parameters;
                 // Lengths of variable-length parameters are locals too: the parameters come first.
                 let slots = self.reserve(nodes.len());
-                let mut params = Vec::new();
-                for (node, slot) in nodes.iter().zip(slots) {
+                let mut count = 0;
+                // Lengths of arrays may speak of parameters that GNU C declares forward.
+                let (arrays, others): (Vec<_>, Vec<_>) = nodes
+                    .iter()
+                    .zip(slots)
+                    .partition(|(node, _)| is_array(&node.node));
+                for (node, slot) in others.into_iter().chain(arrays) {
                     let param = declare::parameter(self, &node.node)?;
                     if param.name.is_none() && matches!(self.resolve(&param.ty)?.kind, Kind::Void) {
                         continue;
                     }
                     self.bind_parameter(&param, slot)?;
-                    params.push(param);
+                    count += 1;
                 }
                 let variadic = function.node.ellipsis == ast::Ellipsis::Some;
-                (params, variadic)
+                (count, variadic)
             }
             Some(DerivedDeclarator::KRFunction(names)) => {
                 let params = self.old_parameters(names, &definition.declarations)?;
@@ -398,11 +443,11 @@ impl<'a> Lowerer<'a> {
                 for (param, slot) in params.iter().zip(slots) {
                     self.bind_parameter(param, slot)?;
                 }
-                (params, false)
+                (params.len(), false)
             }
             _ => return lost("function definition without parameters"),
         };
-        Ok((u32::try_from(params.len()).unwrap_or(u32::MAX), variadic))
+        Ok((u32::try_from(params).unwrap_or(u32::MAX), variadic))
     }
 
     /// The parameters of a K&R definition; those not declared are `int`.
@@ -663,7 +708,7 @@ impl<'a> Lowerer<'a> {
                 Operand::Value(value) => value.ty,
             })
         });
-        ty
+        Ok(expr::declared(ty?))
     }
 }
 

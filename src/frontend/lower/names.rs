@@ -245,6 +245,12 @@ impl Lowerer<'_> {
             next = value.wrapping_add(1);
         }
         self.enumerating.pop();
+        if let Some(given) = &def.underlying
+            && let Kind::Int(kind) = self.resolve(given)?.kind
+        {
+            let values = numbers.into_iter().map(|value| (value, kind)).collect();
+            return Ok(EnumValues { kind, values });
+        }
         let least = numbers.iter().copied().min().unwrap_or(0);
         let most = numbers.iter().copied().max().unwrap_or(0);
         use IntKind::*;
@@ -322,6 +328,22 @@ impl Lowerer<'_> {
             current.align = align.or(current.align);
         }
         lost("type refers to itself")
+    }
+
+    /// The file-scope enumeration that a type is.
+    fn enumeration(&mut self, ty: &Type) -> Lower<Option<Kind>> {
+        let mut current = ty.clone();
+        for _ in 0..LOOK_LIMIT {
+            current = match &current.kind {
+                Kind::Typedef(name) => match self.typedef_target(name)? {
+                    Some(target) => target,
+                    None => return Ok(None),
+                },
+                Kind::Enum(_) | Kind::Tag(TagKind::Enum, _) => return Ok(Some(current.kind)),
+                _ => return Ok(None),
+            };
+        }
+        Ok(None)
     }
 
     /// The record that a type is, if it is one that is complete.
@@ -551,6 +573,14 @@ impl Lowerer<'_> {
 
     /// `__builtin_types_compatible_p`, qualifiers of the types themselves ignored.
     pub fn compatible(&mut self, a: &Type, b: &Type) -> Lower<bool> {
+        // Two enumerations are two types even where one integer type holds both.
+        if let (Some(a), Some(b)) = (self.enumeration(a)?, self.enumeration(b)?) {
+            return Ok(match (&a, &b) {
+                (Kind::Enum(a), Kind::Enum(b)) => Arc::ptr_eq(a, b),
+                (Kind::Tag(_, a), Kind::Tag(_, b)) => a == b,
+                _ => false,
+            });
+        }
         let (a, b) = (self.resolve(a)?, self.resolve(b)?);
         Ok(match (&a.kind, &b.kind) {
             (Kind::Void, Kind::Void) => true,

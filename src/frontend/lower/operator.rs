@@ -265,7 +265,7 @@ impl Lowerer<'_> {
         Ok(match self.resolve(ty)?.kind {
             Kind::Float(kind) => {
                 let machine = float_ty(kind);
-                let expr = match super::fold::float_bits(1.0, machine) {
+                let expr = match crate::ir::fold::float_bits(1.0, machine) {
                     Some(bits) => self.b.bits(bits, machine),
                     None => self.b.unknown(machine),
                 };
@@ -285,7 +285,7 @@ impl Lowerer<'_> {
                 let double = Type::new(Kind::Float(crate::frontend::types::FloatKind::Double));
                 self.converted(value, &double)
             }
-            Kind::Int(_) => self.promote(value),
+            Kind::Int(kind) => self.converted(value, &Type::int(kind.promoted().declared())),
             _ => Ok(value.clone()),
         }
     }

@@ -329,8 +329,9 @@ impl Lowerer<'_> {
             return lost("case outside switch");
         };
         let (ty, live) = (switch.ty, switch.live);
-        let convert =
-            |value: i128| super::fold::value(super::fold::truncate(value.cast_unsigned(), ty), ty);
+        let convert = |value: i128| {
+            crate::ir::fold::value(crate::ir::fold::truncate(value.cast_unsigned(), ty), ty)
+        };
         let (low, high) = (convert(low), convert(high));
         if low > high {
             return Ok(());

@@ -1,62 +1,20 @@
 //! For tests: lowers what a C text defines, through the whole front end.
 
-use lang_c::ast;
-
-use super::{Lowered, TypeCache, lower_function, lower_object};
+use super::{TypeCache, lower_function};
 use crate::frontend::LossReason;
-use crate::frontend::outline::Form;
-use crate::frontend::scope::{Recorder, Scope, UnitScope};
+use crate::frontend::scope::{Recorder, UnitScope};
 use crate::frontend::share::{Dep, Share};
-use crate::frontend::split::{SourceFile, Tree, split};
+use crate::frontend::split::split;
+use crate::frontend::whole::{self, Program, Whole};
 use crate::ir::Body;
 
-struct OneFile;
-
-impl Tree for OneFile {
-    fn file(&self, marker: &str) -> SourceFile {
-        SourceFile {
-            name: marker.to_owned(),
-            own: true,
-        }
-    }
-}
-
-/// Bodies of the functions and of the initialisers of the objects that a text defines.
-pub struct Program {
-    pub functions: Vec<Body>,
-    pub objects: Vec<Body>,
-}
-
-/// Lowers all that a preprocessed text defines.
+/// Lowers all that a preprocessed text defines, which must all be read.
 pub fn program(source: &str) -> Result<Program, LossReason> {
-    let share = Share::new();
-    let pieces = split(source.as_bytes(), "test.c", &OneFile);
-    let scope = UnitScope::new(&share, source.as_bytes(), pieces);
-    let cache = TypeCache::default();
-    let mut program = Program {
-        functions: Vec::new(),
-        objects: Vec::new(),
-    };
-    for id in scope.ids() {
-        let Some(outline) = scope.outline(id) else {
-            continue;
-        };
-        if outline.form == Form::Function {
-            let Lowered { body } = lower_function(&scope.definition(id)?, &scope, &cache)?;
-            program.functions.push(body);
-            continue;
-        }
-        let declaration = scope.declaration(id)?;
-        let ast::ExternalDeclaration::Declaration(node) = &declaration.ast.node else {
-            continue;
-        };
-        for item in &node.node.declarators {
-            let name = super::declarator_name(&item.node.declarator.node).unwrap_or("");
-            let lowered = lower_object(&declaration, name, &scope, &cache)?;
-            program.objects.extend(lowered.map(|lowered| lowered.body));
-        }
+    let mut program = whole::program(source.as_bytes(), "test.c");
+    match program.losses.pop() {
+        Some(loss) => Err(loss.reason),
+        None => Ok(program),
     }
-    Ok(program)
 }
 
 /// Lowers the last function of a text.
@@ -68,7 +26,7 @@ pub fn last_function(source: &str) -> Result<Body, LossReason> {
 /// What the last function of a text looked up: lowered first if `warm`, so that the type cache answers.
 pub fn look_ups(source: &str, warm: bool) -> Box<[Dep]> {
     let share = Share::new();
-    let pieces = split(source.as_bytes(), "test.c", &OneFile);
+    let pieces = split(source.as_bytes(), "test.c", &Whole);
     let scope = UnitScope::new(&share, source.as_bytes(), pieces);
     let cache = TypeCache::default();
     let id = scope.ids().last().expect("a declaration");

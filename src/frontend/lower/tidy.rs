@@ -16,20 +16,6 @@ pub fn tidy(body: &mut Body) {
     compact(body);
 }
 
-fn targets(term: &mut TermKind) -> Vec<&mut BlockId> {
-    match term {
-        TermKind::Goto(next) => vec![next],
-        TermKind::Branch { then, els, .. } => vec![then, els],
-        TermKind::Switch { cases, default, .. } => cases
-            .iter_mut()
-            .map(|case| &mut case.2)
-            .chain([default])
-            .collect(),
-        TermKind::Nondet(targets) => targets.iter_mut().collect(),
-        TermKind::Return(_) | TermKind::Unreachable => Vec::new(),
-    }
-}
-
 /// Jumps to an empty block that only jumps on go straight to its target.
 fn thread_jumps(blocks: &mut [Block]) {
     let next: Vec<Option<BlockId>> = blocks
@@ -50,7 +36,7 @@ fn thread_jumps(blocks: &mut [Block]) {
         id
     };
     for block in blocks.iter_mut() {
-        for target in targets(&mut block.term.kind) {
+        for target in block.term.successors_mut() {
             *target = end(*target);
         }
         if let TermKind::Branch { then, els, .. } = block.term.kind
@@ -132,7 +118,7 @@ fn reorder(blocks: &mut Vec<Block>) {
     let mut kept = Vec::with_capacity(order.len());
     for id in order {
         let mut block = blocks[id.index()].clone();
-        for target in targets(&mut block.term.kind) {
+        for target in block.term.successors_mut() {
             *target = renamed[target.index()];
         }
         kept.push(block);

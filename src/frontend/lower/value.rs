@@ -174,6 +174,10 @@ impl Lowerer<'_> {
             width if width < 32 => IntKind::Int,
             32 if kind.signed() => IntKind::Int,
             32 => IntKind::UInt,
+            width if width < kind.bits() => IntKind::Field {
+                width: u8::try_from(width).unwrap_or(u8::MAX),
+                signed: kind.signed(),
+            },
             _ => kind,
         };
         let value = self.b.cast(value, promoted.ty());

@@ -1,6 +1,6 @@
 //! What is rewritten inside expressions and specifiers.
 
-use super::{Context, Kind, Normaliser, is_keyword, is_type_keyword};
+use super::{Context, Kind, Normaliser, is_keyword, is_specifier_keyword, is_type_keyword};
 use crate::frontend::LossReason;
 
 impl Normaliser<'_> {
@@ -43,10 +43,13 @@ impl Normaliser<'_> {
             return false;
         };
         match (self.kind(at), self.spelling(at)) {
-            // A cast `(void *)` is no operand.
+            // A cast `(void *)` is no operand; a call and `sizeof (int)` are.
             (_, b")") => {
-                let last = at.saturating_sub(1);
-                self.spelling(last) != b"*" && !is_type_keyword(self.spelling(last))
+                let open = self.mate(at);
+                let before = open.saturating_sub(1);
+                let applied = open > 0
+                    && (self.ends_operand(Some(before)) || is_measure(self.spelling(before)));
+                applied || !self.starts_type(open + 1)
             }
             (_, b"]" | b"}" | b"++" | b"--") => true,
             (Some(Kind::Punct), _) => false,
@@ -105,13 +108,10 @@ impl Normaliser<'_> {
             b"static_assert" => "_Static_assert",
             b"nullptr" => "( ( void * ) 0 )",
             b"__null" => "( ( void * ) 0 )",
-            b"constexpr" if self.beside(at, b"static") => "const",
-            b"constexpr" => "static const",
+            b"constexpr" => "const __attribute__((__cassini_constexpr))",
             b"bool" if !self.is_typedef(at) && self.is_type_position(at, previous) => "_Bool",
             b"__auto_type" => self.encode("__cassini_auto"),
-            b"auto" if self.is_name(at + 1) && self.spelling(at + 2) == b"=" => {
-                self.encode("__cassini_auto")
-            }
+            b"auto" if self.infers(at) => self.encode("__cassini_auto"),
             b"__float128" => self.encode("__cassini_float128"),
             b"__bf16" | b"__fp16" => self.encode("__cassini_float16"),
             b"__float80" => "long double",
@@ -129,15 +129,26 @@ impl Normaliser<'_> {
         Ok(at + 1)
     }
 
+    /// Whether `auto` stands for a type: none is given before the name that is initialised.
+    fn infers(&self, at: usize) -> bool {
+        let word = |at: usize| {
+            let spelling = self.spelling(at);
+            is_specifier_keyword(spelling) || spelling == b"constexpr"
+        };
+        let before = (0..at).rev().find(|at| !word(*at));
+        let typed =
+            before.is_some_and(|at| self.is_typedef(at) || is_type_keyword(self.spelling(at)));
+        let name = (at + 1..).find(|at| !word(*at)).unwrap_or(at);
+        let name = self.past_attributes(name);
+        let next = self.past_attributes(name + 1);
+        !typed && self.is_name(name) && self.spelling(next) == b"="
+    }
+
     fn wide_type(&self, at: usize) -> &'static str {
         match self.wide.binary_search_by_key(&at, |wide| wide.0) {
             Ok(index) => self.wide[index].1,
             Err(_) => "__cassini_int128",
         }
-    }
-
-    fn beside(&self, at: usize, word: &[u8]) -> bool {
-        self.spelling(at + 1) == word || (at > 0 && self.spelling(at - 1) == word)
     }
 
     /// Whether `bool` here is C23's type, not a name that a program gives.
@@ -176,6 +187,9 @@ impl Normaliser<'_> {
         }
         self.sequence(open + 1, close, Context::Inner)?;
         self.emit_token(close);
+        if self.spelling(at).ends_with(b"unqual") || self.spelling(at).ends_with(b"unqual__") {
+            self.add("__attribute__((__cassini_unqualified))");
+        }
         Ok(close + 1)
     }
 
@@ -283,4 +297,12 @@ impl Normaliser<'_> {
         }
         end.min(to)
     }
+}
+
+/// Words that make an operand of a type in brackets.
+fn is_measure(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"sizeof" | b"_Alignof" | b"alignof" | b"__alignof__" | b"__alignof"
+    )
 }

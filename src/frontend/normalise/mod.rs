@@ -21,6 +21,11 @@
 //! | `__real__ e`, `__imag__ e` | `__cassini_real(e)`, `__cassini_imag(e)` |
 //! | `#pragma pack(n)` | attribute `__cassini_pack(n)` on the records under it |
 //! | `__label__ l;` | `l` renamed in its block |
+//! | `enum e : T { … }` | attribute `__cassini_underlying(sizeof(T))` on the enumeration |
+//! | `constexpr` | `const` with the attribute `__cassini_constexpr` |
+//! | `typeof_unqual(…)` | `typeof(…)` with the attribute `__cassini_unqualified` |
+//! | a nested function | a declaration of it under a name of its own |
+//! | `int f(int n; int a[n], int n)` | without the forward declarations |
 //! | `__alignof__(e)` | `_Alignof(__typeof(e))` |
 
 mod attribute;
@@ -45,6 +50,8 @@ pub struct Normalised {
     pub places: Vec<(u32, u32)>,
     /// Bytes of stack that parsing may need, generously.
     pub stack: usize,
+    /// Nested functions, whose bodies are not in the text: the tokens of their names.
+    pub skipped: Vec<u32>,
 }
 
 /// Brackets nested deeper than this are not parsed.
@@ -121,6 +128,8 @@ pub fn normalise(
         places: Vec::with_capacity(tokens.len()),
         insert_int: None,
         local_labels: Vec::new(),
+        nested: Vec::new(),
+        skipped: Vec::new(),
         renamed: 0,
     };
     normaliser.mark_extended_types();
@@ -137,8 +146,10 @@ pub fn normalise(
         encoded,
         out,
         mut places,
+        skipped,
         ..
     } = normaliser;
+    let skipped = skipped.into_iter().map(|at| at as u32).collect();
     let mut names: Vec<String> = prelude.iter().map(|name| identifier(name)).collect();
     names.extend(encoded.into_iter().map(str::to_owned));
     let mut front = String::new();
@@ -158,6 +169,7 @@ pub fn normalise(
         prelude,
         places,
         stack: mates.stack,
+        skipped,
     })
 }
 
@@ -289,8 +301,12 @@ struct Normaliser<'t> {
     insert_int: Option<usize>,
     /// Labels that `__label__` makes local to the blocks around, innermost last, and their new names.
     local_labels: Vec<(&'t [u8], String)>,
-    /// How many local labels there were.
+    /// Nested functions of the blocks around, innermost last, and their new names.
+    nested: Vec<(&'t [u8], String)>,
+    /// How many names were given.
     renamed: usize,
+    /// Tokens that name the nested functions left out.
+    skipped: Vec<usize>,
 }
 
 type Done = Result<(), LossReason>;
@@ -366,6 +382,12 @@ impl<'t> Normaliser<'t> {
 
     fn emit_token(&mut self, at: usize) {
         let spelling = self.spelling(at);
+        let member = at > 0 && matches!(self.spelling(at - 1), b"." | b"->");
+        let renamed = self.nested.iter().rfind(|function| function.0 == spelling);
+        if let Some((_, name)) = renamed.filter(|_| !member) {
+            let name = name.clone();
+            return self.emit(at, &name);
+        }
         match self.kind(at) {
             Some(Kind::Ident) if spelling.iter().all(|b| *b != b'$' && b.is_ascii()) => {
                 self.emit(at, &String::from_utf8_lossy(spelling));
@@ -373,6 +395,10 @@ impl<'t> Normaliser<'t> {
             Some(Kind::Ident) => self.emit(at, &identifier(spelling)),
             Some(Kind::Number) => self.emit(at, &literal::number(spelling)),
             Some(Kind::Str) => self.emit(at, &literal::string(spelling)),
+            Some(Kind::Char) if spelling.starts_with(b"u8") => {
+                let text = literal::character(spelling);
+                self.emit(at, &format!("( ( unsigned char ) {text} )"));
+            }
             Some(Kind::Char) => self.emit(at, &literal::character(spelling)),
             Some(Kind::Punct) => self.emit(at, &String::from_utf8_lossy(spelling)),
             None => {}
@@ -436,6 +462,13 @@ impl<'t> Normaliser<'t> {
                     spelling,
                     b"unsigned" | b"signed" | b"__signed__" | b"__signed" | b"int"
                 ))
+    }
+
+    /// A word of an arithmetic type.
+    fn is_type_word(&self, at: usize) -> bool {
+        let spelling = self.spelling(at);
+        matches!(spelling, b"const" | b"volatile" | b"_Bool" | b"bool")
+            || (is_type_keyword(spelling) && !matches!(spelling, b"struct" | b"union" | b"enum"))
     }
 
     /// Whether a declaration starts at `at`.

@@ -7,9 +7,10 @@ impl Normaliser<'_> {
     /// Emits `from..to`, which stands in `context`. Brackets are entered recursively; their nesting
     /// is bounded.
     pub(super) fn sequence(&mut self, from: usize, to: usize, context: Context) -> Done {
-        let labels = self.local_labels.len();
+        let (labels, nested) = (self.local_labels.len(), self.nested.len());
         let done = self.tokens_of(from, to, context);
         self.local_labels.truncate(labels);
+        self.nested.truncate(nested);
         done
     }
 
@@ -51,10 +52,11 @@ impl Normaliser<'_> {
                 (Some(Kind::Punct), b"(" | b"[") => {
                     let close = self.mate(at);
                     self.emit_token(at);
+                    let first = self.past_forward_parameters(at, close);
                     // C23's `f(...)` is lang-c's `f()`.
                     let only_dots = close == at + 2 && self.spelling(at + 1) == b"...";
                     if !only_dots {
-                        self.sequence(at + 1, close, Context::Inner)?;
+                        self.sequence(first, close, Context::Inner)?;
                     }
                     self.emit_token(close);
                     start = match context {
@@ -113,6 +115,23 @@ impl Normaliser<'_> {
         Ok(())
     }
 
+    /// Where the parameters in the brackets at `open` begin: past GNU C's forward declarations of them,
+    /// which end in `;`.
+    fn past_forward_parameters(&self, open: usize, close: usize) -> usize {
+        let mut first = open + 1;
+        if self.spelling(open) != b"(" || self.is_control(open) {
+            return first;
+        }
+        let mut at = first;
+        while at < close {
+            if self.spelling(at) == b";" {
+                first = at + 1;
+            }
+            at = self.mate(at).max(at) + 1;
+        }
+        first
+    }
+
     /// A `;` that ends nothing.
     fn is_stray(&self, previous: Option<usize>) -> bool {
         previous.is_none_or(|previous| self.spelling(previous) == b";")
@@ -150,9 +169,6 @@ impl Normaliser<'_> {
                 let open = self.mate(previous);
                 if context == Context::Block && self.is_control(open) {
                     return Ok(Context::Block);
-                }
-                if context == Context::Block && open > 0 && self.is_name(open - 1) {
-                    return Err(lost("nested function"));
                 }
                 Context::Initialiser
             }
@@ -239,6 +255,9 @@ impl Normaliser<'_> {
                 self.emit(at, &label);
                 Some(self.label_end(at + 1, to))
             }
+            _ if let Some(function) = self.nested_function(at, to) => {
+                Some(self.nested_declaration(at, function)?)
+            }
             // What is left of a macro that a missing header defines: `for_each (x) { … }`.
             _ if self.is_unknown_loop(at) => {
                 let close = self.mate(at + 1);
@@ -252,6 +271,44 @@ impl Normaliser<'_> {
             }
             _ => None,
         })
+    }
+
+    /// GNU C's function inside a function, which starts at `at`: its name, and its body's brace.
+    fn nested_function(&self, at: usize, to: usize) -> Option<(usize, usize)> {
+        let mut end = at;
+        let mut name = None;
+        while end < to && !matches!(self.spelling(end), b";" | b"=" | b"{" | b"}") {
+            let open = self.spelling(end) == b"(";
+            if let Some(past) = self.attribute_end(end) {
+                end = past;
+                continue;
+            }
+            if open && end > at + 1 && self.is_name(end - 1) && name.is_none() {
+                name = Some(end - 1);
+            } else if name.is_some() {
+                return None;
+            }
+            end = self.mate(end).max(end) + 1;
+        }
+        let name = name.filter(|_| self.starts_declaration(at))?;
+        (self.spelling(end) == b"{").then_some((name, end))
+    }
+
+    /// Emits a nested function as a declaration under a name that no other function has; its body is
+    /// left out.
+    fn nested_declaration(
+        &mut self,
+        at: usize,
+        (name, body): (usize, usize),
+    ) -> Result<usize, LossReason> {
+        let spelling = self.spelling(name);
+        let text = format!("{}__nested_{}", identifier(spelling), self.renamed);
+        self.renamed += 1;
+        self.skipped.push(name);
+        self.nested.push((spelling, text));
+        self.sequence(at, self.mate(name + 1) + 1, Context::Inner)?;
+        self.add(";");
+        Ok(self.mate(body) + 1)
     }
 
     /// A call that a block or another statement follows without `;`.
@@ -388,14 +445,17 @@ impl Normaliser<'_> {
                 next += 1;
             }
         }
+        let mut underlying = None;
         if enumeration && self.spelling(next) == b":" {
-            // C23: the underlying type.
-            let mut brace = next;
-            while !matches!(self.spelling(brace), b"{" | b";" | b"," | b")" | b"") {
-                brace += 1;
+            // C23: the underlying type, unless this is the width of a bit-field.
+            let from = next + 1;
+            let mut end = from;
+            while self.is_type_word(end) || self.is_typedef(end) && end == from {
+                end += 1;
             }
-            if self.spelling(brace) == b"{" || self.starts_declaration(next + 1) {
-                next = brace;
+            if end > from {
+                underlying = (self.spelling(end) == b"{").then_some((from, end));
+                next = end;
             }
         }
         if self.spelling(next) != b"{" {
@@ -408,6 +468,11 @@ impl Normaliser<'_> {
             Context::Record
         };
         self.braces(next, inner)?;
+        if let Some((from, end)) = underlying {
+            self.add("__attribute__((__cassini_underlying(sizeof(");
+            self.sequence(from, end, Context::Inner)?;
+            self.add("))))");
+        }
         self.emit_kept(close, &kept, !enumeration)?;
         Ok(close + 1)
     }

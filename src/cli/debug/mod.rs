@@ -1,6 +1,8 @@
 //! `cassini debug`: every intermediate form of a function, printed.
 
-use std::path::Path;
+mod eval;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
@@ -38,6 +40,15 @@ enum Form {
         #[arg(long, default_value_t = 2)]
         unroll: u32,
     },
+    /// Run a preprocessed C program on the Saturn language and print what it prints
+    #[command(hide = true)]
+    Eval {
+        /// A preprocessed unit that defines `main`
+        file: PathBuf,
+        /// Blocks to be executed at most
+        #[arg(long, default_value_t = 200_000_000)]
+        steps: u64,
+    },
     /// The summary, as `cassini query function`
     Summary {
         /// `name`, or `file::name`
@@ -48,6 +59,7 @@ enum Form {
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let folder = arguments.database.folder();
     match &arguments.form {
+        Form::Eval { file, steps } => return eval::run(file, *steps),
         Form::Summary { name } => query::function(&Reader::open(&folder)?, name)?,
         Form::Ir { name } => {
             let (_, body, _) = open(&folder, name)?;

@@ -3,7 +3,7 @@
 //! In: bit patterns with their types. Out: bit patterns, or `None` where the result is undefined
 //! (division by zero) or not computed here (long double).
 
-use crate::ir::{BinOp, CmpOp, Ty, UnOp};
+use super::{BinOp, CmpOp, Ty, UnOp};
 
 /// Keeps the type's width.
 pub fn truncate(bits: u128, ty: Ty) -> u128 {
@@ -123,17 +123,34 @@ pub fn cast(bits: u128, from: Ty, to: Ty) -> Option<u128> {
     match (from, to) {
         (Ty::Float { .. }, Ty::Float { .. }) => float_bits(float_value(bits, from)?, to),
         (Ty::Float { .. }, _) => {
-            let value = float_value(bits, from)?;
             // Beyond the target's range the result is undefined.
-            #[allow(clippy::cast_possible_truncation)]
-            (value.abs() < 1e37).then_some((value as i128).cast_unsigned())
+            let value = float_value(bits, from)?.trunc();
+            let width = i32::from(to.bits());
+            let (low, high) = match to.signed() {
+                true => (-2f64.powi(width - 1), 2f64.powi(width - 1)),
+                false => (0.0, 2f64.powi(width)),
+            };
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let whole = match to.signed() {
+                true => (value as i128).cast_unsigned(),
+                false => value as u128,
+            };
+            (low <= value && value < high).then_some(whole)
         }
+        // Rounded once: by way of double, a float could be rounded twice.
+        #[allow(clippy::cast_precision_loss)]
+        (_, Ty::Float { bits: 32 }) => {
+            let number = match from.signed() {
+                true => value(bits, from) as f32,
+                false => bits as f32,
+            };
+            Some(u128::from(number.to_bits()))
+        }
+        #[allow(clippy::cast_precision_loss)]
         (_, Ty::Float { .. }) => {
-            #[allow(clippy::cast_precision_loss)]
-            let number = if from.signed() {
-                value(bits, from) as f64
-            } else {
-                bits as f64
+            let number = match from.signed() {
+                true => value(bits, from) as f64,
+                false => bits as f64,
             };
             float_bits(number, to)
         }
