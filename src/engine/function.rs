@@ -231,8 +231,8 @@ pub fn describe(
     text
 }
 
-/// Bytes of proof for one query, some hundred conflicts: what decides a lock's state is simple, or hopeless.
-const QUERY_EFFORT: u64 = 1 << 14;
+/// Clauses learned for one query: what decides a lock's state is simple, or hopeless.
+const QUERY_EFFORT: u64 = 200;
 const QUERY_CLAUSES: usize = 30_000;
 
 /// Feasibility queries of one function, each guard answered once.

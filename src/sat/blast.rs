@@ -417,7 +417,6 @@ fn cost(f: &Formula, t: Term) -> usize {
     match (op, &args[..]) {
         (Op::Mul, &[a, b]) => 9 * bits(a) * bits(b),
         (Op::Udiv | Op::Urem | Op::Sdiv | Op::Srem, &[_, b]) => 18 * width * bits(b),
-        (Op::Shl | Op::Lshr | Op::Ashr, _) => 6 * 8 * width,
         _ => 6 * width,
     }
 }

@@ -55,8 +55,7 @@ impl Outcome {
 /// Limits of one query, counted, so that the answer does not depend on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Bytes of proof that the solver may write, a conflict taking about a hundred; what it deletes
-    /// in simplifying the clauses it was given is allowed for besides.
+    /// Clauses that the solver may learn in one run, one for each conflict.
     pub effort: u64,
     /// Clauses at which operators are left unconstrained for good. If a model rests on one of them,
     /// the answer is unknown.
@@ -66,7 +65,7 @@ pub struct Budget {
 impl Default for Budget {
     fn default() -> Budget {
         Budget {
-            effort: 1 << 18,
+            effort: 4_000,
             clauses: 150_000,
         }
     }

@@ -16,7 +16,7 @@ use crate::symbolic::formula::Formula;
 use crate::symbolic::term::{Node, Term, Var, eval};
 
 /// Clauses beyond which an operator is left unconstrained at first.
-const EXPENSIVE: usize = 2_500;
+const EXPENSIVE: usize = 600;
 /// How often operators are corrected before they are encoded.
 const ROUNDS: usize = 4;
 
@@ -70,8 +70,7 @@ impl Attempt {
             solver.add_clause(&[lit]);
         }
         *runs += 1;
-        let simplification = 32 * self.blaster.cnf.clauses() as u64;
-        (solver.solve(budget.effort + simplification), solver)
+        (solver.solve(budget.effort), solver)
     }
 
     fn correct(&mut self, f: &Formula, part: &Part, budget: &Budget, runs: &mut u64) -> Verdict {

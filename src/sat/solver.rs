@@ -1,8 +1,8 @@
 //! The solver: the only module that knows which one it is.
 //!
 //! In: clauses, a budget. Out: whether a model exists, and the model. varisat has no
-//! limit of its own; what it writes as a proof measures its work, and refusing to take more of the
-//! proof stops it.
+//! limit of its own; what it writes as a proof shows the clauses that it learns, and refusing to take
+//! more of the proof stops it.
 
 use std::cell::Cell;
 use std::io;
@@ -13,16 +13,48 @@ use varisat::{ExtendFormula, ProofFormat, Solver as Varisat};
 
 use super::cnf::Lit;
 
-/// How much proof a solver may write before it is stopped.
+/// Counts the learned clauses in a binary DRAT proof, and refuses more than allowed.
 struct Meter {
     left: Rc<Cell<u64>>,
+    at: Position,
+}
+
+/// Where in the proof the next byte belongs: a step is `a` (add) or `d` (delete), then literals of one
+/// or more bytes, all but a literal's last byte with the top bit set, then a 0.
+#[derive(Clone, Copy)]
+enum Position {
+    Step,
+    Literals { add: bool, count: u32 },
+}
+
+impl Meter {
+    fn read(&mut self, byte: u8) {
+        self.at = match self.at {
+            Position::Step => Position::Literals {
+                add: byte == b'a',
+                count: 0,
+            },
+            Position::Literals { add, count } if byte == 0 => {
+                // Units follow from propagation alone.
+                if add && count > 1 {
+                    self.left.set(self.left.get().saturating_sub(1));
+                }
+                Position::Step
+            }
+            Position::Literals { add, count } => Position::Literals {
+                add,
+                count: count + u32::from(byte < 0x80),
+            },
+        }
+    }
 }
 
 impl io::Write for Meter {
     fn write(&mut self, proof: &[u8]) -> io::Result<usize> {
-        let left = self.left.get().saturating_sub(proof.len() as u64);
-        self.left.set(left);
-        if left == 0 {
+        for &byte in proof {
+            self.read(byte);
+        }
+        if self.left.get() == 0 {
             return Err(io::Error::other("budget spent"));
         }
         Ok(proof.len())
@@ -63,7 +95,10 @@ impl Solver {
     pub fn new() -> Solver {
         let left = Rc::new(Cell::new(u64::MAX));
         let mut inner = Varisat::new();
-        let meter = Meter { left: left.clone() };
+        let meter = Meter {
+            left: left.clone(),
+            at: Position::Step,
+        };
         inner.write_proof(meter, ProofFormat::BinaryDrat);
         Solver {
             inner,
@@ -77,7 +112,8 @@ impl Solver {
         self.inner.add_clause(&clause);
     }
 
-    /// Decides the clauses. `budget` is in bytes of proof, about a hundred for each conflict.
+    /// Decides the clauses; `budget` is how many more clauses may be learned, give or take what fits
+    /// into the proof's buffer.
     pub fn solve(&mut self, budget: u64) -> Answer {
         self.left.set(budget);
         match self.inner.solve() {

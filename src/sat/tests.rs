@@ -162,7 +162,7 @@ fn the_effort_budget_stops_the_solver_and_the_session_goes_on() {
     let mut f = Formula::new();
     let query = hard(&mut f);
     let mut session = Session::new(Budget {
-        effort: 50_000,
+        effort: 500,
         ..Budget::default()
     });
     assert!(matches!(session.check(&f, &[], &query), Outcome::Unknown));
@@ -198,7 +198,7 @@ fn a_division_that_hardly_matters_is_not_encoded() {
     let is_seven = f.terms.eq(quotient, seven);
     let query = [f.terms.not(is_seven), f.terms.ult(seven, y)];
     let tight = Budget {
-        effort: 20_000,
+        effort: 500,
         clauses: 10_000,
     };
     let model = satisfiable(&f, Guard::TRUE, &query, &tight).model();
