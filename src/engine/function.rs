@@ -236,20 +236,19 @@ const QUERY_EFFORT: u64 = 200;
 const QUERY_CLAUSES: usize = 30_000;
 
 /// Feasibility queries of one function, each guard answered once.
-struct Queries<'o> {
+struct Queries {
     known: FxHashMap<Guard, Answer>,
-    options: &'o Options,
     session: Session,
 }
 
-impl<'o> Queries<'o> {
-    fn new(options: &'o Options) -> Self {
+impl Queries {
+    fn new(options: &Options) -> Self {
         Queries {
             known: FxHashMap::default(),
-            options,
             session: Session::new(Budget {
                 effort: QUERY_EFFORT,
                 clauses: QUERY_CLAUSES,
+                runs: options.max_queries,
             }),
         }
     }
@@ -262,21 +261,17 @@ impl<'o> Queries<'o> {
         self.session.queries.solved
     }
 
-    fn ask(&mut self, exec: &Executor<'_>, guard: Guard) -> Answer {
+    fn ask(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Answer {
         if guard == Guard::FALSE {
             return Answer::Impossible;
         }
         if let Some(known) = self.known.get(&guard) {
             return known.clone();
         }
-        let answer = if self.solver_calls() >= self.options.max_queries {
-            Answer::Unknown
-        } else {
-            match self.session.check(&exec.formula, &[guard], &[]) {
-                sat::Outcome::Sat(model) => Answer::Possible(Rc::new(model)),
-                sat::Outcome::Unsat => Answer::Impossible,
-                sat::Outcome::Unknown => Answer::Unknown,
-            }
+        let answer = match self.session.check(&mut exec.formula, &[guard], &[]) {
+            sat::Outcome::Sat(model) => Answer::Possible(model),
+            sat::Outcome::Unsat => Answer::Impossible,
+            sat::Outcome::Unknown => Answer::Unknown,
         };
         self.known.insert(guard, answer.clone());
         answer
@@ -292,15 +287,15 @@ enum Answer {
     Unknown,
 }
 
-impl Feasible for Queries<'_> {
-    fn model(&mut self, exec: &Executor<'_>, guard: Guard) -> Option<Rc<Model>> {
+impl Feasible for Queries {
+    fn model(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Option<Rc<Model>> {
         match self.ask(exec, guard) {
             Answer::Possible(model) => Some(model),
             Answer::Impossible | Answer::Unknown => None,
         }
     }
 
-    fn possible(&mut self, exec: &Executor<'_>, guard: Guard) -> bool {
+    fn possible(&mut self, exec: &mut Executor<'_>, guard: Guard) -> bool {
         !matches!(self.ask(exec, guard), Answer::Impossible)
     }
 }

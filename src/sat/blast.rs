@@ -7,9 +7,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::cnf::{Cnf, Lit, Word};
-use super::slice::{Constraint, residual_conds};
 use crate::symbolic::formula::Formula;
-use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::guard::Guard;
 use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// Translates terms of one formula.
@@ -49,27 +48,11 @@ impl Blaster {
         &self.loose
     }
 
-    /// Requires a constraint to hold. What it fixes becomes constant in all that is translated
-    /// later, so that terms had better come before guards.
-    pub fn require(&mut self, f: &Formula, constraint: Constraint) {
-        match constraint {
-            Constraint::Holds(t) => {
-                if !self.substitute(f, t) {
-                    self.fix(f, t, true);
-                }
-            }
-            Constraint::Fails(t) => self.fix(f, t, false),
-            Constraint::Residual(g) => {
-                for cond in residual_conds(f, g) {
-                    self.translate(f, f.cond_term(cond));
-                }
-                let implied = f.guards.implied(g);
-                let lit = self.decide(f, g, |cond| {
-                    let i = implied.binary_search_by_key(&cond, |l| l.0).ok()?;
-                    Some(implied[i].1)
-                });
-                self.cnf.clause(&[lit]);
-            }
+    /// Requires a term of width 1 to have a value. What that fixes becomes constant in all that is
+    /// translated later.
+    pub fn require(&mut self, f: &Formula, t: Term, value: bool) {
+        if !(value && self.substitute(f, t)) {
+            self.fix(f, t, value);
         }
     }
 
@@ -177,35 +160,24 @@ impl Blaster {
         self.word(f, t).first().copied().unwrap_or(Lit::TRUE)
     }
 
-    /// A guard whose conditions are translated.
+    /// A guard whose conditions are translated: one multiplexer for each decision.
     fn guard_gates(&mut self, f: &Formula, g: Guard) -> Lit {
         if let Some(&lit) = self.guards.get(&g) {
             return lit;
         }
-        let lit = self.decide(f, g, |_| None);
-        self.guards.insert(g, lit);
-        lit
-    }
-
-    /// A guard as one multiplexer for each decision about a condition that has no `fixed` value.
-    fn decide(&mut self, f: &Formula, g: Guard, fixed: impl Fn(Cond) -> Option<bool>) -> Lit {
         let mut gates: SmallVec<[Lit; 64]> = SmallVec::from_slice(&[Lit::FALSE, Lit::TRUE]);
         for decision in f.guards.decisions(g) {
+            let cond = self.bit(f, f.cond_term(decision.cond));
             let (low, high) = (gates[decision.low], gates[decision.high]);
-            let gate = match fixed(decision.cond) {
-                Some(true) => high,
-                Some(false) => low,
-                None => {
-                    let cond = self.bit(f, f.cond_term(decision.cond));
-                    self.cnf.mux(cond, high, low)
-                }
-            };
+            let gate = self.cnf.mux(cond, high, low);
             gates.push(gate);
         }
-        match g {
+        let lit = match g {
             Guard::FALSE => Lit::FALSE,
             _ => gates.last().copied().unwrap_or(Lit::TRUE),
-        }
+        };
+        self.guards.insert(g, lit);
+        lit
     }
 
     /// The bits of a term whose operands are translated.

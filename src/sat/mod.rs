@@ -1,13 +1,18 @@
-//! Satisfiability of guards and terms (paper §2.4): the cheap answers first, then a solver over just
-//! the bits of the query's cone.
+//! Satisfiability of guards (paper §2.4), lazily: the guard's diagram proposes a path, a solver says
+//! whether the path's conditions can hold at once.
 //!
 //! In: guards and terms of width 1 of one [`Formula`]. Out: a [`Model`] in which all of them hold, or
 //! that there is none, or that the budget was spent. A model is always checked by evaluation before
 //! it is given out, so "satisfiable" never rests on the encoding alone.
+//!
+//! The path proposed is the one nearest to a model that is known. It falls into parts that share no
+//! unknown; most of them hold already, and those that do not are small. Where a part has no model, the
+//! literals to blame become a clause that no later path of any query runs into.
 
 mod blast;
 mod cnf;
 pub mod model;
+mod paths;
 mod refine;
 mod slice;
 mod solver;
@@ -23,13 +28,14 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::term::{Term, Var};
 
 pub use model::Model;
-use model::{Assignment, Evaluator};
-use slice::{Constraint, Part, Slicer};
+use model::{Evaluator, Others};
+use paths::{Conflicts, Path};
+use slice::{Literal, Part, Slicer};
 
 /// The answer to a query.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    Sat(Model),
+    Sat(Rc<Model>),
     Unsat,
     /// The budget did not suffice, in effort or in clauses.
     Unknown,
@@ -44,7 +50,7 @@ impl Outcome {
         matches!(self, Outcome::Unsat)
     }
 
-    pub fn model(self) -> Option<Model> {
+    pub fn model(self) -> Option<Rc<Model>> {
         match self {
             Outcome::Sat(model) => Some(model),
             _ => None,
@@ -52,7 +58,7 @@ impl Outcome {
     }
 }
 
-/// Limits of one query, counted, so that the answer does not depend on the machine.
+/// Limits, counted, so that an answer does not depend on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Clauses that the solver may learn in one run, one for each conflict.
@@ -60,6 +66,8 @@ pub struct Budget {
     /// Clauses at which operators are left unconstrained for good. If a model rests on one of them,
     /// the answer is unknown.
     pub clauses: usize,
+    /// Runs of the solver in a session; later on, only what is known already is used.
+    pub runs: u64,
 }
 
 impl Default for Budget {
@@ -67,19 +75,22 @@ impl Default for Budget {
         Budget {
             effort: 4_000,
             clauses: 150_000,
+            runs: u64::MAX,
         }
     }
 }
 
-/// How queries were answered: each counts once in `trivial`, `guessed` or `divided`.
+/// How queries were answered: each counts once in `trivial`, `guessed` or `searched`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queries {
     /// Contradictory, or empty, as they stood.
     pub trivial: u64,
-    /// By a model of an earlier query, or a simple assignment.
+    /// By a model of an earlier query, or a simple one.
     pub guessed: u64,
-    /// Part by part, each part remembered, guessed or given to the solver.
-    pub divided: u64,
+    /// Path by path.
+    pub searched: u64,
+    /// Paths tried.
+    pub paths: u64,
     /// Runs of the solver.
     pub solved: u64,
     /// Queries that the budget left open.
@@ -88,30 +99,26 @@ pub struct Queries {
 
 impl Queries {
     pub fn total(&self) -> u64 {
-        self.trivial + self.guessed + self.divided
-    }
-
-    pub fn add(&mut self, other: &Queries) {
-        self.trivial += other.trivial;
-        self.guessed += other.guessed;
-        self.divided += other.divided;
-        self.solved += other.solved;
-        self.unknown += other.unknown;
+        self.trivial + self.guessed + self.searched
     }
 }
 
 /// Decides one query by itself.
-pub fn satisfiable(f: &Formula, guard: Guard, extra: &[Term], budget: &Budget) -> Outcome {
+pub fn satisfiable(f: &mut Formula, guard: Guard, extra: &[Term], budget: &Budget) -> Outcome {
     let mut session = Session::new(*budget);
     session.check(f, &[guard], extra)
 }
 
-/// Models kept from earlier queries.
-const KEPT_MODELS: usize = 8;
-/// Simple assignments that are tried as well; all zeros and all ones are among them.
-const GUESSES: u64 = 4;
+/// Models kept, from earlier queries and simple ones.
+const KEPT_MODELS: usize = 16;
+/// Kept models from which a path is sought.
+const BASES: usize = 4;
+/// Paths that a query tries.
+const PATHS: usize = 64;
+/// Size of a diagram, less the paths that are known to be none, at which a query gives up.
+const SEARCHED_SIZE: usize = 20_000;
 
-/// What is known of one part of a query.
+/// What is known of one part of a path.
 #[derive(Clone)]
 enum Verdict {
     Sat(Rc<[(Var, u128)]>),
@@ -119,111 +126,173 @@ enum Verdict {
     Unknown,
 }
 
-/// Answers many queries over one formula, which may grow between them. A query is cut into parts
-/// that share no unknown; parts are remembered, and the models found so far are tried on them before
-/// the solver is. The solver gets one small part at a time and is then forgotten: varisat assigns all
-/// variables that it ever met in each model, which costs more than a new start.
+/// What is found out about a path.
+enum Found {
+    Model(Model),
+    /// These literals of it cannot hold at once.
+    Conflict(Vec<Literal>),
+    /// Whether these can is not known.
+    Open(Vec<Literal>),
+}
+
+/// Answers many queries over one formula, which may grow between them. The solver gets one small part
+/// at a time and is then forgotten: varisat assigns all variables that it ever met in each model, which
+/// costs more than a new start.
 pub struct Session {
     budget: Budget,
     pub queries: Queries,
     /// Most recently successful first.
     models: Vec<Evaluator>,
     slicer: Slicer,
-    known: FxHashMap<Vec<Constraint>, Verdict>,
+    known: FxHashMap<Vec<Literal>, Verdict>,
+    conflicts: Conflicts,
 }
 
 impl Session {
     pub fn new(budget: Budget) -> Session {
-        let uniform = [false, true].map(Assignment::Uniform);
-        let random = (2..GUESSES).map(Assignment::Random);
+        let simple = [Others::Zero, Others::Ones, Others::Random(2), Others::Random(3)];
         Session {
             budget,
             queries: Queries::default(),
-            models: uniform
+            models: simple
                 .into_iter()
-                .chain(random)
-                .map(Evaluator::new)
+                .map(|others| Evaluator::new(Rc::new(Model::uniform(others))))
                 .collect(),
             slicer: Slicer::default(),
             known: FxHashMap::default(),
+            conflicts: Conflicts::default(),
         }
     }
 
     /// Whether all guards and all terms can hold at once. Must always be given the same formula, grown
     /// at most.
-    pub fn check(&mut self, f: &Formula, guards: &[Guard], terms: &[Term]) -> Outcome {
-        let Some(conjuncts) = slice::conjuncts(f, guards, terms) else {
+    pub fn check(&mut self, f: &mut Formula, guards: &[Guard], terms: &[Term]) -> Outcome {
+        let mut query = guards
+            .iter()
+            .fold(Guard::TRUE, |all, &guard| f.guards.and(all, guard));
+        for &term in terms {
+            let guard = f.guard_of(term);
+            query = f.guards.and(query, guard);
+        }
+        if query == Guard::FALSE {
             self.queries.trivial += 1;
             return Outcome::Unsat;
-        };
-        if conjuncts.is_empty() {
-            self.queries.trivial += 1;
-            return Outcome::Sat(Model::default());
         }
-        let parts = self.slicer.parts(f, &conjuncts);
-        if let Some(i) = self.fitting_model(f, &conjuncts) {
+        let fitting = self.models.iter_mut().position(|m| m.eval_guard(f, query));
+        if let Some(i) = fitting {
             self.queries.guessed += 1;
-            let assignment = self.models[i].assignment();
-            let values = parts
-                .iter()
-                .flat_map(|p| assignment.values(&f.terms, &p.vars));
-            let model = Model::new(values);
             self.models[..=i].rotate_right(1);
-            return Outcome::Sat(model);
+            return Outcome::Sat(self.models[0].model().clone());
         }
-        self.check_parts(f, parts)
+        self.queries.searched += 1;
+        let outcome = self.search(f, query);
+        if matches!(outcome, Outcome::Unknown) {
+            self.queries.unknown += 1;
+        }
+        outcome
     }
 
-    fn check_parts(&mut self, f: &Formula, parts: Vec<Part>) -> Outcome {
-        self.queries.divided += 1;
-        let known = |part: &Part| matches!(self.known.get(&part.constraints), Some(Verdict::Unsat));
-        if parts.iter().any(known) {
-            return Outcome::Unsat;
-        }
-        let mut values: Vec<(Var, u128)> = Vec::new();
-        let mut unknown = false;
-        for part in parts {
-            match self.decide(f, part) {
-                Verdict::Sat(found) => values.extend(found.iter()),
-                Verdict::Unsat => return Outcome::Unsat,
-                Verdict::Unknown => unknown = true,
+    fn search(&mut self, f: &mut Formula, query: Guard) -> Outcome {
+        let mut rest = query;
+        let mut open = false;
+        for _ in 0..PATHS {
+            let Some((base, path)) = self.nearest(f, rest) else {
+                return if open { Outcome::Unknown } else { Outcome::Unsat };
+            };
+            self.queries.paths += 1;
+            let clause = match self.conflicts.among(&path.literals) {
+                Some(clause) => clause,
+                None => match self.follow(f, base, &path) {
+                    Found::Model(model) => {
+                        let mut evaluator = Evaluator::new(Rc::new(model));
+                        debug_assert!(evaluator.eval_guard(f, query), "a model that is none");
+                        let model = evaluator.model().clone();
+                        self.models.insert(0, evaluator);
+                        self.models.truncate(KEPT_MODELS);
+                        return Outcome::Sat(model);
+                    }
+                    Found::Conflict(literals) => self.conflicts.add(f, literals),
+                    Found::Open(literals) => {
+                        open = true;
+                        paths::clause(f, &literals)
+                    }
+                },
+            };
+            match f.guards.and_within(SEARCHED_SIZE, rest, clause) {
+                Some(smaller) => rest = smaller,
+                None => break,
             }
         }
-        if unknown {
-            self.queries.unknown += 1;
-            return Outcome::Unknown;
-        }
-        let model = Model::new(values);
-        self.models
-            .insert(0, Evaluator::new(Assignment::Model(model.clone())));
-        self.models.truncate(KEPT_MODELS);
-        Outcome::Sat(model)
+        Outcome::Unknown
     }
 
-    /// A kept model or simple assignment that happens to satisfy the constraints.
-    fn fitting_model(&mut self, f: &Formula, constraints: &[Constraint]) -> Option<usize> {
-        self.models
-            .iter_mut()
-            .position(|evaluator| satisfies_all(evaluator, f, constraints))
+    /// The path of a guard that is nearest to a kept model, and that model.
+    fn nearest(&mut self, f: &Formula, g: Guard) -> Option<(usize, Path)> {
+        let mut best: Option<(usize, Path)> = None;
+        for (i, model) in self.models.iter_mut().enumerate().take(BASES) {
+            let path = paths::nearest(&f.guards, g, &mut |cond| model.condition(f, cond))?;
+            if best.as_ref().is_none_or(|(_, known)| path.changes < known.changes) {
+                best = Some((i, path));
+            }
+        }
+        best
+    }
+
+    /// Whether the literals of a path can hold at once: where a model does not have it so, changes are
+    /// looked for.
+    fn follow(&mut self, f: &Formula, base: usize, path: &Path) -> Found {
+        let mut changes: Vec<(Var, u128)> = Vec::new();
+        for part in self.slicer.parts(f, &path.literals) {
+            if part.holds(f, &mut self.models[base]) {
+                continue;
+            }
+            match self.decide(f, &part) {
+                Verdict::Sat(values) => changes.extend(values.iter()),
+                Verdict::Unsat => return Found::Conflict(self.blame(f, part.literals)),
+                Verdict::Unknown => return Found::Open(part.literals),
+            }
+        }
+        Found::Model(self.models[base].model().with(changes))
     }
 
     /// Decides one part, or remembers it.
-    fn decide(&mut self, f: &Formula, part: Part) -> Verdict {
-        if let Some(verdict) = self.known.get(&part.constraints) {
+    fn decide(&mut self, f: &Formula, part: &Part) -> Verdict {
+        if let Some(verdict) = self.known.get(&part.literals) {
             return verdict.clone();
         }
-        let verdict = match self.fitting_model(f, &part.constraints) {
+        let fitting = self.models.iter_mut().position(|m| part.holds(f, m));
+        let verdict = match fitting {
             Some(i) => {
-                let assignment = self.models[i].assignment();
-                Verdict::Sat(assignment.values(&f.terms, &part.vars).into())
+                let model = self.models[i].model();
+                Verdict::Sat(part.vars.iter().map(|&v| (v, model.value(v))).collect())
             }
-            None => refine::decide(f, &part, &self.budget, &mut self.queries.solved),
+            None if self.queries.solved >= self.budget.runs => return Verdict::Unknown,
+            None => refine::decide(f, part, &self.budget, &mut self.queries.solved),
         };
-        self.known.insert(part.constraints, verdict.clone());
+        self.known.insert(part.literals.clone(), verdict.clone());
         verdict
     }
-}
 
-fn satisfies_all(evaluator: &mut Evaluator, f: &Formula, constraints: &[Constraint]) -> bool {
-    constraints.iter().all(|&c| evaluator.satisfies(f, c))
+    /// Of literals that cannot hold at once, few that already cannot.
+    fn blame(&mut self, f: &Formula, mut literals: Vec<Literal>) -> Vec<Literal> {
+        let mut size = literals.len() / 2;
+        while size > 0 {
+            let mut at = 0;
+            while at < literals.len() && literals.len() > size {
+                let mut fewer = literals.clone();
+                fewer.drain(at..(at + size).min(literals.len()));
+                let parts = self.slicer.parts(f, &fewer);
+                let mut unsat = |part: &Part| matches!(self.decide(f, part), Verdict::Unsat);
+                match parts.into_iter().find(|part| unsat(part)) {
+                    Some(part) => {
+                        literals = part.literals;
+                        at = 0;
+                    }
+                    None => at += size,
+                }
+            }
+            size /= 2;
+        }
+        literals
+    }
 }

@@ -1,63 +1,69 @@
 //! Models: values of the unknowns, and what terms and guards come to under them.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
-use super::slice::Constraint;
 use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::term::{Node, Op, Term, Terms, Var, eval, mask};
+use crate::symbolic::term::{Node, Op, Term, Var, eval, mask};
 
-/// Values for the unknowns of a query. Those outside its cone are 0.
+/// The values of the unknowns that a model does not mention.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Others {
+    #[default]
+    Zero,
+    /// Every bit is set.
+    Ones,
+    /// Numbers that depend on the seed and the variable only; some small, some large.
+    Random(u64),
+}
+
+/// Values for the unknowns, beyond their width to be cut off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     values: FxHashMap<Var, u128>,
+    others: Others,
 }
 
 impl Model {
     pub fn new(values: impl IntoIterator<Item = (Var, u128)>) -> Model {
         Model {
             values: values.into_iter().collect(),
+            others: Others::Zero,
         }
     }
 
+    /// A model that mentions no unknown.
+    pub fn uniform(others: Others) -> Model {
+        Model {
+            values: FxHashMap::default(),
+            others,
+        }
+    }
+
+    /// This model with other values for some unknowns.
+    pub fn with(&self, values: impl IntoIterator<Item = (Var, u128)>) -> Model {
+        let mut changed = self.clone();
+        changed.values.extend(values);
+        changed
+    }
+
     pub fn value(&self, var: Var) -> u128 {
-        self.values.get(&var).copied().unwrap_or(0)
+        match (self.values.get(&var), self.others) {
+            (Some(&value), _) => value,
+            (None, Others::Zero) => 0,
+            (None, Others::Ones) => u128::MAX,
+            (None, Others::Random(seed)) => pseudo_random(seed, var),
+        }
     }
 
     pub fn eval(&self, f: &Formula, t: Term) -> u128 {
-        Evaluator::new(Assignment::Model(self.clone())).eval(f, t)
+        Evaluator::new(Rc::new(self.clone())).eval(f, t)
     }
 
     pub fn eval_guard(&self, f: &Formula, g: Guard) -> bool {
-        Evaluator::new(Assignment::Model(self.clone())).eval_guard(f, g)
-    }
-}
-
-/// Where an evaluator takes the values of unknowns from.
-#[derive(Clone, Debug)]
-pub enum Assignment {
-    Model(Model),
-    /// Every bit 0, or every bit 1.
-    Uniform(bool),
-    /// Numbers that depend on the seed and the variable only; some small, some large.
-    Random(u64),
-}
-
-impl Assignment {
-    fn value(&self, var: Var, width: u16) -> u128 {
-        let value = match self {
-            Assignment::Model(model) => model.value(var),
-            Assignment::Uniform(false) => 0,
-            Assignment::Uniform(true) => u128::MAX,
-            Assignment::Random(seed) => pseudo_random(*seed, var),
-        };
-        value & mask(width)
-    }
-
-    /// The values of these variables.
-    pub fn values(&self, terms: &Terms, vars: &[Var]) -> Vec<(Var, u128)> {
-        let value = |&var: &Var| (var, self.value(var, terms.var_width(var)));
-        vars.iter().map(value).collect()
+        Evaluator::new(Rc::new(self.clone())).eval_guard(f, g)
     }
 }
 
@@ -79,56 +85,32 @@ fn pseudo_random(seed: u64, var: Var) -> u128 {
     }
 }
 
-/// Evaluates terms under one assignment and remembers what it found, so that asking about the next
+/// Evaluates terms under one model and remembers what it found, so that asking about the next
 /// term of the same formula costs only what is new. Must stay with one formula.
 #[derive(Clone, Debug)]
 pub struct Evaluator {
-    assignment: Assignment,
+    model: Rc<Model>,
     known: FxHashMap<Term, u128>,
 }
 
 impl Evaluator {
-    pub fn new(assignment: Assignment) -> Evaluator {
+    pub fn new(model: Rc<Model>) -> Evaluator {
         Evaluator {
-            assignment,
+            model,
             known: FxHashMap::default(),
         }
     }
 
-    pub fn assignment(&self) -> &Assignment {
-        &self.assignment
+    pub fn model(&self) -> &Rc<Model> {
+        &self.model
     }
 
-    /// Whether a conjunct of a query holds.
-    pub fn satisfies(&mut self, f: &Formula, constraint: Constraint) -> bool {
-        match constraint {
-            Constraint::Holds(t) => self.eval(f, t) == 1,
-            Constraint::Fails(t) => self.eval(f, t) == 0,
-            Constraint::Residual(g) => self.walk(f, g, f.guards.implied(g)),
-        }
+    pub fn condition(&mut self, f: &Formula, cond: Cond) -> bool {
+        self.eval(f, f.cond_term(cond)) == 1
     }
 
     pub fn eval_guard(&mut self, f: &Formula, g: Guard) -> bool {
-        self.walk(f, g, &[])
-    }
-
-    /// A guard's value where some conditions have given values, by ascending condition.
-    fn walk(&mut self, f: &Formula, g: Guard, fixed: &[(Cond, bool)]) -> bool {
-        loop {
-            let step = f.guards.try_eval(g, &mut |cond| {
-                if let Ok(i) = fixed.binary_search_by_key(&cond, |l| l.0) {
-                    return Ok(fixed[i].1);
-                }
-                let t = f.cond_term(cond);
-                self.peek(f, t).map(|value| value == 1).ok_or(t)
-            });
-            match step {
-                Ok(value) => return value,
-                Err(missing) => {
-                    self.eval(f, missing);
-                }
-            }
-        }
+        f.guards.eval(g, &mut |cond| self.condition(f, cond))
     }
 
     pub fn eval(&mut self, f: &Formula, t: Term) -> u128 {
@@ -154,7 +136,7 @@ impl Evaluator {
     fn peek(&self, f: &Formula, t: Term) -> Option<u128> {
         match f.terms.node(t) {
             Node::Const(value) => Some(*value),
-            Node::Var(var) => Some(self.assignment.value(*var, f.terms.width(t))),
+            Node::Var(var) => Some(self.model.value(*var) & mask(f.terms.width(t))),
             _ => self.known.get(&t).copied(),
         }
     }

@@ -6,9 +6,11 @@
 //! model chose, which a few rounds mostly settle, since a path seldom hangs on such a result. Only
 //! then are they encoded.
 
+use std::rc::Rc;
+
 use super::blast::Blaster;
 use super::cnf::Lit;
-use super::model::{Assignment, Evaluator, Model};
+use super::model::{Evaluator, Model};
 use super::slice::Part;
 use super::solver::{Answer, Solver};
 use super::{Budget, Verdict};
@@ -50,8 +52,8 @@ struct Correction {
 
 impl Attempt {
     fn new(f: &Formula, part: &Part, mut blaster: Blaster) -> Attempt {
-        for &constraint in &part.constraints {
-            blaster.require(f, constraint);
+        for &(cond, value) in &part.literals {
+            blaster.require(f, f.cond_term(cond), value);
         }
         Attempt {
             blaster,
@@ -146,8 +148,7 @@ impl Attempt {
         };
         let values: Vec<(Var, u128)> = part.vars.iter().map(value).collect();
         let model = Model::new(values.iter().copied());
-        let mut evaluator = Evaluator::new(Assignment::Model(model));
-        if part.constraints.iter().all(|&c| evaluator.satisfies(f, c)) {
+        if part.holds(f, &mut Evaluator::new(Rc::new(model))) {
             Verdict::Sat(values.into())
         } else {
             debug_assert!(!self.blaster.loose().is_empty(), "a model that is none");

@@ -201,9 +201,9 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
 
 /// Answers feasibility questions, each once.
 pub trait Feasible {
-    fn model(&mut self, exec: &Executor<'_>, guard: Guard) -> Option<Rc<Model>>;
+    fn model(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Option<Rc<Model>>;
     /// Whether some execution satisfies the guard. When the budget ends first: taken as possible.
-    fn possible(&mut self, exec: &Executor<'_>, guard: Guard) -> bool;
+    fn possible(&mut self, exec: &mut Executor<'_>, guard: Guard) -> bool;
 }
 
 /// Figure 10.

@@ -190,6 +190,12 @@ impl Guards {
         complement
     }
 
+    /// `a ∧ b`, unless that takes more than `size` nodes. Not remembered; for what is of use once.
+    pub fn and_within(&mut self, size: usize, a: Guard, b: Guard) -> Option<Guard> {
+        let bdd = Bdd::binary_op_with_limit(size, self.bdd(a), self.bdd(b), op_function::and)?;
+        (self.total <= MAX_TOTAL).then(|| self.intern(bdd))
+    }
+
     /// `a ∧ ¬b`.
     pub fn and_not(&mut self, a: Guard, b: Guard) -> Guard {
         match (a, b) {
@@ -407,7 +413,7 @@ impl Guards {
     }
 
     /// The guard's value where each condition has the value that `value_of` gives it.
-    pub fn eval(&self, g: Guard, value_of: &dyn Fn(Cond) -> bool) -> bool {
+    pub fn eval(&self, g: Guard, value_of: &mut dyn FnMut(Cond) -> bool) -> bool {
         let walked: Result<bool, std::convert::Infallible> =
             self.try_eval(g, &mut |cond| Ok(value_of(cond)));
         match walked {

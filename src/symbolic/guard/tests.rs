@@ -75,7 +75,7 @@ proptest! {
         let mut f = Formula::new();
         for (g, table) in pool(&mut f, &steps) {
             for v in 0..64u64 {
-                let value = f.guards.eval(g, &|cond| v >> cond.0 & 1 == 1);
+                let value = f.guards.eval(g, &mut |cond| v >> cond.0 & 1 == 1);
                 prop_assert_eq!(value, table >> v & 1 == 1);
             }
             let conds = (0..CONDS as u16).map(Cond);
