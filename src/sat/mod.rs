@@ -24,7 +24,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::symbolic::formula::Formula;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Diagram, Guard};
 use crate::symbolic::term::{Term, Var};
 
 pub use model::Model;
@@ -192,33 +192,33 @@ impl Session {
         outcome
     }
 
-    fn search(&mut self, f: &mut Formula, query: Guard) -> Outcome {
-        let mut rest = query;
+    fn search(&mut self, f: &Formula, query: Guard) -> Outcome {
+        let mut rest = f.guards.diagram(query);
         let mut open = false;
         for _ in 0..PATHS {
-            let Some((base, path)) = self.nearest(f, rest) else {
-                return if open { Outcome::Unknown } else { Outcome::Unsat };
+            let Some((base, path)) = self.nearest(f, &rest) else {
+                return match open {
+                    true => Outcome::Unknown,
+                    false => Outcome::Unsat,
+                };
             };
             self.queries.paths += 1;
-            let clause = match self.conflicts.among(&path.literals) {
-                Some(clause) => clause,
+            let refuted = match self.conflicts.among(&path.literals) {
+                Some(conflict) => conflict.to_vec(),
                 None => match self.follow(f, base, &path) {
-                    Found::Model(model) => {
-                        let mut evaluator = Evaluator::new(Rc::new(model));
-                        debug_assert!(evaluator.eval_guard(f, query), "a model that is none");
-                        let model = evaluator.model().clone();
-                        self.models.insert(0, evaluator);
-                        self.models.truncate(KEPT_MODELS);
-                        return Outcome::Sat(model);
+                    Found::Model(model) => return self.keep(f, query, model),
+                    Found::Conflict(literals) => {
+                        self.conflicts.add(&literals);
+                        literals
                     }
-                    Found::Conflict(literals) => self.conflicts.add(f, literals),
                     Found::Open(literals) => {
                         open = true;
-                        paths::clause(f, &literals)
+                        literals
                     }
                 },
             };
-            match f.guards.and_within(SEARCHED_SIZE, rest, clause) {
+            let clause: Vec<Literal> = refuted.iter().map(|&(cond, value)| (cond, !value)).collect();
+            match rest.and_clause(SEARCHED_SIZE, &clause) {
                 Some(smaller) => rest = smaller,
                 None => break,
             }
@@ -226,11 +226,20 @@ impl Session {
         Outcome::Unknown
     }
 
+    fn keep(&mut self, f: &Formula, query: Guard, model: Model) -> Outcome {
+        let model = Rc::new(model);
+        let mut evaluator = Evaluator::new(model.clone());
+        debug_assert!(evaluator.eval_guard(f, query), "a model that is none");
+        self.models.insert(0, evaluator);
+        self.models.truncate(KEPT_MODELS);
+        Outcome::Sat(model)
+    }
+
     /// The path of a guard that is nearest to a kept model, and that model.
-    fn nearest(&mut self, f: &Formula, g: Guard) -> Option<(usize, Path)> {
+    fn nearest(&mut self, f: &Formula, diagram: &Diagram) -> Option<(usize, Path)> {
         let mut best: Option<(usize, Path)> = None;
         for (i, model) in self.models.iter_mut().enumerate().take(BASES) {
-            let path = paths::nearest(&f.guards, g, &mut |cond| model.condition(f, cond))?;
+            let path = paths::nearest(diagram, &mut |cond| model.condition(f, cond))?;
             if best.as_ref().is_none_or(|(_, known)| path.changes < known.changes) {
                 best = Some((i, path));
             }

@@ -17,6 +17,8 @@ use super::cnf::Lit;
 struct Meter {
     left: Rc<Cell<u64>>,
     at: Position,
+    /// The last step added a clause of more than one literal.
+    added: bool,
 }
 
 /// Where in the proof the next byte belongs: a step is `a` (add) or `d` (delete), then literals of one
@@ -30,15 +32,17 @@ enum Position {
 impl Meter {
     fn read(&mut self, byte: u8) {
         self.at = match self.at {
-            Position::Step => Position::Literals {
-                add: byte == b'a',
-                count: 0,
-            },
-            Position::Literals { add, count } if byte == 0 => {
-                // Units follow from propagation alone.
-                if add && count > 1 {
+            Position::Step => {
+                // A clause that is shortened is added and deleted, in this order.
+                let add = byte == b'a';
+                if self.added && add {
                     self.left.set(self.left.get().saturating_sub(1));
                 }
+                Position::Literals { add, count: 0 }
+            }
+            Position::Literals { add, count } if byte == 0 => {
+                // Units follow from propagation alone.
+                self.added = add && count > 1;
                 Position::Step
             }
             Position::Literals { add, count } => Position::Literals {
@@ -98,6 +102,7 @@ impl Solver {
         let meter = Meter {
             left: left.clone(),
             at: Position::Step,
+            added: false,
         };
         inner.write_proof(meter, ProofFormat::BinaryDrat);
         Solver {

@@ -190,12 +190,6 @@ impl Guards {
         complement
     }
 
-    /// `a ∧ b`, unless that takes more than `size` nodes. Not remembered; for what is of use once.
-    pub fn and_within(&mut self, size: usize, a: Guard, b: Guard) -> Option<Guard> {
-        let bdd = Bdd::binary_op_with_limit(size, self.bdd(a), self.bdd(b), op_function::and)?;
-        (self.total <= MAX_TOTAL).then(|| self.intern(bdd))
-    }
-
     /// `a ∧ ¬b`.
     pub fn and_not(&mut self, a: Guard, b: Guard) -> Guard {
         match (a, b) {
@@ -322,12 +316,11 @@ impl Guards {
 
     /// The inner nodes, children before parents; the last one is the root.
     pub fn decisions(&self, g: Guard) -> impl Iterator<Item = Decision> + '_ {
-        let bdd = self.bdd(g);
-        bdd.pointers().skip(2).map(|pointer| Decision {
-            cond: cond_at(bdd, pointer),
-            low: bdd.low_link_of(pointer).to_index(),
-            high: bdd.high_link_of(pointer).to_index(),
-        })
+        decisions(self.bdd(g))
+    }
+
+    pub fn diagram(&self, g: Guard) -> Diagram {
+        Diagram(self.bdd(g).clone())
     }
 
     /// The conditions that the guard depends on, ascending.
@@ -438,6 +431,47 @@ impl Guards {
         }
         Ok(at.is_one())
     }
+}
+
+/// A guard's diagram by itself, for what is of use once: not interned.
+pub struct Diagram(Bdd);
+
+impl Diagram {
+    /// The conjunction with a clause, of literals ascending by condition; `None` if it takes more than
+    /// `size` nodes.
+    pub fn and_clause(&self, size: usize, literals: &[(Cond, bool)]) -> Option<Diagram> {
+        let zero = BddPointer::zero();
+        let mut nodes = Vec::with_capacity(literals.len());
+        let mut rest = zero;
+        for &(cond, value) in literals.iter().rev() {
+            let variable = BddVariable::from_index(usize::from(cond.0));
+            let (low, high) = match value {
+                true => (rest, BddPointer::one()),
+                false => (BddPointer::one(), rest),
+            };
+            nodes.push(BddNode::mk_node(variable, low, high));
+            rest = BddPointer::from_index(nodes.len() + 1);
+        }
+        let clause = diagram(&nodes)?;
+        Bdd::binary_op_with_limit(size, &self.0, &clause, op_function::and).map(Diagram)
+    }
+
+    /// As [`Guards::decisions`].
+    pub fn decisions(&self) -> impl Iterator<Item = Decision> + '_ {
+        decisions(&self.0)
+    }
+
+    pub fn is_false(&self) -> bool {
+        self.0.is_false()
+    }
+}
+
+fn decisions(bdd: &Bdd) -> impl Iterator<Item = Decision> + '_ {
+    bdd.pointers().skip(2).map(|pointer| Decision {
+        cond: cond_at(bdd, pointer),
+        low: bdd.low_link_of(pointer).to_index(),
+        high: bdd.high_link_of(pointer).to_index(),
+    })
 }
 
 fn cond_at(bdd: &Bdd, pointer: BddPointer) -> Cond {

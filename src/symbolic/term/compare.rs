@@ -8,7 +8,7 @@ use crate::ir::POINTER_BITS;
 /// How many nested choices an operator is pushed through.
 const MAX_CHOICES: usize = 24;
 /// How many of the values chosen from may be other than constants, for a comparison.
-const MAX_OPEN: usize = 3;
+const MAX_OPEN: usize = 8;
 /// Pointers that a choice may be between for a comparison to be taken apart.
 const MAX_ARMS: u32 = 5;
 
