@@ -30,8 +30,8 @@ pub struct Options {
     pub max_blocks: u64,
     /// Terms in the arena.
     pub max_terms: u64,
-    /// Queries answered by the solver.
-    pub max_queries: u64,
+    /// Clauses given to the solver, see [`Budget::work`].
+    pub max_solver_work: u64,
     /// A last resort, off unless asked for.
     #[serde(skip)]
     pub time_limit: Option<std::time::Duration>,
@@ -43,7 +43,7 @@ impl Default for Options {
             unroll: 2,
             max_blocks: 20_000,
             max_terms: 2_000_000,
-            max_queries: 150,
+            max_solver_work: 300_000,
             time_limit: None,
         }
     }
@@ -232,8 +232,8 @@ pub fn describe(
 }
 
 /// Clauses learned for one query: what decides a lock's state is simple, or hopeless.
-const QUERY_EFFORT: u64 = 200;
-const QUERY_CLAUSES: usize = 30_000;
+const QUERY_EFFORT: u64 = 100;
+const QUERY_CLAUSES: usize = 12_000;
 
 /// Feasibility queries of one function, each guard answered once.
 struct Queries {
@@ -248,7 +248,7 @@ impl Queries {
             session: Session::new(Budget {
                 effort: QUERY_EFFORT,
                 clauses: QUERY_CLAUSES,
-                runs: options.max_queries,
+                work: options.max_solver_work,
             }),
         }
     }

@@ -66,8 +66,9 @@ pub struct Budget {
     /// Clauses at which operators are left unconstrained for good. If a model rests on one of them,
     /// the answer is unknown.
     pub clauses: usize,
-    /// Runs of the solver in a session; later on, only what is known already is used.
-    pub runs: u64,
+    /// Clauses that the solver may be given in a session, runs added up and a conflict counted as
+    /// some; later on, only what is known already is used.
+    pub work: u64,
 }
 
 impl Default for Budget {
@@ -75,7 +76,7 @@ impl Default for Budget {
         Budget {
             effort: 4_000,
             clauses: 150_000,
-            runs: u64::MAX,
+            work: u64::MAX,
         }
     }
 }
@@ -93,6 +94,8 @@ pub struct Queries {
     pub paths: u64,
     /// Runs of the solver.
     pub solved: u64,
+    /// What they took, see [`Budget::work`].
+    pub work: u64,
     /// Queries that the budget left open.
     pub unknown: u64,
 }
@@ -115,6 +118,8 @@ const KEPT_MODELS: usize = 16;
 const BASES: usize = 4;
 /// Paths that a query tries.
 const PATHS: usize = 64;
+/// Paths left undecided at which it gives up.
+const OPEN_PATHS: u32 = 3;
 /// Size of a diagram, less the paths that are known to be none, at which a query gives up.
 const SEARCHED_SIZE: usize = 20_000;
 
@@ -194,12 +199,12 @@ impl Session {
 
     fn search(&mut self, f: &Formula, query: Guard) -> Outcome {
         let mut rest = f.guards.diagram(query);
-        let mut open = false;
+        let mut open = 0;
         for _ in 0..PATHS {
             let Some((base, path)) = self.nearest(f, &rest) else {
                 return match open {
-                    true => Outcome::Unknown,
-                    false => Outcome::Unsat,
+                    0 => Outcome::Unsat,
+                    _ => Outcome::Unknown,
                 };
             };
             self.queries.paths += 1;
@@ -212,7 +217,10 @@ impl Session {
                         literals
                     }
                     Found::Open(literals) => {
-                        open = true;
+                        open += 1;
+                        if open == OPEN_PATHS || self.spent() {
+                            break;
+                        }
                         literals
                     }
                 },
@@ -275,11 +283,15 @@ impl Session {
                 let model = self.models[i].model();
                 Verdict::Sat(part.vars.iter().map(|&v| (v, model.value(v))).collect())
             }
-            None if self.queries.solved >= self.budget.runs => return Verdict::Unknown,
-            None => refine::decide(f, part, &self.budget, &mut self.queries.solved),
+            None if self.spent() => return Verdict::Unknown,
+            None => refine::decide(f, part, &self.budget, &mut self.queries),
         };
         self.known.insert(part.literals.clone(), verdict.clone());
         verdict
+    }
+
+    fn spent(&self) -> bool {
+        self.queries.work >= self.budget.work
     }
 
     /// Of literals that cannot hold at once, few that already cannot.

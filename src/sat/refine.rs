@@ -13,7 +13,7 @@ use super::cnf::Lit;
 use super::model::{Evaluator, Model};
 use super::slice::Part;
 use super::solver::{Answer, Solver};
-use super::{Budget, Verdict};
+use super::{Budget, Queries, Verdict};
 use crate::symbolic::formula::Formula;
 use crate::symbolic::term::{Node, Term, Var, eval};
 
@@ -22,15 +22,18 @@ const EXPENSIVE: usize = 600;
 /// How often operators are corrected before they are encoded.
 const ROUNDS: usize = 4;
 
-/// Decides a part; `runs` counts the solver's.
-pub fn decide(f: &Formula, part: &Part, budget: &Budget, runs: &mut u64) -> Verdict {
+/// What a conflict costs, in clauses to be read.
+const CONFLICT: u64 = 30;
+
+/// Decides a part; what that takes is counted in `queries`.
+pub fn decide(f: &Formula, part: &Part, budget: &Budget, queries: &mut Queries) -> Verdict {
     let mut light = Attempt::new(f, part, Blaster::new(budget.clauses, EXPENSIVE));
-    let verdict = light.correct(f, part, budget, runs);
+    let verdict = light.correct(f, part, budget, queries);
     if !matches!(verdict, Verdict::Unknown) || light.blaster.loose().is_empty() {
         return verdict;
     }
     let full = Attempt::new(f, part, Blaster::new(budget.clauses, usize::MAX));
-    let (answer, solver) = full.run(&[], budget, runs);
+    let (answer, solver) = full.run(&[], budget, queries);
     match answer {
         Answer::Unsat => Verdict::Unsat,
         Answer::Stopped => Verdict::Unknown,
@@ -62,7 +65,7 @@ impl Attempt {
     }
 
     /// Runs a new solver over the clauses, with some literals fixed.
-    fn run(&self, fixed: &[Lit], budget: &Budget, runs: &mut u64) -> (Answer, Solver) {
+    fn run(&self, fixed: &[Lit], budget: &Budget, queries: &mut Queries) -> (Answer, Solver) {
         let mut solver = Solver::new();
         self.blaster.cnf.each(|clause| solver.add_clause(clause));
         for clause in &self.lemmas {
@@ -71,13 +74,15 @@ impl Attempt {
         for &lit in fixed {
             solver.add_clause(&[lit]);
         }
-        *runs += 1;
-        (solver.solve(budget.effort), solver)
+        let (answer, learned) = solver.solve(budget.effort);
+        queries.solved += 1;
+        queries.work += self.blaster.cnf.clauses() as u64 + CONFLICT * learned;
+        (answer, solver)
     }
 
-    fn correct(&mut self, f: &Formula, part: &Part, budget: &Budget, runs: &mut u64) -> Verdict {
+    fn correct(&mut self, f: &Formula, part: &Part, budget: &Budget, queries: &mut Queries) -> Verdict {
         for _ in 0..ROUNDS {
-            let (answer, solver) = self.run(&[], budget, runs);
+            let (answer, solver) = self.run(&[], budget, queries);
             match answer {
                 Answer::Unsat => return Verdict::Unsat,
                 Answer::Stopped => return Verdict::Unknown,
@@ -98,7 +103,7 @@ impl Attempt {
                 .filter(|l| l.as_constant() != Some(true))
                 .collect();
             let possible = fixed.iter().all(|l| l.as_constant().is_none());
-            if possible && let (Answer::Sat, solver) = self.run(&fixed, budget, runs) {
+            if possible && let (Answer::Sat, solver) = self.run(&fixed, budget, queries) {
                 let verdict = self.checked_model(f, part, &solver);
                 if matches!(verdict, Verdict::Sat(_)) {
                     return verdict;

@@ -118,9 +118,14 @@ impl Solver {
     }
 
     /// Decides the clauses; `budget` is how many more clauses may be learned, give or take what fits
-    /// into the proof's buffer.
-    pub fn solve(&mut self, budget: u64) -> Answer {
+    /// into the proof's buffer. Also says how many were.
+    pub fn solve(&mut self, budget: u64) -> (Answer, u64) {
         self.left.set(budget);
+        let answer = self.answer();
+        (answer, budget - self.left.get())
+    }
+
+    fn answer(&mut self) -> Answer {
         match self.inner.solve() {
             Ok(true) => {
                 self.values.clear();

@@ -33,11 +33,11 @@ fn blasts_like_reference(widths: &[u16], steps: &[Step], ks: &[u128], values: &[
             solver.add_clause(clause);
             other.add_clause(clause);
         });
-        assert_eq!(solver.solve(u64::MAX), Answer::Sat);
+        assert_eq!(solver.solve(u64::MAX).0, Answer::Sat);
         assert!(differs.iter().all(|&lit| !solver.value(lit)));
         differs.retain(|&lit| lit.as_constant() != Some(false));
         other.add_clause(&differs);
-        assert_eq!(other.solve(u64::MAX), Answer::Unsat);
+        assert_eq!(other.solve(u64::MAX).0, Answer::Unsat);
     }
 }
 
