@@ -155,7 +155,12 @@ pub struct Session {
 
 impl Session {
     pub fn new(budget: Budget) -> Session {
-        let simple = [Others::Zero, Others::Ones, Others::Random(2), Others::Random(3)];
+        let simple = [
+            Others::Zero,
+            Others::Ones,
+            Others::Random(2),
+            Others::Random(3),
+        ];
         Session {
             budget,
             queries: Queries::default(),
@@ -225,7 +230,10 @@ impl Session {
                     }
                 },
             };
-            let clause: Vec<Literal> = refuted.iter().map(|&(cond, value)| (cond, !value)).collect();
+            let clause: Vec<Literal> = refuted
+                .iter()
+                .map(|&(cond, value)| (cond, !value))
+                .collect();
             match rest.and_clause(SEARCHED_SIZE, &clause) {
                 Some(smaller) => rest = smaller,
                 None => break,
@@ -248,7 +256,10 @@ impl Session {
         let mut best: Option<(usize, Path)> = None;
         for (i, model) in self.models.iter_mut().enumerate().take(BASES) {
             let path = paths::nearest(diagram, &mut |cond| model.condition(f, cond))?;
-            if best.as_ref().is_none_or(|(_, known)| path.changes < known.changes) {
+            if best
+                .as_ref()
+                .is_none_or(|(_, known)| path.changes < known.changes)
+            {
                 best = Some((i, path));
             }
         }

@@ -64,9 +64,7 @@ impl Conflicts {
     pub fn among(&self, literals: &[Literal]) -> Option<&[Literal]> {
         let known = |literal: &Literal| literals.binary_search(literal).is_ok();
         let ending = literals.iter().filter_map(|last| self.all.get(last));
-        let found = ending
-            .flatten()
-            .find(|conflict| conflict.iter().all(known));
+        let found = ending.flatten().find(|conflict| conflict.iter().all(known));
         found.map(|conflict| &conflict[..])
     }
 }

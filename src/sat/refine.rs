@@ -80,7 +80,13 @@ impl Attempt {
         (answer, solver)
     }
 
-    fn correct(&mut self, f: &Formula, part: &Part, budget: &Budget, queries: &mut Queries) -> Verdict {
+    fn correct(
+        &mut self,
+        f: &Formula,
+        part: &Part,
+        budget: &Budget,
+        queries: &mut Queries,
+    ) -> Verdict {
         for _ in 0..ROUNDS {
             let (answer, solver) = self.run(&[], budget, queries);
             match answer {

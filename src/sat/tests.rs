@@ -165,7 +165,10 @@ fn the_effort_budget_stops_the_solver_and_the_session_goes_on() {
         effort: 500,
         ..Budget::default()
     });
-    assert!(matches!(session.check(&mut f, &[], &query), Outcome::Unknown));
+    assert!(matches!(
+        session.check(&mut f, &[], &query),
+        Outcome::Unknown
+    ));
     assert_eq!(session.queries.unknown, 1);
     assert!(session.check(&mut f, &[], &query[1..]).is_sat());
 }
@@ -179,7 +182,10 @@ fn the_clause_budget_makes_a_hard_operator_unknown_not_wrong() {
         ..Budget::default()
     };
     let mut session = Session::new(budget);
-    assert!(matches!(session.check(&mut f, &[], &query), Outcome::Unknown));
+    assert!(matches!(
+        session.check(&mut f, &[], &query),
+        Outcome::Unknown
+    ));
     // What does not depend on the product is still decided.
     let x = f.terms.var_term(Var(0));
     let low = f.terms.constant(5, 64);
