@@ -32,7 +32,7 @@ pub struct Options {
     pub max_terms: u64,
     /// Clauses given to the solver, see [`Budget::work`].
     pub max_solver_work: u64,
-    /// A last resort, off unless asked for.
+    /// A last resort, off unless asked for: looked at between blocks.
     #[serde(skip)]
     pub time_limit: Option<std::time::Duration>,
 }
@@ -157,7 +157,10 @@ pub fn analyse(
     if let Some(reason) = exec.exhausted.take() {
         result.summary = Summary::default();
         result.findings.clear();
-        result.outcome = Outcome::OutOfBudget(reason);
+        result.outcome = match exec.out_of_time {
+            true => Outcome::OutOfTime,
+            false => Outcome::OutOfBudget(reason),
+        };
     }
     result.statistics = Statistics {
         blocks: exec.blocks,

@@ -24,8 +24,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::symbolic::formula::Formula;
-use crate::symbolic::guard::{Diagram, Guard};
-use crate::symbolic::term::{Term, Var};
+use crate::symbolic::guard::{Cond, Diagram, Guard};
+use crate::symbolic::term::{Node, Term, Var};
 
 pub use model::Model;
 use model::{Evaluator, Others};
@@ -205,14 +205,25 @@ impl Session {
     fn search(&mut self, f: &Formula, query: Guard) -> Outcome {
         let mut rest = f.guards.diagram(query);
         let mut open = 0;
+        // Conditions that name a guard, and whether the guard is part of what is searched.
+        let mut names: FxHashMap<Cond, bool> = FxHashMap::default();
         for _ in 0..PATHS {
-            let Some((base, path)) = self.nearest(f, &rest) else {
+            let Some((base, mut path)) = self.nearest(f, &rest) else {
                 return match open {
                     0 => Outcome::Unsat,
                     _ => Outcome::Unknown,
                 };
             };
             self.queries.paths += 1;
+            if let Some((cond, meaning)) = unexplained(f, &path, &names) {
+                let explained = rest.and_meaning(SEARCHED_SIZE, &f.guards, cond, meaning);
+                names.insert(cond, explained.is_some());
+                rest = explained.unwrap_or(rest);
+                continue;
+            }
+            // The other literals say it all.
+            path.literals
+                .retain(|(cond, _)| names.get(cond) != Some(&true));
             let refuted = match self.conflicts.among(&path.literals) {
                 Some(conflict) => conflict.to_vec(),
                 None => match self.follow(f, base, &path) {
@@ -327,4 +338,15 @@ impl Session {
         }
         literals
     }
+}
+
+/// A condition on the path that stands for a guard which was not looked into yet, and that guard.
+fn unexplained(f: &Formula, path: &Path, names: &FxHashMap<Cond, bool>) -> Option<(Cond, Guard)> {
+    let conds = path.literals.iter().map(|&(cond, _)| cond);
+    conds
+        .filter(|cond| !names.contains_key(cond))
+        .find_map(|cond| match f.terms.node(f.cond_term(cond)) {
+            Node::Guard(meaning) => Some((cond, *meaning)),
+            _ => None,
+        })
 }

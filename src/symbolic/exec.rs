@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -73,6 +74,9 @@ pub struct Executor<'a> {
     pub cut: bool,
     /// The budget that ran out.
     pub exhausted: Option<String>,
+    /// It was the time limit.
+    pub out_of_time: bool,
+    deadline: Option<Instant>,
     pub blocks: u64,
     machine_ids: FxHashMap<&'a str, MachineId>,
     locations: FxHashMap<Term, Locations>,
@@ -126,6 +130,10 @@ impl<'a> Executor<'a> {
             made_on: FxHashMap::default(),
             cut: false,
             exhausted: None,
+            out_of_time: false,
+            deadline: options
+                .time_limit
+                .and_then(|limit| Instant::now().checked_add(limit)),
             blocks: 0,
             machine_ids,
             locations: FxHashMap::default(),
@@ -304,6 +312,12 @@ impl<'a> Executor<'a> {
                 self.exhausted = Some(format!("more than {} terms", self.options.max_terms));
             } else if let Some(limit) = self.formula.exhausted() {
                 self.exhausted = Some(limit.to_string());
+            } else if self
+                .deadline
+                .is_some_and(|deadline| Instant::now() > deadline)
+            {
+                self.out_of_time = true;
+                self.exhausted = Some("time limit".to_string());
             }
         }
         self.exhausted.is_some()

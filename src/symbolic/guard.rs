@@ -456,6 +456,19 @@ impl Diagram {
         Bdd::binary_op_with_limit(size, &self.0, &clause, op_function::and).map(Diagram)
     }
 
+    /// The conjunction with what a condition means; `None` if it takes more than `size` nodes.
+    pub fn and_meaning(
+        &self,
+        size: usize,
+        guards: &Guards,
+        cond: Cond,
+        meaning: Guard,
+    ) -> Option<Diagram> {
+        let name = guards.bdd(guards.literal(cond, true));
+        let same = Bdd::binary_op_with_limit(size, name, guards.bdd(meaning), op_function::iff)?;
+        Bdd::binary_op_with_limit(size, &self.0, &same, op_function::and).map(Diagram)
+    }
+
     /// As [`Guards::decisions`].
     pub fn decisions(&self) -> impl Iterator<Item = Decision> + '_ {
         decisions(&self.0)
