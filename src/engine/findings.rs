@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::witness;
+use super::{doubt, witness};
 use crate::ir::Body;
 use crate::property::{Machine, Property, StateId, Target};
 use crate::report::{Finding, TraceStep};
@@ -245,6 +245,8 @@ fn ambiguity(
             moved = exec.formula.guards.or(moved, event.guard);
         }
     }
+    let another = doubt::operated_on_another(exec, exits.object);
+    let given_back = doubt::given_back_as_another(exec, exits.object, machine.initial);
     let mut outputs = predicates::outputs(exec, exit);
     outputs.push(predicates::received(exec, exit, exits.object));
     for entry in entries {
@@ -252,13 +254,17 @@ fn ambiguity(
             continue;
         }
         for kept in machine.state_ids() {
-            let away = exits.paths(entry, kept);
+            let mut away = exits.paths(entry, kept);
+            if entry == machine.initial {
+                away = exec.formula.guards.and_not(away, given_back);
+            }
             if kept == entry || away == Guard::FALSE {
                 continue;
             }
             let back = exits.paths(entry, entry);
             let undone = exec.formula.guards.and(back, moved);
             let untouched = exec.formula.guards.and_not(back, moved);
+            let untouched = exec.formula.guards.and_not(untouched, another);
             // On a lock that its caller holds, a function that gives it up under a condition on its
             // arguments is taken for a conditional unlock wrapper.
             let undoes = entry == machine.initial && queries.model(exec, undone).is_some();

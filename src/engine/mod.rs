@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod callgraph;
 mod contain;
+mod doubt;
 pub mod findings;
 pub mod function;
 pub mod ledger;

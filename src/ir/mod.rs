@@ -216,6 +216,12 @@ pub enum ExprKind {
     Const(u128),
     /// An unconstrained value, a fresh one at each evaluation.
     Unknown,
+    /// A value that depends on the arguments alone, in a way that is not modelled: the same for the same
+    /// ones. `function` indexes [`Body::names`].
+    Opaque {
+        function: u32,
+        args: Vec<ExprId>,
+    },
     /// Address of a local.
     AddrLocal(LocalId),
     /// Address of a global object or function.

@@ -272,6 +272,14 @@ impl Printer<'_> {
         let (text, own) = match &expr.kind {
             ExprKind::Const(bits) => return self.constant(*bits, expr.ty),
             ExprKind::Unknown => return format!("unknown {}", type_name(expr.ty)),
+            ExprKind::Opaque { function, args } => {
+                let args: Vec<String> = args.iter().map(|arg| self.value(*arg, 0)).collect();
+                return format!(
+                    "⟦{}⟧({})",
+                    self.body.names[*function as usize],
+                    args.join(", ")
+                );
+            }
             ExprKind::AddrString(id) => {
                 let bytes = self
                     .body

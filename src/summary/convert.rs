@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::infer::Exit;
 use super::{IExpr, IObj, Offset, Root, When};
-use crate::symbolic::exec::{Executor, Locations};
+use crate::symbolic::access::Locations;
+use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::memory::Origin;
 use crate::symbolic::naming;
@@ -124,71 +125,83 @@ impl Converter {
 
     /// The interface object at a location.
     pub fn object(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<IObj> {
+        self.named(exec, loc).map(|(object, _)| object)
+    }
+
+    /// The paths on which the name that [`Self::object`] gives a location leads there.
+    pub fn reach(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Guard {
+        self.named(exec, loc)
+            .map_or(Guard::TRUE, |(_, reach)| reach)
+    }
+
+    fn named(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<(IObj, Guard)> {
         let mut budget = MAX_NODES;
         self.object_within(exec, loc, MAX_PATH, &mut budget)
     }
 
+    /// A name by way of parameters and globals if it is a simple one, else by way of what the caller
+    /// receives if that leads there; and the paths on which it does.
     fn object_within(
         &mut self,
         exec: &mut Executor<'_>,
         loc: Loc,
         steps: usize,
         budget: &mut u32,
-    ) -> Option<IObj> {
+    ) -> Option<(IObj, Guard)> {
+        let entry = self.object_on_entry(exec, loc, steps, budget);
+        let simple = |object: &IObj| {
+            !object.root.is_received() && object.path.iter().all(|step| step.terms.is_empty())
+        };
+        if entry.as_ref().is_some_and(|(object, _)| simple(object)) {
+            return entry;
+        }
+        self.received(loc).or(entry)
+    }
+
+    fn object_on_entry(
+        &mut self,
+        exec: &mut Executor<'_>,
+        loc: Loc,
+        steps: usize,
+        budget: &mut u32,
+    ) -> Option<(IObj, Guard)> {
         let steps = steps.checked_sub(1)?;
         let offset = self.offset(exec, loc, budget)?;
-        let kind = exec.regions.kind(loc.region).clone();
-        let mut object = match kind {
-            RegionKind::Symbol(name) => IObj {
-                root: Root::Global(name),
-                path: Vec::new(),
-            },
+        let root = |root: Root| {
+            let path = Vec::new();
+            (IObj { root, path }, Guard::TRUE)
+        };
+        let (mut object, reach) = match exec.regions.kind(loc.region).clone() {
+            RegionKind::Symbol(name) => root(Root::Global(name)),
             RegionKind::Environment { base } => {
                 let Node::Var(var) = *exec.formula.terms.node(base) else {
-                    return self.received(loc);
+                    return None;
                 };
                 match exec.origins.of(var).clone() {
-                    Origin::Param(index) => IObj {
-                        root: Root::Param(index),
-                        path: Vec::new(),
-                    },
+                    Origin::Param(index) => root(Root::Param(index)),
                     Origin::Initial {
                         loc: pointer,
                         size: 8,
-                    } => {
-                        let deep = self.object_within(exec, pointer, steps, budget)?;
-                        // What the caller receives a pointer to needs no way through other things.
-                        if deep.root.is_received()
-                            && let Some(object) = self.received(loc)
-                        {
-                            return Some(object);
-                        }
-                        deep
-                    }
-                    _ => return self.received(loc),
+                    } => self.object_within(exec, pointer, steps, budget)?,
+                    _ => return None,
                 }
             }
             _ => return None,
         };
         object.path.push(offset);
-        Some(object)
+        Some((object, reach))
     }
 
-    /// An object reached only through a pointer that the caller receives.
-    fn received(&self, loc: Loc) -> Option<IObj> {
-        let (handle, _, distance) = self.handle(loc)?;
-        Some(IObj {
-            root: handle.root.clone(),
-            path: vec![Offset::bytes(distance)],
-        })
-    }
-
-    /// The received pointer that leads to a location, the paths on which it does, and the distance.
-    fn handle(&self, loc: Loc) -> Option<(&Handle, Guard, i64)> {
+    /// An object by way of a pointer that the caller receives, and the paths on which that leads to it.
+    fn received(&self, loc: Loc) -> Option<(IObj, Guard)> {
         self.handles.iter().find_map(|handle| {
             let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
             let &(guard, to) = handle.places.iter().find(|(_, to)| same(to))?;
-            Some((handle, guard, loc.offset.checked_sub(to.offset)?))
+            let object = IObj {
+                root: handle.root.clone(),
+                path: vec![Offset::bytes(loc.offset.checked_sub(to.offset)?)],
+            };
+            Some((object, guard))
         })
     }
 
@@ -210,30 +223,6 @@ impl Converter {
         }
         let inside = exec.name_of_value(handle.pointer);
         naming::through_call(&name, &inside, &handle.name).unwrap_or(name)
-    }
-
-    /// The paths on which the name that [`Self::object`] gives a location leads there.
-    pub fn reach(&self, exec: &Executor<'_>, mut loc: Loc) -> Guard {
-        let mut reach = None;
-        for _ in 0..MAX_PATH {
-            let RegionKind::Environment { base } = *exec.regions.kind(loc.region) else {
-                return Guard::TRUE;
-            };
-            reach = reach.or_else(|| self.handle(loc).map(|(_, guard, _)| guard));
-            let origin = match *exec.formula.terms.node(base) {
-                Node::Var(var) => exec.origins.of(var).clone(),
-                _ => Origin::Unknown,
-            };
-            match origin {
-                Origin::Param(_) => return Guard::TRUE,
-                Origin::Initial {
-                    loc: pointer,
-                    size: 8,
-                } => loc = pointer,
-                _ => break,
-            }
-        }
-        reach.unwrap_or(Guard::TRUE)
     }
 
     fn offset(&mut self, exec: &mut Executor<'_>, loc: Loc, budget: &mut u32) -> Option<Offset> {
@@ -305,7 +294,7 @@ impl Converter {
                     .map(|loc| (loc, exec.regions.kind(loc.region).clone()));
                 match region {
                     Some((loc, RegionKind::Symbol(_))) => Some(IExpr::Address(
-                        self.object_within(exec, loc, MAX_PATH, budget)?,
+                        self.object_within(exec, loc, MAX_PATH, budget)?.0,
                     )),
                     Some((_, RegionKind::Local { .. } | RegionKind::String(_))) => None,
                     _ => Some(IExpr::Const { value, width }),
@@ -359,7 +348,7 @@ impl Converter {
                 root: Root::Param(index),
                 path: Vec::new(),
             },
-            Origin::Initial { loc, .. } => self.object_within(exec, loc, MAX_PATH, budget)?,
+            Origin::Initial { loc, .. } => self.object_within(exec, loc, MAX_PATH, budget)?.0,
             Origin::Call { .. } | Origin::Unknown => return None,
         };
         (!object.root.is_received()).then_some(IExpr::Value {

@@ -157,13 +157,13 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
         // Where its pointer is null there is no object to speak of.
         let exists = exec.exists(object.loc);
         let exit = exec.formula.guards.and(state.guard, exists);
-        let exit = exec.with_valid_pointers(state, exit);
+        let exit = exec.on_valid_pointers(state, exit);
         for &(from, held) in &entry.set {
             let Status::At(from) = from else { continue };
             for &(status, guard) in &tracked.set {
                 let paths = exec.formula.guards.and(exit, guard);
                 let paths = exec.formula.guards.and(paths, held);
-                let paths = exec.with_valid_pointers(state, paths);
+                let paths = exec.on_valid_pointers(state, paths);
                 let paths = exec.apart(*object, paths);
                 if paths == Guard::FALSE {
                     continue;

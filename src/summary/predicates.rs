@@ -140,6 +140,13 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
         args: vec![value.clone(), constant(0)],
     };
     add(exec, less, negative);
+    let positive = exec.formula.terms.slt(zero, result);
+    let more = IExpr::Op {
+        op: Op::Slt,
+        width: 1,
+        args: vec![constant(0), value.clone()],
+    };
+    add(exec, more, positive);
     if width == POINTER_BITS {
         let last = (1u128 << width) - 1 - MAX_ERRNO;
         let bound = exec.formula.terms.constant(last, width);

@@ -5,36 +5,26 @@
 //! [`super::call`].
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::access::Locations;
 use super::formula::Formula;
 use super::guard::Guard;
 use super::log::{BranchEvent, Log, ReturnEvent, Site};
-use super::memory::{Heap, Initial, Memory, Origin, Origins};
+use super::memory::{Heap, Initial, Origin, Origins};
 use super::naming::{Namer, Names};
 use super::region::{FrameId, Loc, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
-use super::term::{Node, Op, Term};
+use super::term::Term;
 use super::unroll::{Instance, OrderKey, Unrolling};
 use crate::engine::function::{Callees, Options};
-use crate::ir::{
-    Arg, BinOp, BlockId, Body, CmpOp, Expr, ExprId, ExprKind, LocalId, POINTER_BITS, Pos, RetTy,
-    StmtKind, TermKind, Ty, UnOp,
-};
+use crate::ir::{Arg, BlockId, Body, LocalId, Pos, RetTy, StmtKind, TermKind, Ty};
 use crate::property::{Machine, Property, StateId};
 
-/// Locations an address may stand for: `(guard, location)`, exclusive, null left out.
-pub type Locations = Rc<[(Guard, Loc)]>;
-
-/// More choices than this for one address are dropped.
-const MAX_LOCATIONS: usize = 12;
-/// Pointers followed back from an object to the call that gave the first.
-const MAX_BIRTH_CHAIN: usize = 8;
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
 /// The same in a function that depends on unknown values: there every iteration costs, and what it
@@ -42,13 +32,6 @@ const MAX_CONCRETE: u32 = 256;
 const MAX_CONCRETE_BESIDE_UNKNOWNS: u32 = 8;
 /// Blocks after which folding loops are cut like others.
 const CONCRETE_BLOCKS: u64 = 3_000;
-
-/// Addresses above this are error numbers (IS_ERR), not pointers.
-const LAST_POINTER: u128 = u64::MAX as u128 - 4095;
-/// Addresses below this are null or members of a record at null.
-const FIRST_POINTER: u128 = 4096;
-/// `&p->member == 0` is `p == -offset`: such addresses hold no record either.
-const MAX_MEMBER_OFFSET: u128 = 1 << 20;
 
 /// The slot that a frame's result is returned through.
 const RESULT: LocalId = LocalId(u32::MAX);
@@ -70,6 +53,8 @@ pub struct Executor<'a> {
     pub stack: Vec<Site>,
     /// The paths on which each call result was made.
     pub made_on: FxHashMap<Term, Guard>,
+    /// The values of opaque expressions, by function and arguments.
+    pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
     /// Executions cut off at a loop's unrolling limit.
     pub cut: bool,
     /// The budget that ran out.
@@ -79,7 +64,7 @@ pub struct Executor<'a> {
     deadline: Option<Instant>,
     pub blocks: u64,
     machine_ids: FxHashMap<&'a str, MachineId>,
-    locations: FxHashMap<Term, Locations>,
+    pub(super) locations: FxHashMap<Term, Locations>,
     frames: u32,
 }
 
@@ -128,6 +113,7 @@ impl<'a> Executor<'a> {
             entries: BTreeMap::new(),
             stack: Vec::new(),
             made_on: FxHashMap::default(),
+            opaque: FxHashMap::default(),
             cut: false,
             exhausted: None,
             out_of_time: false,
@@ -497,69 +483,6 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// The guard under which the object that a location names exists: its pointer is not null, and the
-    /// call that it came from was made.
-    pub fn exists(&mut self, loc: Loc) -> Guard {
-        let RegionKind::Environment { mut base } = *self.regions.kind(loc.region) else {
-            return Guard::TRUE;
-        };
-        let there = self.nonzero(base);
-        let mut exists = self.formula.guard_of(there);
-        for _ in 0..MAX_BIRTH_CHAIN {
-            if let Some(&made) = self.made_on.get(&base) {
-                return self.formula.guards.and(exists, made);
-            }
-            let Node::Var(var) = *self.formula.terms.node(base) else {
-                break;
-            };
-            let Origin::Initial { loc: pointer, .. } = *self.origins.of(var) else {
-                break;
-            };
-            let RegionKind::Environment { base: outer } = *self.regions.kind(pointer.region) else {
-                break;
-            };
-            base = outer;
-            let there = self.nonzero(base);
-            let there = self.formula.guard_of(there);
-            exists = self.formula.guards.and(exists, there);
-        }
-        exists
-    }
-
-    /// Whether every path to a state went through the pointer to the object.
-    pub fn surely_exists(&self, state: &State, loc: Loc) -> bool {
-        match self.regions.kind(loc.region) {
-            RegionKind::Environment { base } => state.nonnull.contains(base),
-            _ => true,
-        }
-    }
-
-    /// A pointer that this path went through is neither null nor an error number. Said of a result,
-    /// this tells the caller what its tests will find.
-    fn assume_valid(&mut self, state: &mut State, pointer: Term) {
-        if self.formula.terms.width(pointer) != POINTER_BITS {
-            return;
-        }
-        let base = match self.locations(pointer)[..] {
-            [(_, loc)] => match *self.regions.kind(loc.region) {
-                RegionKind::Environment { base } => base,
-                _ => return,
-            },
-            _ => return,
-        };
-        if !state.nonnull.contains(&base) {
-            return;
-        }
-        let terms = &mut self.formula.terms;
-        let zero = terms.constant(0, POINTER_BITS);
-        let last = terms.constant(LAST_POINTER, POINTER_BITS);
-        let null = terms.eq(pointer, zero);
-        let error = terms.ult(last, pointer);
-        let invalid = terms.or(null, error);
-        let invalid = self.formula.guard_of(invalid);
-        state.guard = self.formula.guards.and_not(state.guard, invalid);
-    }
-
     fn branch(
         &mut self,
         frame: &mut Frame<'_>,
@@ -642,421 +565,6 @@ impl<'a> Executor<'a> {
         edges
     }
 
-    /// The guard under which an expression is not 0.
-    fn condition(&mut self, frame: &Frame<'_>, state: &mut State, cond: ExprId) -> Guard {
-        let term = self.eval(frame, state, cond);
-        let truth = self.nonzero(term);
-        self.guard_of(state, truth)
-    }
-
-    /// The guard of a condition in a state: pointers that every path here went through are neither null
-    /// nor error numbers (IS_ERR).
-    pub fn guard_of(&mut self, state: &State, truth: Term) -> Guard {
-        let guard = self.formula.guard_of(truth);
-        self.with_valid_pointers(state, guard)
-    }
-
-    /// A guard with what is known of the pointers that every path to the state went through.
-    pub fn with_valid_pointers(&mut self, state: &State, guard: Guard) -> Guard {
-        if state.nonnull.is_empty() {
-            return guard;
-        }
-        // A valid pointer, or the address of a member or element of what it points to.
-        let valid = |address: &Term| {
-            let is_base = |term: &Term| state.nonnull.contains(term);
-            is_base(address)
-                || matches!(
-                    self.formula.terms.node(*address),
-                    Node::Linear { terms, .. }
-                        if terms.iter().any(|(coefficient, term)| *coefficient == 1 && is_base(term))
-                )
-        };
-        // No object lies in the first page or where error numbers do, even seen from a member of it.
-        let nowhere = |term: Term| {
-            self.formula.terms.as_const(term).is_some_and(|value| {
-                !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&value)
-            })
-        };
-        let constant = |term: Term| self.formula.terms.as_const(term);
-        let known: Vec<_> = self
-            .formula
-            .guards
-            .support(guard)
-            .iter()
-            .filter_map(|&condition| {
-                let Node::Op { op, args } =
-                    self.formula.terms.node(self.formula.cond_term(condition))
-                else {
-                    return None;
-                };
-                let (left, right) = (*args.first()?, *args.get(1)?);
-                let value = match op {
-                    Op::Eq if nowhere(left) && valid(&right) => false,
-                    Op::Eq if nowhere(right) && valid(&left) => false,
-                    Op::Ult | Op::Ule if valid(&right) && constant(left)? >= LAST_POINTER => false,
-                    Op::Ult | Op::Ule if valid(&left) && constant(right)? > LAST_POINTER => true,
-                    _ => return None,
-                };
-                Some((condition, value))
-            })
-            .collect();
-        match known.is_empty() {
-            true => guard,
-            false => self.formula.guards.restrict(guard, &known),
-        }
-    }
-
-    pub fn nonzero(&mut self, term: Term) -> Term {
-        let terms = &mut self.formula.terms;
-        let zero = terms.constant(0, terms.width(term));
-        let is_zero = terms.eq(term, zero);
-        terms.not(is_zero)
-    }
-
-    /// Truncates or zero-extends.
-    pub fn resize(&mut self, term: Term, width: u16) -> Term {
-        let terms = &mut self.formula.terms;
-        match terms.width(term).cmp(&width) {
-            std::cmp::Ordering::Equal => term,
-            std::cmp::Ordering::Less => terms.zext(term, width),
-            std::cmp::Ordering::Greater => terms.extract(term, 0, width),
-        }
-    }
-
-    pub fn eval(&mut self, frame: &Frame<'_>, state: &mut State, id: ExprId) -> Term {
-        let Expr { kind, ty } = frame.body.expr(id);
-        let ty = *ty;
-        match kind {
-            ExprKind::Const(value) => match ty {
-                Ty::Float { bits } => self.unknown(bits),
-                _ => self.formula.terms.constant(*value, ty.bits()),
-            },
-            ExprKind::Unknown => self.unknown(ty.bits()),
-            ExprKind::AddrLocal(local) => {
-                let loc = self.local(frame.id, *local);
-                let address = self.regions.address(&mut self.formula.terms, loc);
-                self.names.root(address, &frame.body.local(*local).name);
-                address
-            }
-            ExprKind::AddrSymbol(symbol) => {
-                let name = &frame.body.symbol(*symbol).name;
-                let region = self.regions.region(RegionKind::Symbol(name.clone()));
-                let loc = Loc {
-                    region,
-                    symbolic: SymbolicOffset::NONE,
-                    offset: 0,
-                };
-                let address = self.regions.address(&mut self.formula.terms, loc);
-                self.names.root(address, &name.name);
-                address
-            }
-            ExprKind::AddrString(string) => {
-                let bytes = frame.body.strings[string.index()].clone();
-                let region = self.regions.region(RegionKind::String(bytes));
-                let loc = Loc {
-                    region,
-                    symbolic: SymbolicOffset::NONE,
-                    offset: 0,
-                };
-                self.regions.address(&mut self.formula.terms, loc)
-            }
-            ExprKind::Load { addr, .. } => {
-                let address = self.eval(frame, state, *addr);
-                let value = self.load(state, address, ty);
-                if let ExprKind::AddrLocal(local) = frame.body.expr(*addr).kind {
-                    self.names
-                        .variable(&self.formula.terms, value, &frame.body.local(local).name);
-                }
-                value
-            }
-            ExprKind::Unary { op, arg } => {
-                let arg = self.eval(frame, state, *arg);
-                match (op, ty) {
-                    (_, Ty::Float { bits }) => self.unknown(bits),
-                    (UnOp::Neg, _) => self.formula.terms.neg(arg),
-                    (UnOp::Not, _) => self.formula.terms.not(arg),
-                }
-            }
-            ExprKind::Binary { op, lhs, rhs } => {
-                let left = self.eval(frame, state, *lhs);
-                let right = self.eval(frame, state, *rhs);
-                self.binary(*op, ty, left, right)
-            }
-            ExprKind::Compare { op, lhs, rhs } => {
-                let left = self.eval(frame, state, *lhs);
-                let right = self.eval(frame, state, *rhs);
-                let operands = frame.body.expr(*lhs).ty;
-                let truth = self.compare(*op, operands, left, right);
-                self.formula.terms.zext(truth, ty.bits())
-            }
-            ExprKind::Cast { arg } => {
-                let from = frame.body.expr(*arg).ty;
-                let value = self.eval(frame, state, *arg);
-                match (from, ty) {
-                    (Ty::Float { .. }, _) | (_, Ty::Float { .. }) if from != ty => {
-                        self.unknown(ty.bits())
-                    }
-                    _ if ty.bits() > from.bits() && from.signed() => {
-                        self.formula.terms.sext(value, ty.bits())
-                    }
-                    _ => self.resize(value, ty.bits()),
-                }
-            }
-            ExprKind::Member { base, offset, name } => {
-                let first = first_members(frame.body, *base);
-                let base = self.eval(frame, state, *base);
-                let terms = &mut self.formula.terms;
-                let distance = terms.constant(u128::from(*offset), POINTER_BITS);
-                let address = terms.add(base, distance);
-                self.names
-                    .member(address, base, first, &frame.body.names[*name as usize]);
-                address
-            }
-            ExprKind::Index { base, index, scale } => {
-                let first = first_members(frame.body, *base);
-                let base = self.eval(frame, state, *base);
-                let index = self.eval(frame, state, *index);
-                let index = self.resize(index, POINTER_BITS);
-                let address = self.formula.terms.linear(
-                    POINTER_BITS,
-                    0,
-                    &[(1, base), (u128::from(*scale), index)],
-                );
-                self.names.element(address, base, first, index);
-                address
-            }
-            ExprKind::Select { cond, then, els } => {
-                let guard = self.condition(frame, state, *cond);
-                let then = self.eval(frame, state, *then);
-                let els = self.eval(frame, state, *els);
-                self.formula.ite_guard(guard, then, els)
-            }
-        }
-    }
-
-    fn binary(&mut self, op: BinOp, ty: Ty, left: Term, right: Term) -> Term {
-        if let Ty::Float { bits } = ty {
-            return self.unknown(bits);
-        }
-        let shift = matches!(op, BinOp::Shl | BinOp::Shr);
-        let right = if shift || self.formula.terms.width(right) != ty.bits() {
-            self.resize(right, ty.bits())
-        } else {
-            right
-        };
-        let left = self.resize(left, ty.bits());
-        let terms = &mut self.formula.terms;
-        match (op, ty.signed()) {
-            (BinOp::Add, _) => terms.add(left, right),
-            (BinOp::Sub, _) => terms.sub(left, right),
-            (BinOp::Mul, _) => terms.mul(left, right),
-            (BinOp::Div, true) => terms.sdiv(left, right),
-            (BinOp::Div, false) => terms.udiv(left, right),
-            (BinOp::Rem, true) => terms.srem(left, right),
-            (BinOp::Rem, false) => terms.urem(left, right),
-            (BinOp::And, _) => terms.and(left, right),
-            (BinOp::Or, _) => terms.or(left, right),
-            (BinOp::Xor, _) => terms.xor(left, right),
-            (BinOp::Shl, _) => terms.shl(left, right),
-            (BinOp::Shr, true) => terms.ashr(left, right),
-            (BinOp::Shr, false) => terms.lshr(left, right),
-        }
-    }
-
-    fn compare(&mut self, op: CmpOp, ty: Ty, left: Term, right: Term) -> Term {
-        if let Ty::Float { .. } = ty {
-            return self.unknown(1);
-        }
-        let width = self.formula.terms.width(left);
-        let right = self.resize(right, width);
-        let terms = &mut self.formula.terms;
-        match (op, ty.signed()) {
-            (CmpOp::Eq | CmpOp::Ne, _) => {
-                let equal = terms.eq(left, right);
-                if op == CmpOp::Eq {
-                    equal
-                } else {
-                    terms.not(equal)
-                }
-            }
-            (CmpOp::Lt, true) => terms.slt(left, right),
-            (CmpOp::Le, true) => terms.sle(left, right),
-            (CmpOp::Gt, true) => terms.slt(right, left),
-            (CmpOp::Ge, true) => terms.sle(right, left),
-            (CmpOp::Lt, false) => terms.ult(left, right),
-            (CmpOp::Le, false) => terms.ule(left, right),
-            (CmpOp::Gt, false) => terms.ult(right, left),
-            (CmpOp::Ge, false) => terms.ule(right, left),
-        }
-    }
-
-    /// The guarded location set of an address (paper Figure 5), null left out: whoever asks is about
-    /// to go through the pointer.
-    pub fn locations(&mut self, address: Term) -> Locations {
-        if let Some(known) = self.locations.get(&address) {
-            return known.clone();
-        }
-        let mut found: Vec<(Guard, Loc)> = Vec::new();
-        let mut work = vec![(Guard::TRUE, address)];
-        while let Some((guard, term)) = work.pop() {
-            if guard == Guard::FALSE || found.len() > MAX_LOCATIONS || work.len() > 64 {
-                continue;
-            }
-            match self.choice_in(term) {
-                Some((condition, then, els)) => {
-                    let condition = self.formula.guard_of(condition);
-                    work.push((self.formula.guards.and_not(guard, condition), els));
-                    work.push((self.formula.guards.and(guard, condition), then));
-                }
-                None => {
-                    if let Some(loc) = self.regions.locate(&self.formula.terms, term) {
-                        match found.iter_mut().find(|entry| entry.1 == loc) {
-                            Some(entry) => entry.0 = self.formula.guards.or(entry.0, guard),
-                            None => found.push((guard, loc)),
-                        }
-                    }
-                }
-            }
-        }
-        found.sort_by_key(|entry| entry.1);
-        let found: Locations = found.into();
-        self.locations.insert(address, found.clone());
-        found
-    }
-
-    /// Notes that execution goes through a pointer, so that later tests for null fold.
-    pub fn went_through(&mut self, state: &mut State, locations: &Locations) {
-        if let [(_, loc)] = locations[..]
-            && let RegionKind::Environment { base } = *self.regions.kind(loc.region)
-        {
-            state.nonnull.insert(base);
-        }
-    }
-
-    /// The places of an object that execution certainly goes to. If there is just one, it is there on all
-    /// paths that go on.
-    pub fn gone_through(
-        &mut self,
-        state: &mut State,
-        places: Vec<(Guard, Loc)>,
-    ) -> Vec<(Guard, Loc)> {
-        match places[..] {
-            [(_, loc)] => {
-                self.went_through(state, &places.into());
-                vec![(Guard::TRUE, loc)]
-            }
-            _ => places,
-        }
-    }
-
-    /// The one location of an address, if it has just one.
-    pub fn single(&mut self, state: &mut State, address: Term) -> Option<Loc> {
-        let locations = self.locations(address);
-        self.went_through(state, &locations);
-        match locations[..] {
-            [(_, loc)] => Some(loc),
-            _ => None,
-        }
-    }
-
-    pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
-        let locations = self.locations(address);
-        self.went_through(state, &locations);
-        let bytes = u64::from(ty.bits()).div_ceil(8).clamp(1, 16);
-        let memory = state.memory.clone();
-        let mut value: Option<Term> = None;
-        for &(guard, loc) in locations.iter().rev() {
-            let here = memory.read(&mut self.heap(), loc, bytes);
-            value = Some(match value {
-                Some(other) => self.formula.ite_guard(guard, here, other),
-                None => here,
-            });
-        }
-        let value = value.unwrap_or_else(|| self.unknown((bytes * 8) as u16));
-        let value = self.resize(value, ty.bits());
-        if ty == Ty::Ptr {
-            self.mark_pointer(value, 8);
-        }
-        value
-    }
-
-    /// Marks the leaves of a pointer value as pointers.
-    pub fn mark_pointer(&mut self, value: Term, depth: u32) {
-        match self.formula.terms.node(value) {
-            Node::Op { op: Op::Ite, args } => {
-                let (then, els) = (args[1], args[2]);
-                if depth > 0 {
-                    self.mark_pointer(then, depth - 1);
-                    self.mark_pointer(els, depth - 1);
-                }
-            }
-            Node::Const(_) | Node::Linear { .. } => {}
-            _ => self.regions.mark_pointer(value),
-        }
-    }
-
-    pub fn store(&mut self, state: &mut State, address: Term, value: Term, bytes: u64) {
-        let locations = self.locations(address);
-        self.went_through(state, &locations);
-        let value = self.resize(value, (bytes * 8) as u16);
-        if let [(_, loc)] = locations[..] {
-            state.memory.write(&self.formula.terms, loc, value);
-            return;
-        }
-        for &(guard, loc) in locations.iter() {
-            let memory = state.memory.clone();
-            let old = memory.read(&mut self.heap(), loc, bytes);
-            let new = self.formula.ite_guard(guard, value, old);
-            state.memory.write(&self.formula.terms, loc, new);
-        }
-    }
-
-    fn copy(&mut self, state: &mut State, to: Term, from: Term, size: u64) {
-        if size == 0 {
-            return;
-        }
-        match (self.single(state, to), self.single(state, from)) {
-            (Some(to), Some(from)) => state.memory.copy(to, from, size),
-            (Some(_), None) if size <= 8 => {
-                let value = self.load(
-                    state,
-                    from,
-                    Ty::Int {
-                        bits: (size * 8) as u16,
-                        signed: false,
-                    },
-                );
-                self.store(state, to, value, size);
-            }
-            _ => {
-                // Several sources or targets: each target keeps its old bytes or gets each source's.
-                let targets = self.locations(to);
-                let sources = self.locations(from);
-                let before = state.memory.clone();
-                for &(to_guard, to) in targets.iter() {
-                    for &(from_guard, from) in sources.iter() {
-                        let guard = self.formula.guards.and(to_guard, from_guard);
-                        let mut copied: Memory = state.memory.clone();
-                        copied.copy_from(&before, to, from, size);
-                        let kept = state.memory.clone();
-                        state.memory = copied.merge(&mut self.heap(), guard, &kept);
-                    }
-                }
-            }
-        }
-    }
-
-    pub fn havoc(&mut self, state: &mut State, address: Term, size: u64) {
-        let locations = self.locations(address);
-        for &(guard, loc) in locations.iter() {
-            let kept = state.memory.clone();
-            state.memory.havoc(&mut self.heap(), loc, size);
-            if guard != Guard::TRUE && locations.len() > 1 {
-                state.memory = state.memory.clone().merge(&mut self.heap(), guard, &kept);
-            }
-        }
-    }
-
     /// A location as the source would write it.
     pub fn name_of(&mut self, loc: Loc) -> String {
         let address = self.regions.address(&mut self.formula.terms, loc);
@@ -1118,21 +626,6 @@ impl<'a> Executor<'a> {
             .read(&mut self.heap(), slot, u64::from(ty.bits()).div_ceil(8));
         Some(self.resize(value, ty.bits()))
     }
-}
-
-/// The first members that an address expression names without moving on, outermost first.
-fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> {
-    let mut names: SmallVec<[&str; 2]> = SmallVec::new();
-    while let ExprKind::Member {
-        base: outer,
-        offset: 0,
-        name,
-    } = body.expr(base).kind
-    {
-        names.push(&body.names[name as usize]);
-        base = outer;
-    }
-    names.into_iter().rev()
 }
 
 impl Frame<'_> {

@@ -3,9 +3,11 @@
 //! In: IR bodies and callees' summaries. Out: the entry and exit states of a function, and the events
 //! on the way. Knows nothing of C syntax.
 
+pub mod access;
 pub mod alias;
 pub mod call;
 mod choice;
+pub mod eval;
 pub mod exec;
 pub mod formula;
 pub mod guard;
@@ -17,3 +19,4 @@ pub mod region;
 pub mod state;
 pub mod term;
 pub mod unroll;
+pub mod validity;

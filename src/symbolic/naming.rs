@@ -242,8 +242,12 @@ impl Namer<'_> {
                         text += &format!("{} * {part}", coefficient as u64 as i64);
                     }
                 }
+                let number = self.terms.constant(constant, self.terms.width(value));
+                let symbol = self.regions.locate(self.terms, number);
+                let symbol = symbol.is_some_and(|loc| self.regions.is_program(loc.region));
                 match constant as u64 as i64 {
                     0 => text,
+                    _ if symbol => format!("{} + {text}", self.value_at(number, depth + 1)),
                     negative @ ..0 => format!("{text} - {}", negative.unsigned_abs()),
                     positive => format!("{text} + {positive}"),
                 }

@@ -128,6 +128,14 @@ impl Regions {
         matches!(self.kind(id), RegionKind::Local { .. })
     }
 
+    /// Whether the region is an object that the program itself declares.
+    pub fn is_program(&self, id: RegionId) -> bool {
+        !matches!(
+            self.kind(id),
+            RegionKind::Environment { .. } | RegionKind::Absolute
+        )
+    }
+
     /// The address of a location as a 64-bit term.
     pub fn address(&self, terms: &mut Terms, loc: Loc) -> Term {
         let constant = match self.kind(loc.region) {

@@ -284,3 +284,58 @@ int check_entries_badly(struct table *t, unsigned first)
 	}
 	return 1;
 }
+
+/* One of two objects, chosen earlier. */
+int either(struct timer *a, struct timer *b, int second) //~ clean
+{
+	struct timer *t = a->armed ? a : b;
+
+	if (second)
+		t = find(second);
+	if (!t)
+		return -1;
+	spin_lock(&t->lock);
+	if (busy(t))
+		return 0;
+	spin_unlock(&t->lock);
+	return -1;
+}
+
+int either_badly(struct timer *a, struct timer *b)
+{
+	struct timer *t = a->armed ? a : b;
+
+	spin_lock(&t->lock);
+	if (busy(t))
+		return -1; //~ lock/inconsistent-exit
+	spin_unlock(&t->lock);
+	return -1;
+}
+
+/* Given back by number: that it is the same object is beyond the analysis. */
+struct pool { struct timer *timers[16]; };
+
+static struct timer *take(struct pool *p, int id) //~ clean
+{
+	struct timer *t = p->timers[id & 15];
+
+	if (t)
+		spin_lock(&t->lock);
+	return t;
+}
+
+static void give(struct pool *p, struct timer *hint) //~ clean
+{
+	spin_unlock(&p->timers[hint->id & 15]->lock);
+}
+
+int use(struct pool *p, int id) //~ clean
+{
+	struct timer *t = take(p, id);
+
+	if (!t)
+		return 0;
+	t->armed++;
+	give(p, t);
+	return 0;
+}

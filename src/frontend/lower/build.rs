@@ -159,6 +159,7 @@ impl Builder {
                 pure: true,
                 stable: false,
             },
+            ExprKind::Opaque { args, .. } => of(args),
             ExprKind::Load { addr, volatile } => Nature {
                 pure: !volatile && self.is_object(*addr),
                 stable: !volatile && of(&[*addr]).stable,
@@ -253,6 +254,12 @@ impl Builder {
 
     pub fn unknown(&mut self, ty: Ty) -> ExprId {
         self.expr(ExprKind::Unknown, ty)
+    }
+
+    /// What `function` makes of the arguments, whatever that is.
+    pub fn opaque(&mut self, function: &str, args: Vec<ExprId>, ty: Ty) -> ExprId {
+        let function = self.name(function);
+        self.expr(ExprKind::Opaque { function, args }, ty)
     }
 
     pub fn addr_local(&mut self, id: LocalId) -> ExprId {

@@ -12,7 +12,10 @@ use super::value::{Operand, Repr, Value};
 use super::{Cleanup, Jump, LabelAt, Lowerer, PendingGoto, Switch};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::Type;
-use crate::ir::{Arg, BlockId, StmtKind, TermKind, Ty};
+use crate::ir::{Arg, BlockId, ExprId, StmtKind, TermKind, Ty};
+
+/// The section in which Linux lists the places of its assertions.
+const BUG_TABLE: &str = "__bug_table";
 
 impl Lowerer<'_> {
     pub fn statement(&mut self, node: &Node<Statement>) -> Lower<()> {
@@ -601,25 +604,63 @@ impl Lowerer<'_> {
         Ok(Value { repr, ..value })
     }
 
-    /// Inline assembly: its outputs become unknown.
+    /// Inline assembly: its outputs become unknown. One without `volatile` gives the same outputs for
+    /// the same inputs; an empty one hides from the compiler that its outputs are its inputs. One that
+    /// enters a failed assertion ends the path.
     fn asm(&mut self, asm: &ast::AsmStatement) -> Lower<()> {
         let ast::AsmStatement::GnuExtended(asm) = asm else {
             return Ok(());
         };
+        let template = asm.template.node.concat();
+        // String literals keep their quotes.
+        let empty = template.chars().all(|c| c == '"' || c.is_whitespace());
+        let pure = asm.qualifier.is_none();
+        let mut inputs = Vec::new();
+        // By the number of the output whose place they share.
+        let mut tied = rustc_hash::FxHashMap::default();
         for input in &asm.inputs {
-            self.operand(&input.node.variable_name)?;
+            let operand = self.operand(&input.node.variable_name)?;
+            if pure || empty {
+                let value = self.rvalue(operand)?;
+                let constraints = input.node.constraints.node.concat();
+                if let Ok(output) = constraints.trim_matches('"').parse::<usize>() {
+                    tied.insert(output, value.clone());
+                }
+                inputs.extend(asm_input(&value));
+            }
         }
-        for output in &asm.outputs {
+        let mut outputs = Vec::new();
+        for (index, output) in asm.outputs.iter().enumerate() {
             let expr = &output.node.variable_name;
             self.at(expr.span);
             let Operand::Place(place) = self.operand(expr)? else {
                 continue;
             };
+            let updated = output.node.constraints.node.concat().contains('+');
+            if empty && updated {
+                continue;
+            }
+            if pure && updated {
+                let value = self.rvalue(Operand::Place(place.clone()))?;
+                inputs.extend(asm_input(&value));
+            }
+            outputs.push((index, place));
+        }
+        for (index, place) in &outputs {
             match self.class(&place.ty)? {
+                Class::Scalar(_) if empty && tied.contains_key(index) => {
+                    let value = self.converted(&tied[index], &place.ty)?;
+                    self.write(place, &value)?;
+                }
                 // Not just any byte is a truth value.
                 Class::Scalar(_) if place.bits.is_some() || self.is_bool(&place.ty)? => {
                     let value = self.unknown_int();
-                    self.write(&place, &value)?;
+                    self.write(place, &value)?;
+                }
+                Class::Scalar(ty) if pure => {
+                    let function = format!("asm {template} {index}");
+                    let expr = self.b.opaque(&function, inputs.clone(), ty);
+                    self.write(place, &Value::scalar_of(expr, place.ty.clone()))?;
                 }
                 Class::Scalar(ty) => {
                     let size = u64::from(ty.bits() / 8);
@@ -634,6 +675,10 @@ impl Lowerer<'_> {
                 }
             }
         }
+        // A kernel's BUG and WARN: the condition under which they are reached is not meant to hold.
+        if template.contains(BUG_TABLE) && self.dry_runs == 0 {
+            self.b.terminate(TermKind::Unreachable);
+        }
         Ok(())
     }
 
@@ -646,6 +691,14 @@ impl Lowerer<'_> {
     pub fn unknown_int(&mut self) -> Value {
         let expr = self.b.unknown(Ty::INT);
         Value::scalar_of(expr, Type::int(crate::frontend::types::IntKind::Int))
+    }
+}
+
+/// What assembly gets to see of a value: a scalar, or where a record lies.
+fn asm_input(value: &Value) -> Option<ExprId> {
+    match value.repr {
+        Repr::Void => None,
+        Repr::Scalar(expr) | Repr::Memory(expr) => Some(expr),
     }
 }
 

@@ -158,6 +158,7 @@ impl Renaming {
 
 fn operands(kind: &mut ExprKind) -> Vec<&mut ExprId> {
     match kind {
+        ExprKind::Opaque { args, .. } => args.iter_mut().collect(),
         ExprKind::Load { addr, .. } => vec![addr],
         ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => vec![arg],
         ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => vec![lhs, rhs],
@@ -241,6 +242,7 @@ fn compact(body: &mut Body) {
             ExprKind::AddrSymbol(id) => symbols.used[id.index()] = true,
             ExprKind::AddrString(id) => strings.used[id.index()] = true,
             ExprKind::Member { name, .. } => names.used[name as usize] = true,
+            ExprKind::Opaque { function, .. } => names.used[function as usize] = true,
             _ => {}
         }
     }
@@ -265,6 +267,7 @@ fn compact(body: &mut Body) {
             ExprKind::AddrSymbol(id) => *id = SymbolId(symbols.to[id.index()]),
             ExprKind::AddrString(id) => *id = StringId(strings.to[id.index()]),
             ExprKind::Member { name, .. } => *name = names.to[*name as usize],
+            ExprKind::Opaque { function, .. } => *function = names.to[*function as usize],
             _ => {}
         }
     }

@@ -367,9 +367,11 @@ impl Normaliser<'_> {
     /// An `asm` statement: its operands are kept, clobbers dropped, labels become jumps.
     fn asm(&mut self, at: usize) -> Result<usize, LossReason> {
         let mut open = at + 1;
-        let mut jumps = false;
+        let (mut jumps, mut volatile) = (false, false);
         while self.kind(open) == Some(Kind::Ident) {
-            jumps |= self.spelling(open) == b"goto";
+            let word = self.spelling(open);
+            jumps |= word == b"goto";
+            volatile |= matches!(word, b"volatile" | b"__volatile" | b"__volatile__");
             open += 1;
         }
         if self.spelling(open) != b"(" {
@@ -382,7 +384,15 @@ impl Normaliser<'_> {
         if jumps {
             self.emit(at, "{");
         }
-        self.emit(at, "__asm__ volatile (");
+        // One without outputs is there for what it does, and so is one that says that it writes memory.
+        let (outputs, clobbers) = (sections[1], sections[3]);
+        volatile |= jumps || outputs.0 == outputs.1;
+        volatile |= (clobbers.0..clobbers.1).any(|at| self.spelling(at) == b"\"memory\"");
+        self.emit(at, "__asm__");
+        if volatile {
+            self.add("volatile");
+        }
+        self.add("(");
         if sections[0].0 == sections[0].1 {
             self.add("\"\"");
         }

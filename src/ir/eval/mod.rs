@@ -407,7 +407,7 @@ impl<'a> Machine<'a> {
         let undefined = |what| Err(Stop::Undefined(what));
         let bits = match &expr.kind {
             ExprKind::Const(bits) => *bits,
-            ExprKind::Unknown => return Err(Stop::Unknown("a value")),
+            ExprKind::Unknown | ExprKind::Opaque { .. } => return Err(Stop::Unknown("a value")),
             ExprKind::AddrLocal(id) => u128::from(frame.base + frame.code.locals[id.index()]),
             ExprKind::AddrString(id) => u128::from(frame.code.strings[id.index()]),
             ExprKind::AddrSymbol(id) => u128::from(frame.code.symbols[id.index()]),

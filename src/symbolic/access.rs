@@ -1,0 +1,189 @@
+//! Reading and writing through pointers (paper Figures 5 and 6).
+//!
+//! In: address terms and a state. Out: the guarded location sets that they stand for, values read, the state
+//! after a write.
+
+use std::rc::Rc;
+
+use super::exec::Executor;
+use super::guard::Guard;
+use super::memory::Memory;
+use super::region::{Loc, RegionKind};
+use super::state::State;
+use super::term::{Node, Op, Term};
+use crate::ir::Ty;
+
+/// Locations an address may stand for: `(guard, location)`, exclusive, null left out.
+pub type Locations = Rc<[(Guard, Loc)]>;
+
+/// More choices than this for one address are dropped.
+const MAX_LOCATIONS: usize = 12;
+
+impl Executor<'_> {
+    /// The guarded location set of an address (paper Figure 5), null left out: whoever asks is about
+    /// to go through the pointer.
+    pub fn locations(&mut self, address: Term) -> Locations {
+        if let Some(known) = self.locations.get(&address) {
+            return known.clone();
+        }
+        let mut found: Vec<(Guard, Loc)> = Vec::new();
+        let mut work = vec![(Guard::TRUE, address)];
+        while let Some((guard, term)) = work.pop() {
+            if guard == Guard::FALSE || found.len() > MAX_LOCATIONS || work.len() > 64 {
+                continue;
+            }
+            match self.choice_in(term) {
+                Some((condition, then, els)) => {
+                    let condition = self.formula.guard_of(condition);
+                    work.push((self.formula.guards.and_not(guard, condition), els));
+                    work.push((self.formula.guards.and(guard, condition), then));
+                }
+                None => {
+                    if let Some(loc) = self.regions.locate(&self.formula.terms, term) {
+                        match found.iter_mut().find(|entry| entry.1 == loc) {
+                            Some(entry) => entry.0 = self.formula.guards.or(entry.0, guard),
+                            None => found.push((guard, loc)),
+                        }
+                    }
+                }
+            }
+        }
+        found.sort_by_key(|entry| entry.1);
+        let found: Locations = found.into();
+        self.locations.insert(address, found.clone());
+        found
+    }
+
+    /// Notes that execution goes through a pointer, so that later tests for null fold.
+    pub fn went_through(&mut self, state: &mut State, locations: &Locations) {
+        if let [(_, loc)] = locations[..]
+            && let RegionKind::Environment { base } = *self.regions.kind(loc.region)
+        {
+            state.nonnull.insert(base);
+        }
+    }
+
+    /// The places of an object that execution certainly goes to. If there is just one, it is there on all
+    /// paths that go on.
+    pub fn gone_through(
+        &mut self,
+        state: &mut State,
+        places: Vec<(Guard, Loc)>,
+    ) -> Vec<(Guard, Loc)> {
+        match places[..] {
+            [(_, loc)] => {
+                self.went_through(state, &places.into());
+                vec![(Guard::TRUE, loc)]
+            }
+            _ => places,
+        }
+    }
+
+    /// The one location of an address, if it has just one.
+    pub fn single(&mut self, state: &mut State, address: Term) -> Option<Loc> {
+        let locations = self.locations(address);
+        self.went_through(state, &locations);
+        match locations[..] {
+            [(_, loc)] => Some(loc),
+            _ => None,
+        }
+    }
+
+    pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
+        let locations = self.locations(address);
+        self.went_through(state, &locations);
+        let bytes = u64::from(ty.bits()).div_ceil(8).clamp(1, 16);
+        let memory = state.memory.clone();
+        let mut value: Option<Term> = None;
+        for &(guard, loc) in locations.iter().rev() {
+            let here = memory.read(&mut self.heap(), loc, bytes);
+            value = Some(match value {
+                Some(other) => self.formula.ite_guard(guard, here, other),
+                None => here,
+            });
+        }
+        let value = value.unwrap_or_else(|| self.unknown((bytes * 8) as u16));
+        let value = self.resize(value, ty.bits());
+        if ty == Ty::Ptr {
+            self.mark_pointer(value, 8);
+        }
+        value
+    }
+
+    /// Marks the leaves of a pointer value as pointers.
+    pub fn mark_pointer(&mut self, value: Term, depth: u32) {
+        match self.formula.terms.node(value) {
+            Node::Op { op: Op::Ite, args } => {
+                let (then, els) = (args[1], args[2]);
+                if depth > 0 {
+                    self.mark_pointer(then, depth - 1);
+                    self.mark_pointer(els, depth - 1);
+                }
+            }
+            Node::Const(_) | Node::Linear { .. } => {}
+            _ => self.regions.mark_pointer(value),
+        }
+    }
+
+    pub fn store(&mut self, state: &mut State, address: Term, value: Term, bytes: u64) {
+        let locations = self.locations(address);
+        self.went_through(state, &locations);
+        let value = self.resize(value, (bytes * 8) as u16);
+        if let [(_, loc)] = locations[..] {
+            state.memory.write(&self.formula.terms, loc, value);
+            return;
+        }
+        for &(guard, loc) in locations.iter() {
+            let memory = state.memory.clone();
+            let old = memory.read(&mut self.heap(), loc, bytes);
+            let new = self.formula.ite_guard(guard, value, old);
+            state.memory.write(&self.formula.terms, loc, new);
+        }
+    }
+
+    pub(super) fn copy(&mut self, state: &mut State, to: Term, from: Term, size: u64) {
+        if size == 0 {
+            return;
+        }
+        match (self.single(state, to), self.single(state, from)) {
+            (Some(to), Some(from)) => state.memory.copy(to, from, size),
+            (Some(_), None) if size <= 8 => {
+                let value = self.load(
+                    state,
+                    from,
+                    Ty::Int {
+                        bits: (size * 8) as u16,
+                        signed: false,
+                    },
+                );
+                self.store(state, to, value, size);
+            }
+            _ => {
+                // Several sources or targets: each target keeps its old bytes or gets each source's.
+                let targets = self.locations(to);
+                let sources = self.locations(from);
+                let before = state.memory.clone();
+                for &(to_guard, to) in targets.iter() {
+                    for &(from_guard, from) in sources.iter() {
+                        let guard = self.formula.guards.and(to_guard, from_guard);
+                        let mut copied: Memory = state.memory.clone();
+                        copied.copy_from(&before, to, from, size);
+                        let kept = state.memory.clone();
+                        state.memory = copied.merge(&mut self.heap(), guard, &kept);
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn havoc(&mut self, state: &mut State, address: Term, size: u64) {
+        let locations = self.locations(address);
+        for &(guard, loc) in locations.iter() {
+            let kept = state.memory.clone();
+            state.memory.havoc(&mut self.heap(), loc, size);
+            if guard != Guard::TRUE && locations.len() > 1 {
+                state.memory = state.memory.clone().merge(&mut self.heap(), guard, &kept);
+            }
+        }
+    }
+}

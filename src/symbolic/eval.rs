@@ -1,0 +1,238 @@
+//! Expressions (paper Figure 4): from the IR to terms, in a state.
+
+use smallvec::SmallVec;
+
+use super::exec::{Executor, Frame};
+use super::guard::Guard;
+use super::region::{Loc, RegionKind, SymbolicOffset};
+use super::state::State;
+use super::term::Term;
+use crate::ir::{BinOp, Body, CmpOp, Expr, ExprId, ExprKind, POINTER_BITS, Ty, UnOp};
+
+impl Executor<'_> {
+    /// The guard under which an expression is not 0.
+    pub(super) fn condition(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        cond: ExprId,
+    ) -> Guard {
+        let term = self.eval(frame, state, cond);
+        let truth = self.nonzero(term);
+        self.guard_of(state, truth)
+    }
+
+    pub fn nonzero(&mut self, term: Term) -> Term {
+        let terms = &mut self.formula.terms;
+        let zero = terms.constant(0, terms.width(term));
+        let is_zero = terms.eq(term, zero);
+        terms.not(is_zero)
+    }
+
+    /// Truncates or zero-extends.
+    pub fn resize(&mut self, term: Term, width: u16) -> Term {
+        let terms = &mut self.formula.terms;
+        match terms.width(term).cmp(&width) {
+            std::cmp::Ordering::Equal => term,
+            std::cmp::Ordering::Less => terms.zext(term, width),
+            std::cmp::Ordering::Greater => terms.extract(term, 0, width),
+        }
+    }
+
+    pub fn eval(&mut self, frame: &Frame<'_>, state: &mut State, id: ExprId) -> Term {
+        let Expr { kind, ty } = frame.body.expr(id);
+        let ty = *ty;
+        match kind {
+            ExprKind::Const(value) => match ty {
+                Ty::Float { bits } => self.unknown(bits),
+                _ => self.formula.terms.constant(*value, ty.bits()),
+            },
+            ExprKind::Unknown => self.unknown(ty.bits()),
+            ExprKind::Opaque { function, args } => {
+                let args: Vec<Term> = args
+                    .iter()
+                    .map(|arg| self.eval(frame, state, *arg))
+                    .collect();
+                let key = (frame.body.names[*function as usize].clone(), args);
+                match self.opaque.get(&key) {
+                    Some(&known) => self.resize(known, ty.bits()),
+                    None => {
+                        let value = self.unknown(ty.bits());
+                        self.opaque.insert(key, value);
+                        value
+                    }
+                }
+            }
+            ExprKind::AddrLocal(local) => {
+                let loc = self.local(frame.id, *local);
+                let address = self.regions.address(&mut self.formula.terms, loc);
+                self.names.root(address, &frame.body.local(*local).name);
+                address
+            }
+            ExprKind::AddrSymbol(symbol) => {
+                let name = &frame.body.symbol(*symbol).name;
+                let region = self.regions.region(RegionKind::Symbol(name.clone()));
+                let loc = Loc {
+                    region,
+                    symbolic: SymbolicOffset::NONE,
+                    offset: 0,
+                };
+                let address = self.regions.address(&mut self.formula.terms, loc);
+                self.names.root(address, &name.name);
+                address
+            }
+            ExprKind::AddrString(string) => {
+                let bytes = frame.body.strings[string.index()].clone();
+                let region = self.regions.region(RegionKind::String(bytes));
+                let loc = Loc {
+                    region,
+                    symbolic: SymbolicOffset::NONE,
+                    offset: 0,
+                };
+                self.regions.address(&mut self.formula.terms, loc)
+            }
+            ExprKind::Load { addr, .. } => {
+                let address = self.eval(frame, state, *addr);
+                let value = self.load(state, address, ty);
+                if let ExprKind::AddrLocal(local) = frame.body.expr(*addr).kind {
+                    self.names
+                        .variable(&self.formula.terms, value, &frame.body.local(local).name);
+                }
+                value
+            }
+            ExprKind::Unary { op, arg } => {
+                let arg = self.eval(frame, state, *arg);
+                match (op, ty) {
+                    (_, Ty::Float { bits }) => self.unknown(bits),
+                    (UnOp::Neg, _) => self.formula.terms.neg(arg),
+                    (UnOp::Not, _) => self.formula.terms.not(arg),
+                }
+            }
+            ExprKind::Binary { op, lhs, rhs } => {
+                let left = self.eval(frame, state, *lhs);
+                let right = self.eval(frame, state, *rhs);
+                self.binary(*op, ty, left, right)
+            }
+            ExprKind::Compare { op, lhs, rhs } => {
+                let left = self.eval(frame, state, *lhs);
+                let right = self.eval(frame, state, *rhs);
+                let operands = frame.body.expr(*lhs).ty;
+                let truth = self.compare(*op, operands, left, right);
+                self.formula.terms.zext(truth, ty.bits())
+            }
+            ExprKind::Cast { arg } => {
+                let from = frame.body.expr(*arg).ty;
+                let value = self.eval(frame, state, *arg);
+                match (from, ty) {
+                    (Ty::Float { .. }, _) | (_, Ty::Float { .. }) if from != ty => {
+                        self.unknown(ty.bits())
+                    }
+                    _ if ty.bits() > from.bits() && from.signed() => {
+                        self.formula.terms.sext(value, ty.bits())
+                    }
+                    _ => self.resize(value, ty.bits()),
+                }
+            }
+            ExprKind::Member { base, offset, name } => {
+                let first = first_members(frame.body, *base);
+                let base = self.eval(frame, state, *base);
+                let terms = &mut self.formula.terms;
+                let distance = terms.constant(u128::from(*offset), POINTER_BITS);
+                let address = terms.add(base, distance);
+                self.names
+                    .member(address, base, first, &frame.body.names[*name as usize]);
+                address
+            }
+            ExprKind::Index { base, index, scale } => {
+                let first = first_members(frame.body, *base);
+                let base = self.eval(frame, state, *base);
+                let index = self.eval(frame, state, *index);
+                let index = self.resize(index, POINTER_BITS);
+                let address = self.formula.terms.linear(
+                    POINTER_BITS,
+                    0,
+                    &[(1, base), (u128::from(*scale), index)],
+                );
+                self.names.element(address, base, first, index);
+                address
+            }
+            ExprKind::Select { cond, then, els } => {
+                let guard = self.condition(frame, state, *cond);
+                let then = self.eval(frame, state, *then);
+                let els = self.eval(frame, state, *els);
+                self.formula.ite_guard(guard, then, els)
+            }
+        }
+    }
+
+    fn binary(&mut self, op: BinOp, ty: Ty, left: Term, right: Term) -> Term {
+        if let Ty::Float { bits } = ty {
+            return self.unknown(bits);
+        }
+        let shift = matches!(op, BinOp::Shl | BinOp::Shr);
+        let right = if shift || self.formula.terms.width(right) != ty.bits() {
+            self.resize(right, ty.bits())
+        } else {
+            right
+        };
+        let left = self.resize(left, ty.bits());
+        let terms = &mut self.formula.terms;
+        match (op, ty.signed()) {
+            (BinOp::Add, _) => terms.add(left, right),
+            (BinOp::Sub, _) => terms.sub(left, right),
+            (BinOp::Mul, _) => terms.mul(left, right),
+            (BinOp::Div, true) => terms.sdiv(left, right),
+            (BinOp::Div, false) => terms.udiv(left, right),
+            (BinOp::Rem, true) => terms.srem(left, right),
+            (BinOp::Rem, false) => terms.urem(left, right),
+            (BinOp::And, _) => terms.and(left, right),
+            (BinOp::Or, _) => terms.or(left, right),
+            (BinOp::Xor, _) => terms.xor(left, right),
+            (BinOp::Shl, _) => terms.shl(left, right),
+            (BinOp::Shr, true) => terms.ashr(left, right),
+            (BinOp::Shr, false) => terms.lshr(left, right),
+        }
+    }
+
+    fn compare(&mut self, op: CmpOp, ty: Ty, left: Term, right: Term) -> Term {
+        if let Ty::Float { .. } = ty {
+            return self.unknown(1);
+        }
+        let width = self.formula.terms.width(left);
+        let right = self.resize(right, width);
+        let terms = &mut self.formula.terms;
+        match (op, ty.signed()) {
+            (CmpOp::Eq | CmpOp::Ne, _) => {
+                let equal = terms.eq(left, right);
+                if op == CmpOp::Eq {
+                    equal
+                } else {
+                    terms.not(equal)
+                }
+            }
+            (CmpOp::Lt, true) => terms.slt(left, right),
+            (CmpOp::Le, true) => terms.sle(left, right),
+            (CmpOp::Gt, true) => terms.slt(right, left),
+            (CmpOp::Ge, true) => terms.sle(right, left),
+            (CmpOp::Lt, false) => terms.ult(left, right),
+            (CmpOp::Le, false) => terms.ule(left, right),
+            (CmpOp::Gt, false) => terms.ult(right, left),
+            (CmpOp::Ge, false) => terms.ule(right, left),
+        }
+    }
+}
+
+/// The first members that an address expression names without moving on, outermost first.
+fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> {
+    let mut names: SmallVec<[&str; 2]> = SmallVec::new();
+    while let ExprKind::Member {
+        base: outer,
+        offset: 0,
+        name,
+    } = body.expr(base).kind
+    {
+        names.push(&body.names[name as usize]);
+        base = outer;
+    }
+    names.into_iter().rev()
+}

@@ -1,0 +1,157 @@
+//! Which pointers are valid: what a path went through is neither null nor an error number, and an object
+//! exists where the pointers to it are and the call that it came from was made.
+//!
+//! In: states, locations, guards. Out: guards.
+
+use super::exec::Executor;
+use super::guard::{Cond, Guard};
+use super::memory::Origin;
+use super::region::{Loc, RegionKind};
+use super::state::State;
+use super::term::{Node, Op, Term};
+use crate::ir::POINTER_BITS;
+
+/// Pointers followed back from an object to the call that gave the first.
+const MAX_BIRTH_CHAIN: usize = 8;
+/// Addresses above this are error numbers (IS_ERR), not pointers.
+const LAST_POINTER: u128 = u64::MAX as u128 - 4095;
+/// Addresses below this are null or members of a record at null.
+const FIRST_POINTER: u128 = 4096;
+/// `&p->member == 0` is `p == -offset`: such addresses hold no record either.
+const MAX_MEMBER_OFFSET: u128 = 1 << 20;
+
+impl Executor<'_> {
+    /// The guard under which the object that a location names exists: its pointer is not null, and the
+    /// call that it came from was made.
+    pub fn exists(&mut self, loc: Loc) -> Guard {
+        let RegionKind::Environment { mut base } = *self.regions.kind(loc.region) else {
+            return Guard::TRUE;
+        };
+        let there = self.nonzero(base);
+        let mut exists = self.formula.guard_of(there);
+        for _ in 0..MAX_BIRTH_CHAIN {
+            if let Some(&made) = self.made_on.get(&base) {
+                return self.formula.guards.and(exists, made);
+            }
+            let Node::Var(var) = *self.formula.terms.node(base) else {
+                break;
+            };
+            let Origin::Initial { loc: pointer, .. } = *self.origins.of(var) else {
+                break;
+            };
+            let RegionKind::Environment { base: outer } = *self.regions.kind(pointer.region) else {
+                break;
+            };
+            base = outer;
+            let there = self.nonzero(base);
+            let there = self.formula.guard_of(there);
+            exists = self.formula.guards.and(exists, there);
+        }
+        exists
+    }
+
+    /// Whether every path to a state went through the pointer to the object.
+    pub fn surely_exists(&self, state: &State, loc: Loc) -> bool {
+        match self.regions.kind(loc.region) {
+            RegionKind::Environment { base } => state.nonnull.contains(base),
+            _ => true,
+        }
+    }
+
+    /// A pointer that this path went through is neither null nor an error number. Said of a result,
+    /// this tells the caller what its tests will find.
+    pub(super) fn assume_valid(&mut self, state: &mut State, pointer: Term) {
+        if self.formula.terms.width(pointer) != POINTER_BITS {
+            return;
+        }
+        let base = match self.locations(pointer)[..] {
+            [(_, loc)] => match *self.regions.kind(loc.region) {
+                RegionKind::Environment { base } => base,
+                _ => return,
+            },
+            _ => return,
+        };
+        if !state.nonnull.contains(&base) {
+            return;
+        }
+        let terms = &mut self.formula.terms;
+        let zero = terms.constant(0, POINTER_BITS);
+        let last = terms.constant(LAST_POINTER, POINTER_BITS);
+        let null = terms.eq(pointer, zero);
+        let error = terms.ult(last, pointer);
+        let invalid = terms.or(null, error);
+        let invalid = self.formula.guard_of(invalid);
+        state.guard = self.formula.guards.and_not(state.guard, invalid);
+    }
+
+    /// The guard of a condition in a state: pointers that every path here went through are neither null
+    /// nor error numbers (IS_ERR).
+    pub fn guard_of(&mut self, state: &State, truth: Term) -> Guard {
+        let guard = self.formula.guard_of(truth);
+        self.with_valid_pointers(state, guard)
+    }
+
+    /// A guard with what is known of the pointers that every path to the state went through.
+    fn with_valid_pointers(&mut self, state: &State, guard: Guard) -> Guard {
+        let known = self.valid_pointers(state, guard);
+        match known.is_empty() {
+            true => guard,
+            false => self.formula.guards.restrict(guard, &known),
+        }
+    }
+
+    /// The guard's paths on which the pointers that every path to the state went through are valid.
+    pub fn on_valid_pointers(&mut self, state: &State, guard: Guard) -> Guard {
+        let known = self.valid_pointers(state, guard);
+        known.into_iter().fold(guard, |guard, (condition, value)| {
+            let literal = self.formula.guards.literal(condition, value);
+            self.formula.guards.and(guard, literal)
+        })
+    }
+
+    /// What a guard's conditions come to where the pointers that every path to the state went through are
+    /// valid.
+    fn valid_pointers(&self, state: &State, guard: Guard) -> Vec<(Cond, bool)> {
+        if state.nonnull.is_empty() {
+            return Vec::new();
+        }
+        // A valid pointer, or the address of a member or element of what it points to.
+        let valid = |address: &Term| {
+            let is_base = |term: &Term| state.nonnull.contains(term);
+            is_base(address)
+                || matches!(
+                    self.formula.terms.node(*address),
+                    Node::Linear { terms, .. }
+                        if terms.iter().any(|(coefficient, term)| *coefficient == 1 && is_base(term))
+                )
+        };
+        // No object lies in the first page or where error numbers do, even seen from a member of it.
+        let nowhere = |term: Term| {
+            self.formula.terms.as_const(term).is_some_and(|value| {
+                !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&value)
+            })
+        };
+        let constant = |term: Term| self.formula.terms.as_const(term);
+        self.formula
+            .guards
+            .support(guard)
+            .iter()
+            .filter_map(|&condition| {
+                let Node::Op { op, args } =
+                    self.formula.terms.node(self.formula.cond_term(condition))
+                else {
+                    return None;
+                };
+                let (left, right) = (*args.first()?, *args.get(1)?);
+                let value = match op {
+                    Op::Eq if nowhere(left) && valid(&right) => false,
+                    Op::Eq if nowhere(right) && valid(&left) => false,
+                    Op::Ult | Op::Ule if valid(&right) && constant(left)? >= LAST_POINTER => false,
+                    Op::Ult | Op::Ule if valid(&left) && constant(right)? > LAST_POINTER => true,
+                    _ => return None,
+                };
+                Some((condition, value))
+            })
+            .collect()
+    }
+}
