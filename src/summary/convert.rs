@@ -317,6 +317,16 @@ impl Converter {
                 for (coefficient, part) in terms {
                     converted.push((coefficient, self.expr_within(exec, part, budget)?));
                 }
+                // The constant may be where the program keeps something.
+                let number = exec.formula.terms.constant(constant, width);
+                let number = self.expr_within(exec, number, budget)?;
+                let constant = match number {
+                    IExpr::Const { value, .. } => value,
+                    address => {
+                        converted.push((1, address));
+                        0
+                    }
+                };
                 Some(IExpr::Linear {
                     width,
                     constant,
