@@ -332,28 +332,35 @@ fn open(
     weight: u64,
     queries: &mut dyn Feasible,
 ) -> u64 {
-    let mut live: Vec<Guard> = Vec::with_capacity(targets.len());
-    for &target in targets {
-        if target != Guard::FALSE && queries.possible(exec, target) {
-            live.push(target);
-        }
-    }
+    let live = possible(exec, targets, queries);
     if live.len() < 2 {
         return 0;
     }
     let Some((predicate, rest)) = chosen.split_first() else {
         return weight;
     };
-    let mut sides = [
-        Vec::with_capacity(live.len()),
-        Vec::with_capacity(live.len()),
-    ];
-    for guard in live {
-        sides[0].push(exec.formula.guards.and(guard, predicate.guard));
-        sides[1].push(exec.formula.guards.and_not(guard, predicate.guard));
-    }
-    sides
+    let guards = &mut exec.formula.guards;
+    let (with, without): (Vec<Guard>, Vec<Guard>) = live
         .iter()
-        .map(|side| open(exec, side, rest, weight / 2, queries))
-        .sum()
+        .map(|&target| {
+            (
+                guards.and(target, predicate.guard),
+                guards.and_not(target, predicate.guard),
+            )
+        })
+        .unzip();
+    let with = possible(exec, &with, queries);
+    let without = possible(exec, &without, queries);
+    // A predicate that is the same on all paths here tells nothing.
+    let weight = match with.is_empty() || without.is_empty() {
+        true => weight,
+        false => weight / 2,
+    };
+    open(exec, &with, rest, weight, queries) + open(exec, &without, rest, weight, queries)
+}
+
+fn possible(exec: &mut Executor<'_>, targets: &[Guard], queries: &mut dyn Feasible) -> Vec<Guard> {
+    let mut possible = targets.to_vec();
+    possible.retain(|&target| target != Guard::FALSE && queries.possible(exec, target));
+    possible
 }

@@ -10,7 +10,7 @@ const MAX_CHOICES: usize = 24;
 /// How many of the values chosen from may be other than constants, for a comparison.
 const MAX_OPEN: usize = 8;
 /// Pointers that a choice may be between for a comparison to be taken apart.
-const MAX_ARMS: u32 = 5;
+const MAX_ARMS: u32 = 8;
 
 impl Terms {
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
@@ -100,18 +100,16 @@ impl Terms {
         self.commutative(Op::Eq, 1, a, b)
     }
 
-    fn is_small_choice(&self, mut x: Term) -> bool {
-        for _ in 0..MAX_ARMS {
-            match self.view(x) {
-                View::Ite(_, p, q) => match (self.view(p), self.view(q)) {
-                    (View::Ite(..), View::Ite(..)) => return false,
-                    (View::Ite(..), _) => x = p,
-                    _ => x = q,
-                },
-                _ => return true,
-            }
+    fn is_small_choice(&self, x: Term) -> bool {
+        self.arms(x, MAX_ARMS).is_some()
+    }
+
+    /// What is left of a budget of arms.
+    fn arms(&self, x: Term, left: u32) -> Option<u32> {
+        match self.view(x) {
+            View::Ite(_, p, q) => self.arms(q, self.arms(p, left)?),
+            _ => left.checked_sub(1),
         }
-        false
     }
 
     /// `a == b` where `b` is the constant `k` and `a` is not constant.
