@@ -154,6 +154,47 @@ fn queries_before_any_check_say_what_to_do() {
 }
 
 #[test]
+fn what_was_not_read_is_told_by_cause_with_its_place() {
+    let tree = tree(&[
+        (
+            "a.c",
+            "int whole(int x)\n{\n\treturn x;\n}\n\nint half(void)\n{\n\treturn 1 +;\n}\n",
+        ),
+        ("bad.c", "#error this one is broken\n"),
+    ]);
+    let entry = |file| serde_json::json!({"directory": tree.path(), "file": file, "arguments": ["cc", "-c", file]});
+    let entries = serde_json::json!([entry("bad.c"), entry("a.c")]);
+    fs::write(
+        tree.path().join("compile_commands.json"),
+        entries.to_string(),
+    )
+    .unwrap();
+    let read = "1 translation units (1 more failed), 2 declarations (1 lost), 2 function definitions\n\
+                2 functions of its own: 1 parsed (50.00 %), 1 lowered (50.00 %)";
+    check(tree.path())
+        .arg("--no-analysis")
+        .assert()
+        .code(0)
+        .stdout("")
+        .stderr(predicate::str::contains(read).and(predicate::str::contains("finding").not()));
+    let query = cassini()
+        .current_dir(tree.path())
+        .args(["query", "frontend"])
+        .assert()
+        .code(0);
+    let told = String::from_utf8_lossy(&query.get_output().stdout).into_owned();
+    assert!(told.starts_with(read), "{told}");
+    for expected in [
+        "\n1 × preprocess: ",
+        "  bad.c: (unit): preprocess: not preprocessed: #error",
+        "\n1 × parse: ",
+        "  a.c:6: half: parse: ",
+    ] {
+        assert!(told.contains(expected), "{expected} in {told}");
+    }
+}
+
+#[test]
 fn rules_explain_themselves() {
     cassini()
         .args(["explain", "lock/double-lock"])

@@ -58,6 +58,9 @@ pub struct Arguments {
     /// Take defaults from this file [default: PATH/cassini.toml, if there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Only read the tree (`cassini query frontend` tells what was read)
+    #[arg(long, conflicts_with_all = ["checkers", "baseline", "unroll", "time_limit"])]
+    no_analysis: bool,
     /// Exit with 2 if a file, declaration or function was lost
     #[arg(long)]
     strict: bool,
@@ -111,6 +114,7 @@ impl Arguments {
             checkers: either(&self.checkers, config.checkers),
             options,
             jobs: self.jobs.or(config.jobs).map(|jobs| jobs as usize),
+            analyse: !self.no_analysis,
             compiler_arguments: either(&self.compiler_arguments, configured.collect()),
         }
     }
@@ -146,7 +150,9 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Some(file) => baseline::subtract(&mut run.findings, file)?,
         None => 0,
     };
-    write_report(&run, &arguments)?;
+    if !arguments.no_analysis {
+        write_report(&run, &arguments)?;
+    }
     if !arguments.quiet {
         tell_ledger(&run, known, &arguments);
     }
@@ -226,7 +232,11 @@ fn tell_problems(problems: &[Problem], arguments: &Arguments) {
 }
 
 fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
-    anstream::eprintln!("{}", run.ledger);
+    if arguments.no_analysis {
+        anstream::eprintln!("{}", run.ledger.reading);
+    } else {
+        anstream::eprintln!("{}", run.ledger);
+    }
     for (name, places) in
         run.program
             .duplicates
@@ -238,6 +248,19 @@ fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
             places.join(", ")
         );
     }
+    tell_findings(run, known, arguments);
+    if run.ledger.has_losses() {
+        anstream::eprintln!("what was lost, and why: cassini query failures");
+    }
+    if arguments.verbose {
+        tell_times(run);
+    }
+}
+
+fn tell_findings(run: &Run, known: usize, arguments: &Arguments) {
+    if arguments.no_analysis {
+        return;
+    }
     let count = run.findings.len();
     let s = if count == 1 { "" } else { "s" };
     if known > 0 {
@@ -245,27 +268,25 @@ fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
     } else {
         anstream::eprintln!("{count} finding{s}");
     }
-    if run.ledger.has_losses() {
-        anstream::eprintln!("what was lost, and why: cassini query failures");
-    }
-    if arguments.verbose {
-        let Times {
-            preprocess,
-            front_end,
-            analysis,
-        } = run.times;
-        anstream::eprintln!(
-            "CPU seconds: preprocess {:.1}, front end {:.1}, analysis {:.1}; {} function results \
-             taken from the database; peak memory {} MiB",
-            preprocess.as_secs_f64(),
-            front_end.as_secs_f64(),
-            analysis.as_secs_f64(),
-            run.reused,
-            peak_memory() >> 20
-        );
-        for (name, seconds) in slowest(run).take(5).filter(|(_, seconds)| *seconds >= 1.0) {
-            anstream::eprintln!("  {seconds:.1} for {name}");
-        }
+}
+
+fn tell_times(run: &Run) {
+    let Times {
+        preprocess,
+        front_end,
+        analysis,
+    } = run.times;
+    anstream::eprintln!(
+        "CPU seconds: preprocess {:.1}, front end {:.1}, analysis {:.1}; {} function results \
+         taken from the database; peak memory {} MiB",
+        preprocess.as_secs_f64(),
+        front_end.as_secs_f64(),
+        analysis.as_secs_f64(),
+        run.reused,
+        peak_memory() >> 20
+    );
+    for (name, seconds) in slowest(run).take(5).filter(|(_, seconds)| *seconds >= 1.0) {
+        anstream::eprintln!("  {seconds:.1} for {name}");
     }
 }
 

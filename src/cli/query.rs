@@ -1,11 +1,14 @@
 //! `cassini query`: what the last check knows.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anyhow::bail;
 use clap::Subcommand;
 
 use super::{CLEAN, DatabaseArguments, output};
+use crate::engine::ledger;
 use crate::engine::run::load_property;
 use crate::property::Property;
 use crate::report;
@@ -38,6 +41,8 @@ enum Question {
         /// `name`, or `file::name`
         name: String,
     },
+    /// What the last check read, and what it could not read, by cause
+    Frontend,
     /// What was lost in the last check, and why
     Failures,
     /// Any SQL query over the database's tables (`SELECT sql FROM sqlite_schema` lists them)
@@ -50,6 +55,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Question::Function { name } => function(&reader, name)?,
         Question::Callers { name } => neighbours(&reader, name, Direction::Callers)?,
         Question::Callees { name } => neighbours(&reader, name, Direction::Callees)?,
+        Question::Frontend => frontend(&reader)?,
         Question::Failures => failures(&reader)?,
         Question::Sql { query } => {
             let table = reader.sql(query)?;
@@ -195,6 +201,29 @@ fn write_neighbours(out: &mut dyn Write, neighbours: &[Neighbour]) -> io::Result
     Ok(())
 }
 
+/// Prints what was read, and each loss under its cause, the commonest first.
+fn frontend(reader: &Reader) -> anyhow::Result<()> {
+    let reading = reader.reading()?;
+    let mut causes: BTreeMap<(String, String), Vec<Failure>> = BTreeMap::new();
+    for loss in reader.losses()? {
+        let cause = (loss.kind.clone(), ledger::cause(&loss.message));
+        causes.entry(cause).or_default().push(loss);
+    }
+    let mut causes: Vec<_> = causes.into_iter().collect();
+    causes.sort_by_key(|(_, losses)| Reverse(losses.len()));
+    output::write(None, |out| {
+        writeln!(out, "{reading}; {} bytes preprocessed", reading.bytes)?;
+        for ((stage, cause), losses) in &causes {
+            writeln!(out, "\n{} × {stage}: {cause}", losses.len())?;
+            for loss in losses {
+                write!(out, "  ")?;
+                write_failure(out, loss)?;
+            }
+        }
+        Ok(())
+    })
+}
+
 fn failures(reader: &Reader) -> anyhow::Result<()> {
     let failures = reader.failures()?;
     let duplicates = reader.duplicates()?;
@@ -230,8 +259,11 @@ fn write_failure(out: &mut dyn Write, failure: &Failure) -> io::Result<()> {
         name,
         message,
     } = failure;
-    let name = name.as_deref().unwrap_or("(declaration)");
-    writeln!(out, "{file}:{line}: {name}: {kind}: {message}")
+    match (line, name) {
+        (0, _) => writeln!(out, "{file}: (unit): {kind}: {message}"),
+        (_, Some(name)) => writeln!(out, "{file}:{line}: {name}: {kind}: {message}"),
+        (_, None) => writeln!(out, "{file}:{line}: (declaration): {kind}: {message}"),
+    }
 }
 
 /// The one function of that name, or the error that says why there is none.

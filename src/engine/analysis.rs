@@ -635,14 +635,15 @@ mod tests {
             *self.reused.lock() = 0;
             *self.stored.lock() = 0;
             self.read.lock().clear();
-            let program = Program::link(vec![UnitIndex {
+            let unit = UnitIndex {
                 source: "a.c".into(),
                 functions: self.defs.clone(),
                 declarations: 0,
                 function_definitions: 0,
                 bytes: 0,
                 losses: Vec::new(),
-            }]);
+            };
+            let program = Program::link(vec![unit], Vec::new());
             let (property, errors) = Property::load(&[]);
             assert!(errors.is_empty());
             let (seeds, _) = Seeds::load(&property, &[]);

@@ -1,37 +1,134 @@
 //! The ledger: what became of every unit, declaration and function (nothing is lost silently).
 //!
-//! In: the linked program and the records of its functions. Out: a [`Ledger`] of counts, equal for
-//! equal programs and options.
+//! In: the linked program. Out: a [`Reading`] of counts, and with the records of its functions a
+//! [`Ledger`]; equal for equal programs and options.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::analysis::{Disposition, Record};
 use super::function::Statistics;
-use super::program::Program;
+use super::program::{Program, Unit};
+
+/// What was read of the tree. Functions are distinct ones, those of the tree's own files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    pub units: u64,
+    /// Further units, which did not preprocess or could not be read.
+    pub units_failed: u64,
+    /// Bytes of preprocessed text.
+    pub bytes: u64,
+    /// Declarations in the units' text, each as often as it is there.
+    pub declarations: u64,
+    /// Declarations that did not parse or lower, each place once.
+    pub declarations_lost: u64,
+    /// Function definitions in the units' text, each as often as it is there.
+    pub definitions: u64,
+    pub functions: u64,
+    pub parsed: u64,
+    pub lowered: u64,
+}
+
+impl Reading {
+    pub fn new(program: &Program) -> Reading {
+        let sum = |count: fn(&Unit) -> u64| program.units.iter().map(count).sum();
+        let mut reading = Reading {
+            units: program.units.len() as u64,
+            units_failed: program.failed.len() as u64,
+            bytes: sum(|unit| unit.bytes),
+            declarations: sum(|unit| unit.declarations),
+            declarations_lost: program.losses.len() as u64,
+            definitions: sum(|unit| unit.function_definitions),
+            ..Reading::default()
+        };
+        // A function compiled in several ways counts once, and as read if all of those are.
+        let mut own: BTreeMap<_, (bool, bool)> = BTreeMap::new();
+        for function in program.functions.iter().filter(|function| function.own) {
+            let place = (&function.file, function.line, &function.name);
+            let (parsed, lowered) = own.entry(place).or_insert((true, true));
+            *parsed &= function.parsed();
+            *lowered &= function.body.is_ok();
+        }
+        reading.functions = own.len() as u64;
+        for (parsed, lowered) in own.into_values() {
+            reading.parsed += u64::from(parsed);
+            reading.lowered += u64::from(lowered);
+        }
+        reading
+    }
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} translation units", self.units)?;
+        if self.units_failed > 0 {
+            write!(f, " ({} more failed)", self.units_failed)?;
+        }
+        write!(f, ", {} declarations", self.declarations)?;
+        if self.declarations_lost > 0 {
+            write!(f, " ({} lost)", self.declarations_lost)?;
+        }
+        write!(f, ", {} function definitions", self.definitions)?;
+        let Reading {
+            functions,
+            parsed,
+            lowered,
+            ..
+        } = *self;
+        write!(f, "\n{functions} functions of its own: ")?;
+        if lowered == functions {
+            return write!(f, "all parsed and lowered");
+        }
+        let share = |count: u64| {
+            // Cut off, not rounded: 100 % is all of them.
+            let hundredths = count * 10_000 / functions;
+            format!("{}.{:02} %", hundredths / 100, hundredths % 100)
+        };
+        write!(
+            f,
+            "{parsed} parsed ({}), {lowered} lowered ({})",
+            share(parsed),
+            share(lowered)
+        )
+    }
+}
+
+/// What losses with this message have in common: what it quotes, and its numbers, are left out.
+pub fn cause(message: &str) -> String {
+    let mut out = String::new();
+    let mut rest = message.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '`' => {
+                rest.by_ref().find(|&c| c == '`');
+                out.push('…');
+            }
+            '0'..='9' => {
+                while rest.next_if(char::is_ascii_digit).is_some() {}
+                out.push('…');
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
 
 /// Counts over one run. Functions are those defined in the tree's own files, each place once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ledger {
-    pub units: u64,
-    /// Units that did not preprocess or could not be read.
-    pub units_failed: u64,
-    pub declarations: u64,
-    /// Declarations that did not parse or lower, anywhere in the units' text.
-    pub declarations_lost: u64,
+    pub reading: Reading,
     pub functions: Functions,
     /// Functions outside the tree's own files that these reach.
     pub functions_reached: u64,
     pub statistics: Statistics,
 }
 
+/// What became of the functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Functions {
     pub defined: u64,
-    pub parsed: u64,
-    pub lowered: u64,
     pub analysed: u64,
     pub no_op: u64,
     pub seeded: u64,
@@ -39,17 +136,14 @@ pub struct Functions {
     pub failed: u64,
     /// Not parsed or not lowered.
     pub lost: u64,
-    /// The run was stopped before them.
+    /// The run was stopped before them, or was not to analyse.
     pub unfinished: u64,
 }
 
 impl Ledger {
-    pub fn new(program: &Program, records: &[Option<Record>], units_failed: u64) -> Ledger {
+    pub fn new(program: &Program, records: &[Option<Record>]) -> Ledger {
         let mut ledger = Ledger {
-            units: program.units.len() as u64,
-            units_failed,
-            declarations: program.units.iter().map(|unit| unit.declarations).sum(),
-            declarations_lost: program.losses.len() as u64,
+            reading: Reading::new(program),
             ..Ledger::default()
         };
         // A function compiled in several ways counts once, as the worst that became of it.
@@ -64,16 +158,14 @@ impl Ledger {
             }
             let record = record.as_ref();
             let place = (&function.file, function.line, &function.name);
-            let entry = own.entry(place).or_insert((function, record));
-            if rank(record) > rank(entry.1) {
-                *entry = (function, record);
+            let worst = own.entry(place).or_insert(record);
+            if rank(record) > rank(*worst) {
+                *worst = record;
             }
         }
-        for (function, record) in own.into_values() {
+        for record in own.into_values() {
             let functions = &mut ledger.functions;
             functions.defined += 1;
-            functions.parsed += u64::from(function.parsed());
-            functions.lowered += u64::from(function.body.is_ok());
             *match record.map(|record| &record.disposition) {
                 Some(Disposition::Analysed) => &mut functions.analysed,
                 Some(Disposition::NoOp) => &mut functions.no_op,
@@ -89,8 +181,10 @@ impl Ledger {
 
     /// Whether a file, declaration of the tree or function was lost to an error or a budget.
     pub fn has_losses(&self) -> bool {
-        let functions = &self.functions;
-        self.units_failed + self.declarations_lost > 0
+        let Ledger {
+            reading, functions, ..
+        } = self;
+        reading.units_failed + reading.declarations_lost > 0
             || functions.out_of_budget + functions.failed + functions.lost > 0
     }
 }
@@ -110,18 +204,10 @@ fn rank(record: Option<&Record>) -> u8 {
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let functions = &self.functions;
-        write!(f, "{} translation units", self.units)?;
-        if self.units_failed > 0 {
-            write!(f, " ({} more failed)", self.units_failed)?;
-        }
-        write!(f, ", {} declarations", self.declarations)?;
-        if self.declarations_lost > 0 {
-            write!(f, " ({} lost)", self.declarations_lost)?;
-        }
         write!(
             f,
-            "\n{} functions: {} analysed, {} touch no lock",
-            functions.defined, functions.analysed, functions.no_op
+            "{}; {} analysed, {} touch no lock",
+            self.reading, functions.analysed, functions.no_op
         )?;
         for (count, what) in [
             (functions.seeded, "are known primitives"),
@@ -135,5 +221,35 @@ impl fmt::Display for Ledger {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_of_one_kind_have_one_cause() {
+        assert_eq!(cause("expected `;`, found `x1`"), "expected …, found …");
+        assert_eq!(cause("line 12: 3 of 45"), "line …: … of …");
+        assert_eq!(cause("unclosed ` quote"), "unclosed …");
+    }
+
+    #[test]
+    fn only_all_is_a_hundred_per_cent() {
+        let shown = |functions, lowered| {
+            let reading = Reading {
+                functions,
+                parsed: functions,
+                lowered,
+                ..Reading::default()
+            };
+            reading.to_string()
+        };
+        assert!(shown(100_000, 100_000).ends_with("all parsed and lowered"));
+        assert!(
+            shown(100_000, 99_999).ends_with("100000 parsed (100.00 %), 99999 lowered (99.99 %)")
+        );
+        assert!(shown(0, 0).ends_with("0 functions of its own: all parsed and lowered"));
     }
 }

@@ -80,6 +80,8 @@ pub struct Unit {
 pub struct Program {
     pub functions: Vec<Function>,
     pub units: Vec<Unit>,
+    /// Units that could not be read at all.
+    pub failed: Vec<Loss>,
     /// Declarations lost, sorted by place, each once however many units it was lost in.
     pub losses: Vec<Loss>,
     /// External functions of the tree's own files with several definitions: the name and their
@@ -106,8 +108,9 @@ impl<'a> Identity<'a> {
 }
 
 impl Program {
-    /// Links the units.
-    pub fn link(mut units: Vec<UnitIndex>) -> Program {
+    /// Links the units; `failed` are those of which nothing is known.
+    pub fn link(mut units: Vec<UnitIndex>, mut failed: Vec<Loss>) -> Program {
+        failed.sort_by(|a, b| a.file.cmp(&b.file));
         units.sort_by(|a, b| a.source.cmp(&b.source));
         let (definitions, members) = distinct_definitions(&units);
         let by_name = candidates(&definitions);
@@ -163,6 +166,7 @@ impl Program {
                     bytes: unit.bytes,
                 })
                 .collect(),
+            failed,
             losses,
             duplicates,
         }
@@ -287,6 +291,10 @@ fn losses(units: &[UnitIndex]) -> Vec<Loss> {
 mod tests {
     use super::*;
 
+    fn link(units: Vec<UnitIndex>) -> Program {
+        Program::link(units, Vec::new())
+    }
+
     fn external(name: &str) -> SymbolName {
         SymbolName {
             name: name.into(),
@@ -343,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_static_function_of_one_name_in_two_files_is_two_functions() {
-        let program = Program::link(vec![
+        let program = link(vec![
             unit(
                 "b.c",
                 vec![
@@ -382,7 +390,7 @@ mod tests {
                 def(external("usage"), file, 1, body + 1, &[]),
             ]
         };
-        let program = Program::link(vec![
+        let program = link(vec![
             unit("x.c", main("x.c", 1)),
             unit("y.c", main("y.c", 3)),
             unit(
@@ -418,7 +426,7 @@ mod tests {
         let caller = |name: &str, file: &str, body| {
             def(external(name), file, 1, body, &[internal("h.h", "get")])
         };
-        let program = Program::link(vec![
+        let program = link(vec![
             unit("a.c", vec![caller("a", "a.c", 1), inline(9)]),
             unit("b.c", vec![caller("b", "b.c", 2), inline(9)]),
             // Other flags: the same text lowers to another body.
@@ -446,10 +454,7 @@ mod tests {
             "b.c",
             vec![def(external("g"), "b.c", 1, 2, &[external("h")])],
         );
-        assert_eq!(
-            Program::link(vec![a.clone(), b.clone()]),
-            Program::link(vec![b, a])
-        );
+        assert_eq!(link(vec![a.clone(), b.clone()]), link(vec![b, a]));
     }
 
     #[test]
@@ -462,7 +467,7 @@ mod tests {
             }),
             ..ok.clone()
         };
-        let program = Program::link(vec![unit("a.c", vec![lost]), unit("b.c", vec![ok])]);
+        let program = link(vec![unit("a.c", vec![lost]), unit("b.c", vec![ok])]);
         assert_eq!(program.functions.len(), 1);
         assert!(program.functions[0].body.is_ok());
     }

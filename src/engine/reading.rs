@@ -13,9 +13,9 @@ use super::contain::contained;
 use super::meter::Meter;
 use super::run::Progress;
 use crate::capture::{self, Capture, CompileCommand, NoCompiler, Preprocessor, Problem, Severity};
-use crate::frontend::UnitIndex;
 use crate::frontend::split::{self, SourceFile};
 use crate::frontend::unit::{BodyStore, FrontEnd, UnitSource};
+use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
 
 /// What reading needs besides the tree.
 pub struct Context<'a> {
@@ -33,6 +33,8 @@ pub struct Context<'a> {
 #[derive(Debug, Default)]
 pub struct Units {
     pub indexes: Vec<UnitIndex>,
+    /// Units that could not be read at all.
+    pub failed: Vec<Loss>,
     pub problems: Vec<Problem>,
 }
 
@@ -42,6 +44,7 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
     let preprocessor = Preprocessor::new(&capture.tree, arguments);
     let mut units = Units {
         indexes: Vec::with_capacity(capture.commands.len()),
+        failed: Vec::new(),
         problems: capture.problems,
     };
     units
@@ -56,7 +59,7 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
     context
         .progress
         .stage("reading", capture.commands.len() as u64);
-    let read: Vec<(Option<UnitIndex>, Vec<Problem>)> = capture
+    let read: Vec<Option<(Result<UnitIndex, Loss>, Vec<Problem>)>> = capture
         .commands
         .par_iter()
         .map(|command| {
@@ -65,8 +68,11 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
             outcome
         })
         .collect();
-    for (index, problems) in read {
-        units.indexes.extend(index);
+    for (index, problems) in read.into_iter().flatten() {
+        match index {
+            Ok(index) => units.indexes.push(index),
+            Err(loss) => units.failed.push(loss),
+        }
         units.problems.extend(problems);
     }
     units.problems = capture::distinct(units.problems);
@@ -81,39 +87,39 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn unit(&self, command: &CompileCommand) -> (Option<UnitIndex>, Vec<Problem>) {
+    /// What became of a unit; `None` if the run is to end.
+    fn unit(&self, command: &CompileCommand) -> Option<(Result<UnitIndex, Loss>, Vec<Problem>)> {
         if self.context.cancel.load(Ordering::Relaxed) {
-            return (None, Vec::new());
+            return None;
         }
         let preprocessed = match self.preprocessor.preprocess(command) {
             Ok(preprocessed) => preprocessed,
             Err(error) => {
                 self.context.preprocessing.add(error.cpu);
-                let message = format!(
-                    "{}: not preprocessed: {}",
-                    error.file, error.problem.message
-                );
+                let message = format!("not preprocessed: {}", error.problem.message);
                 let problem = Problem {
-                    message,
+                    message: format!("{}: {message}", error.file),
                     ..error.problem
                 };
-                return (None, vec![problem]);
+                return Some((
+                    Err(failed(command, Stage::Preprocess, message)),
+                    vec![problem],
+                ));
             }
         };
         self.context.preprocessing.add(preprocessed.cpu);
         let index = || contained(|| self.index(command, &preprocessed.text));
         let mut problems = preprocessed.notes;
-        match self.context.front_end.measure(index) {
-            Ok(index) => (Some(index), problems),
-            Err(panic) => {
-                problems.push(Problem {
-                    severity: Severity::Error,
-                    place: None,
-                    message: format!("{}: not read: {panic}", command.name),
-                });
-                (None, problems)
-            }
-        }
+        let index = self.context.front_end.measure(index).map_err(|panic| {
+            let message = format!("not read: {panic}");
+            problems.push(Problem {
+                severity: Severity::Error,
+                place: None,
+                message: format!("{}: {message}", command.name),
+            });
+            failed(command, Stage::Split, message)
+        });
+        Some((index, problems))
     }
 
     fn index(&self, command: &CompileCommand, text: &[u8]) -> UnitIndex {
@@ -128,6 +134,16 @@ impl Reader<'_> {
             tree_key: tree.key(),
         };
         self.front_end.unit(&unit, self.context.store)
+    }
+}
+
+/// A unit as the ledger has it when nothing of it was read.
+fn failed(command: &CompileCommand, stage: Stage, message: String) -> Loss {
+    Loss {
+        file: command.name.clone(),
+        line: 0,
+        name: None,
+        reason: LossReason { stage, message },
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Settings {
     pub jobs: Option<usize>,
     /// Arguments for the compiler of the user's own.
     pub compiler_arguments: Vec<OsString>,
+    /// False: the tree is read, and that is all.
+    pub analyse: bool,
 }
 
 /// What became of a run.
@@ -203,7 +205,11 @@ impl Task<'_> {
     fn run(&self, capture: Capture) -> Result<Run, RunError> {
         let root = capture.tree.root().to_path_buf();
         let count = capture.commands.len();
-        let Units { indexes, problems } = reading::read(
+        let Units {
+            indexes,
+            failed,
+            problems,
+        } = reading::read(
             capture,
             &reading::Context {
                 store: &self.store.bodies,
@@ -225,13 +231,15 @@ impl Task<'_> {
                 first: first.map_or_else(|| "no reason known".to_owned(), Problem::to_string),
             });
         }
-        let units_failed = (count - indexes.len()) as u64;
-        let program = self.front_end.measure(|| Program::link(indexes));
+        let program = self.front_end.measure(|| Program::link(indexes, failed));
         self.store.database.store_program(&program)?;
-        let (records, reused) = self.analyse(&program);
+        let (records, reused) = match self.settings.analyse {
+            true => self.analyse(&program),
+            false => (vec![None; program.functions.len()], 0),
+        };
         let interrupted = self.cancelled();
         let findings = findings(&program, &records, &root);
-        if interrupted {
+        if interrupted || !self.settings.analyse {
             self.store.database.commit()?;
         } else {
             self.store.database.finish(&findings)?;
@@ -244,7 +252,7 @@ impl Task<'_> {
         }
         self.store.bodies.flush().map_err(StoreError::from)?;
         Ok(Run {
-            ledger: Ledger::new(&program, &records, units_failed),
+            ledger: Ledger::new(&program, &records),
             root,
             findings,
             problems,

@@ -14,8 +14,12 @@ use super::writer::{Message, Writer};
 use super::{DATABASE, StoreError, schema};
 use crate::engine::analysis::{Disposition, Record, ResultKey, Results};
 use crate::engine::function::{FunctionResult, Outcome, Statistics};
+use crate::engine::ledger::Reading;
 use crate::engine::program::{FunctionId, Program};
 use crate::report::Finding;
+
+/// Key in `meta` of what was read, as JSON.
+pub(super) const READING: &str = "reading";
 
 #[derive(Debug)]
 pub struct Database {
@@ -81,10 +85,12 @@ impl Database {
              DELETE FROM losses; DELETE FROM duplicates; DELETE FROM findings;",
         )?;
         insert_program(&transaction, program)?;
-        transaction.execute(
-            "INSERT OR REPLACE INTO meta VALUES ('program', ?1)",
-            [fingerprint],
-        )?;
+        for (key, value) in [
+            ("program", &fingerprint),
+            (READING, &json(&Reading::new(program))),
+        ] {
+            transaction.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", [key, value])?;
+        }
         transaction.commit()?;
         Ok(())
     }
@@ -278,7 +284,7 @@ fn insert_program(connection: &Connection, program: &Program) -> Result<(), rusq
         }
     }
     let mut insert = connection.prepare("INSERT INTO losses VALUES (?1, ?2, ?3, ?4, ?5)")?;
-    for loss in &program.losses {
+    for loss in program.failed.iter().chain(&program.losses) {
         let stage = format!("{:?}", loss.reason.stage).to_lowercase();
         insert.execute(params![
             loss.file,

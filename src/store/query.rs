@@ -5,10 +5,11 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
-use super::database::read_result;
+use super::database::{READING, read_result};
 use super::{BODIES, Bodies, DATABASE, StoreError, schema};
 use crate::engine::analysis::ResultKey;
 use crate::engine::function::FunctionResult;
+use crate::engine::ledger::Reading;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
 
@@ -172,15 +173,38 @@ impl Reader {
         Ok(neighbours)
     }
 
-    /// Everything that was lost, by place: declarations, then functions.
+    /// What the last run read.
+    pub fn reading(&self) -> Result<Reading, StoreError> {
+        let sql = "SELECT value FROM meta WHERE key = ?1";
+        let text: Option<String> = self
+            .connection
+            .query_row(sql, [READING], |row| row.get(0))
+            .optional()?;
+        Ok(text
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default())
+    }
+
+    /// What was not read: units and declarations, by place.
+    pub fn losses(&self) -> Result<Vec<Failure>, StoreError> {
+        self.select_failures(
+            "SELECT DISTINCT stage, file, line, name, message FROM losses ORDER BY 2, 3, 1, 4",
+        )
+    }
+
+    /// Everything that was lost, by place: units and declarations, then functions.
     pub fn failures(&self) -> Result<Vec<Failure>, StoreError> {
-        let mut statement = self.connection.prepare(
+        self.select_failures(
             "SELECT DISTINCT stage, file, line, name, message FROM losses
              UNION
              SELECT DISTINCT outcome, file, line, name, reason FROM functions
              WHERE outcome IN ('out of budget', 'failed')
              ORDER BY 2, 3, 1, 4",
-        )?;
+        )
+    }
+
+    fn select_failures(&self, sql: &str) -> Result<Vec<Failure>, StoreError> {
+        let mut statement = self.connection.prepare(sql)?;
         let rows = statement.query_map([], |row| {
             Ok(Failure {
                 kind: row.get(0)?,
