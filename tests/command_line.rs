@@ -169,8 +169,8 @@ fn what_was_not_read_is_told_by_cause_with_its_place() {
         entries.to_string(),
     )
     .unwrap();
-    let read = "1 translation units (1 more failed), 2 declarations (1 lost), 2 function definitions\n\
-                2 functions of its own: 1 parsed (50.00 %), 1 lowered (50.00 %)";
+    let read = "1 translation units (1 more failed), 2 declarations (1 lost), 2 function definitions, \
+                2 distinct: 1 parsed (50.00 %), 1 lowered (50.00 %)";
     check(tree.path())
         .arg("--no-analysis")
         .assert()

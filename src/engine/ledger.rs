@@ -77,7 +77,7 @@ impl fmt::Display for Reading {
             lowered,
             ..
         } = *self;
-        write!(f, "\n{functions} functions of its own: ")?;
+        write!(f, ", {functions} distinct: ")?;
         if lowered == functions {
             return write!(f, "all parsed and lowered");
         }
@@ -206,8 +206,8 @@ impl fmt::Display for Ledger {
         let functions = &self.functions;
         write!(
             f,
-            "{}; {} analysed, {} touch no lock",
-            self.reading, functions.analysed, functions.no_op
+            "{}\n{} functions: {} analysed, {} touch no lock",
+            self.reading, functions.defined, functions.analysed, functions.no_op
         )?;
         for (count, what) in [
             (functions.seeded, "are known primitives"),
@@ -250,6 +250,6 @@ mod tests {
         assert!(
             shown(100_000, 99_999).ends_with("100000 parsed (100.00 %), 99999 lowered (99.99 %)")
         );
-        assert!(shown(0, 0).ends_with("0 functions of its own: all parsed and lowered"));
+        assert!(shown(0, 0).ends_with("0 distinct: all parsed and lowered"));
     }
 }
