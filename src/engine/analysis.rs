@@ -637,7 +637,7 @@ mod tests {
             self.read.lock().clear();
             let unit = UnitIndex {
                 source: "a.c".into(),
-                functions: self.defs.clone(),
+                functions: self.defs.iter().cloned().map(Arc::new).collect(),
                 declarations: 0,
                 function_definitions: 0,
                 bytes: 0,

@@ -9,8 +9,9 @@
 //! there is one, else the first.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::frontend::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
@@ -127,10 +128,12 @@ impl Program {
             })
             .collect();
         for (unit, members) in members.iter().enumerate() {
-            let local: FxHashMap<&SymbolName, FunctionId> = members
-                .iter()
-                .map(|&id| (&definitions[id.index()].def.name, id))
-                .collect();
+            let here: FxHashSet<FunctionId> = members.iter().copied().collect();
+            let meant = |name: &SymbolName| {
+                let ids = by_name.get(name)?;
+                let local = ids.iter().find(|id| here.contains(id));
+                local.or_else(|| ids.first()).copied()
+            };
             for &id in members {
                 let definition = &definitions[id.index()];
                 if definition.unit != unit {
@@ -142,10 +145,7 @@ impl Program {
                     .iter()
                     .map(|name| CalleeRef {
                         name: name.clone(),
-                        function: local
-                            .get(name)
-                            .or_else(|| by_name.get(name).and_then(|ids| ids.first()))
-                            .copied(),
+                        function: meant(name),
                     })
                     .collect();
                 callees.sort_by(|a, b| a.name.cmp(&b.name));
@@ -182,6 +182,7 @@ impl Program {
 }
 
 /// A function as one of its units gives it.
+#[derive(Clone, Copy)]
 struct Definition<'a> {
     def: &'a FunctionDef,
     /// The first unit that has it.
@@ -203,20 +204,26 @@ impl<'a> Definition<'a> {
 
 /// All different definitions in the order of their places, and for each unit the ones it has.
 fn distinct_definitions(units: &[UnitIndex]) -> (Vec<Definition<'_>>, Vec<Vec<FunctionId>>) {
+    // Units share most definitions: those are looked at once.
+    let address = |def: &Arc<FunctionDef>| Arc::as_ptr(def).addr();
+    let mut seen = FxHashSet::default();
+    let mut shared: Vec<(&Arc<FunctionDef>, Definition<'_>)> = Vec::new();
+    for (unit, index) in units.iter().enumerate() {
+        let new = index
+            .functions
+            .iter()
+            .filter(|def| seen.insert(address(def)));
+        shared.extend(new.map(|def| (def, Definition { def, unit })));
+    }
     // A definition that some unit lowers is not also counted as lost where another unit fails.
     let mut lowered: FxHashMap<(&SymbolName, &str), bool> = FxHashMap::default();
-    for def in units.iter().flat_map(|unit| &unit.functions) {
+    for (def, _) in &shared {
         *lowered.entry((&def.name, &def.file)).or_default() |= def.body.is_ok();
     }
+    shared.retain(|(def, _)| def.body.is_ok() || !lowered[&(&def.name, def.file.as_str())]);
     let mut first: FxHashMap<Identity<'_>, Definition<'_>> = FxHashMap::default();
-    for (unit, index) in units.iter().enumerate() {
-        for def in &index.functions {
-            if def.body.is_err() && lowered[&(&def.name, def.file.as_str())] {
-                continue;
-            }
-            let identity = Identity::new(def);
-            first.entry(identity).or_insert(Definition { def, unit });
-        }
+    for (def, definition) in &shared {
+        first.entry(Identity::new(def)).or_insert(*definition);
     }
     let mut definitions: Vec<Definition<'_>> = first.into_values().collect();
     definitions.sort_by(|a, b| a.place().cmp(&b.place()));
@@ -225,12 +232,16 @@ fn distinct_definitions(units: &[UnitIndex]) -> (Vec<Definition<'_>>, Vec<Vec<Fu
         .zip(0..)
         .map(|(definition, id)| (definition.identity(), FunctionId(id)))
         .collect();
+    let by_address: FxHashMap<usize, FunctionId> = shared
+        .iter()
+        .filter_map(|(def, definition)| Some((address(def), *ids.get(&definition.identity())?)))
+        .collect();
     let members = units
         .iter()
         .map(|unit| {
             let definitions = unit.functions.iter();
             definitions
-                .filter_map(|def| ids.get(&Identity::new(def)).copied())
+                .filter_map(|def| by_address.get(&address(def)).copied())
                 .collect()
         })
         .collect();
@@ -330,7 +341,7 @@ mod tests {
     fn unit(source: &str, functions: Vec<FunctionDef>) -> UnitIndex {
         UnitIndex {
             source: source.into(),
-            functions,
+            functions: functions.into_iter().map(Arc::new).collect(),
             declarations: 1,
             function_definitions: 1,
             bytes: 1,

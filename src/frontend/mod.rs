@@ -27,6 +27,8 @@ mod tests;
 #[cfg(test)]
 mod unit_tests;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ir::SymbolName;
@@ -81,11 +83,12 @@ pub struct Loss {
 }
 
 /// All that later stages read of a translation unit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitIndex {
     /// The main source file.
     pub source: String,
-    pub functions: Vec<FunctionDef>,
+    /// Shared: a header's function is one definition in a thousand units.
+    pub functions: Vec<Arc<FunctionDef>>,
     /// External declarations seen, and how many of those were function definitions.
     pub declarations: u64,
     pub function_definitions: u64,

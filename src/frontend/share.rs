@@ -29,7 +29,7 @@ pub struct Variant {
     pub deps: Box<[Dep]>,
     /// Hash of the definition and of the meanings of `deps`.
     pub key: BodyKey,
-    pub definition: FunctionDef,
+    pub definition: Arc<FunctionDef>,
     /// Names of the functions that the body mentions.
     pub mentions: Box<[NameId]>,
     /// Lines of the nested functions that it lacks.

@@ -217,7 +217,7 @@ impl Driver<'_> {
                 self.enqueue(id);
             }
         }
-        self.index.functions.push(variant.definition.clone());
+        self.index.functions.push(Arc::clone(&variant.definition));
     }
 
     /// Parses and lowers a function definition.
@@ -262,7 +262,7 @@ impl Driver<'_> {
         Variant {
             deps,
             key,
-            definition,
+            definition: Arc::new(definition),
             mentions: mentions.into_boxed_slice(),
             nested,
         }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
-use rustc_hash::FxHashSet;
-use serde::Serialize;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use crate::engine::analysis;
 use crate::frontend::unit::{BodyStore, UnitKey};
-use crate::frontend::{BodyKey, UnitIndex};
+use crate::frontend::{BodyKey, FunctionDef, Loss, UnitIndex};
 use crate::ir::Body;
 
 /// Bytes of sled's own page cache.
@@ -21,6 +21,7 @@ const PAGE_CACHE: u64 = 64 << 20;
 /// Names of sled's trees.
 const BODIES: &str = concat!("bodies-", env!("CASSINI_BUILD"));
 const UNITS: &str = concat!("units-", env!("CASSINI_BUILD"));
+const DEFINITIONS: &str = concat!("definitions-", env!("CASSINI_BUILD"));
 /// So many bodies are kept whether or not they are in use.
 const KEPT: usize = 20_000;
 /// Small bodies kept decoded.
@@ -30,12 +31,52 @@ pub struct Bodies {
     database: sled::Db,
     bodies: sled::Tree,
     units: sled::Tree,
+    /// What the units' indexes name: a header's functions are in a thousand of them.
+    definitions: sled::Tree,
+    known: Mutex<Known>,
     /// The first write that failed: a cache that cannot be written to costs the functions that were
     /// to be read from it.
     error: Mutex<Option<sled::Error>>,
     decoded: Cache<BodyKey, Arc<Body>>,
     /// Units that this run has asked for.
     used: Mutex<FxHashSet<UnitKey>>,
+}
+
+/// Hash of a definition's encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct DefinitionKey([u8; 16]);
+
+/// A [`UnitIndex`] as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredUnit {
+    source: String,
+    functions: Vec<DefinitionKey>,
+    declarations: u64,
+    function_definitions: u64,
+    bytes: u64,
+    losses: Vec<Loss>,
+}
+
+/// Definitions that this run has read or written.
+#[derive(Debug, Default)]
+struct Known {
+    by_key: FxHashMap<DefinitionKey, Arc<FunctionDef>>,
+    /// By address, which is a definition's own for as long as it is held here.
+    by_address: FxHashMap<usize, (DefinitionKey, Arc<FunctionDef>)>,
+}
+
+impl Known {
+    fn insert(&mut self, key: DefinitionKey, definition: &Arc<FunctionDef>) {
+        let held = (key, Arc::clone(definition));
+        self.by_address.insert(Arc::as_ptr(definition).addr(), held);
+        let first = self.by_key.entry(key);
+        first.or_insert_with(|| Arc::clone(definition));
+    }
+
+    fn key(&self, definition: &Arc<FunctionDef>) -> Option<DefinitionKey> {
+        let held = self.by_address.get(&Arc::as_ptr(definition).addr());
+        held.map(|(key, _)| *key)
+    }
 }
 
 impl std::fmt::Debug for Bodies {
@@ -53,9 +94,10 @@ impl Bodies {
             .open()?;
         // Another build's may be encoded otherwise, and are worth no more than the time to make them
         // again.
-        let names = [BODIES, UNITS].map(str::as_bytes);
+        let names = [BODIES, UNITS, DEFINITIONS].map(str::as_bytes);
         for tree in database.tree_names() {
-            let ours = tree.starts_with(b"bodies-") || tree.starts_with(b"units-");
+            let kinds = ["bodies-", "units-", "definitions-"];
+            let ours = kinds.iter().any(|kind| tree.starts_with(kind.as_bytes()));
             if ours && !names.contains(&&*tree) {
                 database.drop_tree(tree)?;
             }
@@ -63,6 +105,8 @@ impl Bodies {
         Ok(Bodies {
             bodies: database.open_tree(BODIES)?,
             units: database.open_tree(UNITS)?,
+            definitions: database.open_tree(DEFINITIONS)?,
+            known: Mutex::default(),
             database,
             error: Mutex::default(),
             decoded: Cache::new(DECODED),
@@ -94,6 +138,10 @@ impl Bodies {
         // An index must not outlive the bodies that it names.
         let units = self.used.lock();
         remove_keys(&self.units, |key| units.contains(&UnitKey(key)))?;
+        let known = self.known.lock();
+        remove_keys(&self.definitions, |key| {
+            known.by_key.contains_key(&DefinitionKey(key))
+        })?;
         remove_keys(&self.bodies, |key| used.contains(&BodyKey(key)))
     }
 
@@ -104,6 +152,20 @@ impl Bodies {
         if let Err(error) = inserted {
             self.error.lock().get_or_insert(error);
         }
+    }
+
+    /// Keeps a definition.
+    fn put_definition(&self, definition: &Arc<FunctionDef>) -> DefinitionKey {
+        if let Some(key) = self.known.lock().key(definition) {
+            return key;
+        }
+        let bytes = postcard::to_stdvec(&**definition).unwrap_or_default();
+        let key = DefinitionKey(xxhash_rust::xxh3::xxh3_128(&bytes).to_le_bytes());
+        self.known.lock().insert(key, definition);
+        if let Err(error) = self.definitions.insert(key.0, bytes) {
+            self.error.lock().get_or_insert(error);
+        }
+        key
     }
 
     fn try_get(&self, key: BodyKey) -> Result<Option<Arc<Body>>, String> {
@@ -144,11 +206,40 @@ impl BodyStore for Bodies {
     fn unit(&self, key: &UnitKey) -> Option<UnitIndex> {
         self.used.lock().insert(*key);
         let bytes = self.units.get(key.0).ok().flatten()?;
-        postcard::from_bytes(&bytes).ok()
+        let stored: StoredUnit = postcard::from_bytes(&bytes).ok()?;
+        let mut known = self.known.lock();
+        let functions = stored.functions.iter().map(|key| {
+            if let Some(definition) = known.by_key.get(key) {
+                return Some(Arc::clone(definition));
+            }
+            let bytes = self.definitions.get(key.0).ok().flatten()?;
+            let definition = Arc::new(postcard::from_bytes(&bytes).ok()?);
+            known.insert(*key, &definition);
+            Some(definition)
+        });
+        Some(UnitIndex {
+            functions: functions.collect::<Option<_>>()?,
+            source: stored.source,
+            declarations: stored.declarations,
+            function_definitions: stored.function_definitions,
+            bytes: stored.bytes,
+            losses: stored.losses,
+        })
     }
 
     fn put_unit(&self, key: &UnitKey, index: &UnitIndex) {
-        self.insert(&self.units, &key.0, index);
+        let functions = index.functions.iter();
+        let stored = StoredUnit {
+            functions: functions
+                .map(|definition| self.put_definition(definition))
+                .collect(),
+            source: index.source.clone(),
+            declarations: index.declarations,
+            function_definitions: index.function_definitions,
+            bytes: index.bytes,
+            losses: index.losses.clone(),
+        };
+        self.insert(&self.units, &key.0, &stored);
     }
 }
 
