@@ -351,6 +351,7 @@ fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
             ("preprocess", preprocess.as_secs_f64()),
             ("front_end", front_end.as_secs_f64()),
             ("analysis", analysis.as_secs_f64()),
+            ("process", process_cpu().as_secs_f64()),
         ]),
         slowest: slowest(run).collect(),
         peak_memory_bytes: peak_memory(),
@@ -359,6 +360,16 @@ fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
         serde_json::to_writer_pretty(&mut *out, &statistics)?;
         writeln!(out)
     })
+}
+
+/// CPU time of this process, without that of the compilers it ran.
+fn process_cpu() -> Duration {
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeValLike;
+    let microseconds = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| {
+        (usage.user_time() + usage.system_time()).num_microseconds()
+    });
+    Duration::from_micros(u64::try_from(microseconds).unwrap_or(0))
 }
 
 /// The process's largest resident size in bytes; 0 where the system cannot tell.

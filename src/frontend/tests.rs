@@ -293,6 +293,27 @@ fn gnu_expressions() {
 }
 
 #[test]
+fn assertions_within_assertions_take_no_time() {
+    let asserted = |e: &str| format!("((int)(sizeof(struct {{ int:(-!!({e})); }})))");
+    let nested = (0..12).fold("x".to_owned(), |e, _| asserted(&format!("{e} == 0")));
+    let start = Instant::now();
+    parses(&format!("enum {{ x }}; int a = {nested};"));
+    assert!(start.elapsed() < Duration::from_secs(5));
+    rewrites("int a = sizeof(struct { int:(-!!(1)); });", "int a = 0UL ;");
+    // Those that are no assertion keep their size.
+    for kept in [
+        "struct { int:(-!!(1)); int b; }",
+        "struct { int:(-!!(1) + 3); }",
+        "struct { int b:(-!!(1)); }",
+    ] {
+        assert!(
+            rewritten(&format!("int a = sizeof({kept});")).contains("struct"),
+            "{kept}"
+        );
+    }
+}
+
+#[test]
 fn gnu_types() {
     rewrites("unsigned __int128 a;", "__cassini_uint128 a ;");
     rewrites(

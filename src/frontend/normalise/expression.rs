@@ -235,6 +235,10 @@ impl Normaliser<'_> {
     /// `sizeof (T) { … }` is the size of a compound literal.
     fn sizeof(&mut self, at: usize, to: usize) -> Result<usize, LossReason> {
         let close = self.mate(at + 1);
+        if self.is_build_assertion(at + 2, close) {
+            self.emit(at, "0UL");
+            return Ok(close + 1);
+        }
         if close + 1 < to && self.spelling(close + 1) == b"{" {
             self.emit(at, "sizeof ( (");
             self.sequence(at + 2, close, Context::Inner)?;
@@ -245,6 +249,35 @@ impl Normaliser<'_> {
         }
         self.emit_token(at);
         Ok(at + 1)
+    }
+
+    /// `struct { int : (-!!(e)); }`: of no size, or the unit would not compile. Linux nests such
+    /// assertions within the arguments of others, hundreds of them in an expression, and lang-c's time
+    /// is exponential in how deep.
+    fn is_build_assertion(&self, from: usize, to: usize) -> bool {
+        let open = [
+            b"struct".as_slice(),
+            b"{",
+            b"int",
+            b":",
+            b"(",
+            b"-",
+            b"!",
+            b"!",
+            b"(",
+        ];
+        let spelled = open
+            .iter()
+            .zip(from..)
+            .all(|(&word, at)| self.spelling(at) == word);
+        if !spelled || from + open.len() >= to {
+            return false;
+        }
+        let width = self.mate(from + 4);
+        self.mate(from + 8) + 1 == width
+            && self.spelling(width + 1) == b";"
+            && self.mate(from + 1) == width + 2
+            && width + 3 == to
     }
 
     /// A builtin over types: they become `sizeof(type)`. The first argument is one if `first`.
