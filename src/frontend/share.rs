@@ -51,7 +51,7 @@ struct Trees {
 pub struct Share {
     outlines: Vec<Mutex<FxHashMap<u128, Arc<Outline>>>>,
     trees: Vec<Mutex<Trees>>,
-    variants: Vec<Mutex<FxHashMap<DeclKey, Vec<Arc<Variant>>>>>,
+    variants: Vec<Mutex<FxHashMap<DeclKey, Arc<[Arc<Variant>]>>>>,
 }
 
 impl Default for Share {
@@ -109,7 +109,7 @@ impl Share {
     }
 
     /// The ways a function definition was lowered so far.
-    pub fn variants(&self, key: &DeclKey) -> Vec<Arc<Variant>> {
+    pub fn variants(&self, key: &DeclKey) -> Arc<[Arc<Variant>]> {
         let shard = self.variants[shard_of(key)].lock();
         shard.get(key).cloned().unwrap_or_default()
     }
@@ -118,7 +118,8 @@ impl Share {
         let mut shard = self.variants[shard_of(&key)].lock();
         let variants = shard.entry(key).or_default();
         if variants.iter().all(|known| known.key != variant.key) {
-            variants.push(variant);
+            let known = variants.iter().cloned();
+            *variants = known.chain([variant]).collect();
         }
     }
 }

@@ -183,11 +183,11 @@ impl Driver<'_> {
 
     fn function(&mut self, id: DeclId) {
         let key = self.scope.full_key(id);
-        let known = self
-            .share
-            .variants(&key)
-            .into_iter()
-            .find(|variant| self.scope.body_key(key, &variant.deps) == variant.key);
+        let known = self.share.variants(&key);
+        let known = known
+            .iter()
+            .find(|variant| self.scope.body_key(key, &variant.deps) == variant.key)
+            .cloned();
         let variant = match known {
             Some(variant) => variant,
             None => {
