@@ -129,20 +129,30 @@ impl Attributes {
 
 fn with_mode(ty: Type, mode: &str) -> Type {
     let signed = !matches!(&ty.kind, Kind::Int(kind) if !kind.signed());
-    let int = match mode {
+    if let Some(int) = int_mode(mode) {
+        return Type::int(if signed { int } else { int.unsigned() }).with_quals(ty.quals);
+    }
+    let float = match mode {
+        "HF" => FloatKind::Half,
+        "SF" => FloatKind::Float,
+        "DF" => FloatKind::Double,
+        "XF" => FloatKind::LongDouble,
+        "TF" => FloatKind::Quad,
+        _ => return ty,
+    };
+    Type::new(Kind::Float(float))
+}
+
+/// The signed integer of a machine mode.
+fn int_mode(mode: &str) -> Option<IntKind> {
+    Some(match mode {
         "QI" | "byte" => IntKind::SChar,
         "HI" => IntKind::Short,
         "SI" => IntKind::Int,
         "DI" | "word" | "pointer" | "unwind_word" => IntKind::Long,
         "TI" => IntKind::Int128,
-        "HF" => return Type::new(Kind::Float(FloatKind::Half)),
-        "SF" => return Type::new(Kind::Float(FloatKind::Float)),
-        "DF" => return Type::new(Kind::Float(FloatKind::Double)),
-        "XF" => return Type::new(Kind::Float(FloatKind::LongDouble)),
-        "TF" => return Type::new(Kind::Float(FloatKind::Quad)),
-        _ => return ty,
-    };
-    Type::int(if signed { int } else { int.unsigned() }).with_quals(ty.quals)
+        _ => return None,
+    })
 }
 
 /// What a list of specifiers says.
@@ -545,6 +555,7 @@ fn enum_type<C: TypeContext>(
         enumerators,
         packed: attributes.packed,
         underlying: attributes.underlying,
+        mode: attributes.mode.as_deref().and_then(int_mode),
     };
     cx.define_enum(tag, def)
 }

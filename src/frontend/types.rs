@@ -343,6 +343,8 @@ pub struct EnumDef {
     pub packed: bool,
     /// C23: `enum e : T`
     pub underlying: Option<Type>,
+    /// The signed integer of `mode(m)`.
+    pub mode: Option<IntKind>,
 }
 
 impl Type {

@@ -5,6 +5,7 @@
 
 use lang_c::ast;
 
+use super::lower::records::{self, Layouts};
 use super::lower::{Lowered, TypeCache, lower_function_with_statics, lower_object};
 use super::outline::Form;
 use super::scope::{DeclId, Scope, UnitScope};
@@ -101,4 +102,38 @@ fn add(
         program.objects.extend(lowered.map(|Lowered { body }| body));
     }
     Ok(())
+}
+
+/// The layouts of all types that a preprocessed text defines at file scope.
+pub fn layouts(text: &[u8], source: &str) -> Layouts {
+    with_stack(|| {
+        let share = Share::new();
+        let scope = UnitScope::new(&share, text, split(text, source, &Whole));
+        let cache = TypeCache::default();
+        let mut all = Layouts::default();
+        for id in scope.ids() {
+            if scope
+                .outline(id)
+                .is_none_or(|outline| outline.form != Form::Declaration)
+            {
+                continue;
+            }
+            let declaration = scope.declaration(id);
+            match declaration.and_then(|declaration| records::layouts(&declaration, &scope, &cache))
+            {
+                Ok(mut layouts) => {
+                    all.types.append(&mut layouts.types);
+                    all.constants.append(&mut layouts.constants);
+                    all.failures.append(&mut layouts.failures);
+                }
+                Err(reason) => {
+                    let line = scope.piece(id).map_or(0, |piece| piece.line);
+                    let file = scope.file(id).map_or("", |file| file.name.as_str());
+                    all.failures
+                        .push((format!("{file}:{line}"), reason.message));
+                }
+            }
+        }
+        all
+    })
 }

@@ -1,6 +1,7 @@
 //! `cassini debug`: every intermediate form of a function, printed.
 
 mod eval;
+mod layouts;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,6 +50,12 @@ enum Form {
         #[arg(long, default_value_t = 200_000_000)]
         steps: u64,
     },
+    /// The layouts of the types that a preprocessed unit defines
+    #[command(hide = true)]
+    Layouts {
+        /// A preprocessed unit
+        file: PathBuf,
+    },
     /// The summary, as `cassini query function`
     Summary {
         /// `name`, or `file::name`
@@ -59,6 +66,7 @@ enum Form {
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let folder = arguments.database.folder();
     match &arguments.form {
+        Form::Layouts { file } => return layouts::run(file),
         Form::Eval { file, steps } => return eval::run(file, *steps),
         Form::Summary { name } => query::function(&Reader::open(&folder)?, name)?,
         Form::Ir { name } => {

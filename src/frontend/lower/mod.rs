@@ -23,6 +23,7 @@ mod init;
 mod literal;
 mod names;
 mod operator;
+pub mod records;
 mod stmt;
 mod text;
 mod tidy;

@@ -261,7 +261,12 @@ impl Lowerer<'_> {
             (false, false) => &[UInt, ULong],
         };
         let holds = |kind: &&IntKind| kind.holds(least) && kind.holds(most);
-        let kind = choices.iter().find(holds).copied().unwrap_or(ULong);
+        let fitting = choices.iter().find(holds).copied().unwrap_or(ULong);
+        let kind = match def.mode {
+            Some(mode) if least < 0 => mode,
+            Some(mode) => mode.unsigned(),
+            None => fitting,
+        };
         let values = numbers
             .into_iter()
             .map(|value| {
@@ -270,7 +275,7 @@ impl Lowerer<'_> {
                     if Int.holds(value) {
                         Int
                     } else {
-                        kind.promoted()
+                        fitting.promoted()
                     },
                 )
             })
