@@ -8,7 +8,7 @@ use super::{Lowerer, TypeCache};
 use crate::frontend::declare::Lower;
 use crate::frontend::parse::Declaration;
 use crate::frontend::scope::{Scope, TagKind};
-use crate::frontend::types::{IntKind, Kind, Name, Type};
+use crate::frontend::types::{IntKind, Kind, Len, Name, Type};
 
 /// A type as the unit can name it, sizes in bytes.
 #[derive(Debug)]
@@ -58,12 +58,19 @@ pub fn layouts(declaration: &Declaration, scope: &dyn Scope, cache: &TypeCache) 
         named.push((ty.to_string(), ty));
     }
     for (name, ty) in &declared.typedefs {
-        if !matches!(ty.kind, Kind::Function(_) | Kind::Void | Kind::Tag(..)) {
+        if !matches!(ty.kind, Kind::Tag(..)) {
             named.push((name.to_string(), Type::new(Kind::Typedef(name.clone()))));
         }
     }
     named.sort_by(|a, b| a.0.cmp(&b.0));
     for (spelling, ty) in named {
+        // An incomplete type has no layout.
+        let resolved = lowerer.resolve(&ty)?;
+        let open_array = matches!(resolved.kind, Kind::Array(_, Len::Unknown));
+        let opaque = Lowerer::is_record(&resolved) && lowerer.record(&resolved)?.is_none();
+        if open_array || opaque || matches!(resolved.kind, Kind::Function(_) | Kind::Void) {
+            continue;
+        }
         lowerer.open(&mut out, spelling, &ty, 0);
     }
     let mut constants: Vec<&Name> = declared.enumerators.keys().collect();

@@ -9,7 +9,7 @@ use lang_c::span::Node;
 use super::condition::Branched;
 use super::names::Class;
 use super::value::{Operand, Repr, Value};
-use super::{Cleanup, Jump, LabelAt, Lowerer, PendingGoto, Switch};
+use super::{Cleanup, Jump, LabelAt, Lowerer};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::Type;
 use crate::ir::{Arg, BlockId, ExprId, StmtKind, TermKind, Ty};
@@ -92,7 +92,7 @@ impl Lowerer<'_> {
     }
 
     /// Calls cleanup functions, last declared first.
-    fn clean_up(&mut self, cleanups: &[Cleanup]) -> Lower<()> {
+    pub(super) fn clean_up(&mut self, cleanups: &[Cleanup]) -> Lower<()> {
         for cleanup in cleanups.iter().rev() {
             let addr = self.b.addr_local(cleanup.local);
             let arg = Value::scalar_of(addr, Type::pointer(cleanup.ty.clone()));
@@ -102,110 +102,12 @@ impl Lowerer<'_> {
     }
 
     /// The cleanups of the scopes beyond the outermost `keep`, outermost first.
-    fn cleanups_beyond(&self, keep: usize) -> Vec<Cleanup> {
+    pub(super) fn cleanups_beyond(&self, keep: usize) -> Vec<Cleanup> {
         self.scopes
             .iter()
             .skip(keep)
             .flat_map(|scope| scope.cleanups.iter().cloned())
             .collect()
-    }
-
-    // ---- jumps ----
-
-    fn jump(&mut self, node: &Node<Statement>, on: bool) -> Lower<()> {
-        self.at(node.span);
-        let wanted = |jump: &&Jump| !on || jump.to_continue.is_some();
-        let Some(jump) = self.jumps.iter().rev().find(wanted).cloned() else {
-            return lost("break or continue outside a loop");
-        };
-        let cleanups = self.cleanups_beyond(jump.scopes);
-        self.clean_up(&cleanups)?;
-        let target = if on { jump.to_continue } else { jump.to_break };
-        if let Some(target) = target {
-            self.b.goto(target);
-        }
-        Ok(())
-    }
-
-    pub fn goto_label(&mut self, label: &str) {
-        if self.b.dead() {
-            return;
-        }
-        let frames = self
-            .scopes
-            .iter()
-            .map(|scope| (scope.number, scope.cleanups.clone()))
-            .collect();
-        self.gotos.push(PendingGoto {
-            from: self.b.current(),
-            label: label.to_owned(),
-            frames,
-            pos: self.b.pos,
-        });
-        // The edge is drawn by `finish_jumps`; until then the block stays open.
-        let next = self.b.block();
-        self.b.switch_to(next);
-    }
-
-    /// `goto *e`: to any label whose address is taken.
-    pub fn computed_goto(&mut self) {
-        if !self.b.dead() {
-            self.computed.push(self.b.current());
-            let next = self.b.block();
-            self.b.switch_to(next);
-        }
-    }
-
-    /// `&&label`
-    pub fn take_label(&mut self, label: &str) {
-        if !self.addressed.iter().any(|known| known == label) {
-            self.addressed.push(label.to_owned());
-        }
-    }
-
-    /// Draws the edges of `goto`s, through the cleanups of the scopes that they leave.
-    pub fn finish_jumps(&mut self) -> Lower<()> {
-        for goto in std::mem::take(&mut self.gotos) {
-            let Some(LabelAt { block, frames }) = self.nearest_label(&goto) else {
-                return lost(format!("label {} is not defined", goto.label));
-            };
-            self.b.switch_to(goto.from);
-            self.b.pos = goto.pos;
-            for (depth, (number, cleanups)) in goto.frames.iter().enumerate().rev() {
-                let kept = match frames.get(depth) {
-                    Some((same, count)) if same == number => *count,
-                    _ => 0,
-                };
-                self.clean_up(cleanups.get(kept..).unwrap_or(&[]))?;
-            }
-            self.b.goto(block);
-        }
-        let mut targets = Vec::new();
-        for label in std::mem::take(&mut self.addressed) {
-            let defined = self.labels.get(&label);
-            targets.extend(defined.into_iter().flatten().map(|at| at.block));
-        }
-        for from in std::mem::take(&mut self.computed) {
-            let kind = match targets.as_slice() {
-                [] => TermKind::Unreachable,
-                _ => TermKind::Nondet(targets.clone()),
-            };
-            self.b.terminate_block(from, kind);
-        }
-        Ok(())
-    }
-
-    /// The definition of a label that shares most scopes with a `goto` to it.
-    fn nearest_label(&self, goto: &PendingGoto) -> Option<LabelAt> {
-        let shared = |at: &&LabelAt| {
-            let both = at.frames.iter().zip(&goto.frames);
-            both.take_while(|(label, goto)| label.0 == goto.0).count()
-        };
-        self.labels
-            .get(&goto.label)?
-            .iter()
-            .max_by_key(shared)
-            .cloned()
     }
 
     fn return_statement(
@@ -302,137 +204,6 @@ impl Lowerer<'_> {
             }
         }
         self.statement(&labeled.statement)
-    }
-
-    /// A block that the innermost `switch` goes to, entered by falling through as well.
-    fn switch_target(&mut self, live: bool) -> BlockId {
-        let block = self.b.block();
-        self.b.goto(block);
-        if live {
-            self.b.enter(block);
-        }
-        self.b.switch_to(block);
-        block
-    }
-
-    /// A case that any value may take.
-    fn unknown_case(&mut self) -> Lower<()> {
-        let Some(live) = self.switches.last().map(|switch| switch.live) else {
-            return lost("case outside switch");
-        };
-        let block = self.switch_target(live);
-        if let Some(switch) = self.switches.last_mut() {
-            switch.unknown.push(block);
-        }
-        Ok(())
-    }
-
-    fn case(&mut self, low: i128, high: i128) -> Lower<()> {
-        let Some(switch) = self.switches.last() else {
-            return lost("case outside switch");
-        };
-        let (ty, live) = (switch.ty, switch.live);
-        let convert = |value: i128| {
-            crate::ir::fold::value(crate::ir::fold::truncate(value.cast_unsigned(), ty), ty)
-        };
-        let (low, high) = (convert(low), convert(high));
-        if low > high {
-            return Ok(());
-        }
-        if let Some((value, _)) = switch.constant {
-            if (low..=high).contains(&value) {
-                let block = self.switch_target(live);
-                if let Some(switch) = self.switches.last_mut() {
-                    switch.cases.push((low, high, block));
-                }
-            }
-            return Ok(());
-        }
-        let block = self.switch_target(live);
-        if let Some(switch) = self.switches.last_mut() {
-            switch.cases.push((low, high, block));
-        }
-        Ok(())
-    }
-
-    fn switch_statement(&mut self, node: &ast::SwitchStatement) -> Lower<()> {
-        self.at(node.expression.span);
-        let value = self.value(&node.expression)?;
-        let value = self.promote(&value)?;
-        let crate::frontend::types::Kind::Int(kind) = self.resolve(&value.ty)?.kind else {
-            return lost("switch on a value that is no integer");
-        };
-        let expr = self.scalar(&value)?;
-        let from = self.b.current();
-        let end = self.b.block();
-        let constant = match self.b.constant(expr) {
-            Some(value) => {
-                let mut labels = Vec::new();
-                case_labels(&node.statement.node, &mut labels);
-                let mut matched = false;
-                for (low, high) in labels {
-                    let Ok(low) = self.integer_constant(low) else {
-                        continue;
-                    };
-                    let high = match high {
-                        Some(high) => self.integer_constant(high)?,
-                        None => low,
-                    };
-                    matched |= (low..=high).contains(&value);
-                }
-                Some((value, matched))
-            }
-            None => None,
-        };
-        self.switches.push(Switch {
-            ty: kind.ty(),
-            cases: Vec::new(),
-            unknown: Vec::new(),
-            default: None,
-            constant,
-            live: !self.b.dead(),
-        });
-        self.jumps.push(Jump {
-            to_break: Some(end),
-            to_continue: None,
-            scopes: self.scopes.len(),
-        });
-        let body = self.b.block();
-        self.b.switch_to(body);
-        let pos = self.b.pos;
-        let result = self.statement(&node.statement);
-        self.jumps.pop();
-        let switch = self.switches.pop();
-        result?;
-        self.b.goto(end);
-        let Some(mut switch) = switch else {
-            return lost("switch nesting");
-        };
-        let mut default = switch.default.unwrap_or(end);
-        self.b.pos = pos;
-        if !switch.unknown.is_empty() {
-            let any = self.b.block();
-            if switch.live {
-                self.b.enter(any);
-            }
-            switch.unknown.push(default);
-            self.b
-                .terminate_block(any, TermKind::Nondet(std::mem::take(&mut switch.unknown)));
-            default = any;
-        }
-        let term = if constant.is_some() {
-            TermKind::Goto(switch.cases.first().map_or(default, |case| case.2))
-        } else {
-            disjoint(&mut switch.cases);
-            TermKind::Switch {
-                value: expr,
-                cases: switch.cases,
-                default,
-            }
-        };
-        self.b.terminate_block(from, term);
-        self.b.switch_to(end);
-        Ok(())
     }
 
     // ---- if and loops ----
@@ -702,20 +473,6 @@ fn asm_input(value: &Value) -> Option<ExprId> {
     }
 }
 
-/// Sorts ranges and drops what an earlier range covers.
-fn disjoint(cases: &mut Vec<(i128, i128, BlockId)>) {
-    cases.sort_by_key(|case| case.0);
-    let mut next = i128::MIN;
-    cases.retain_mut(|(low, high, _)| {
-        *low = (*low).max(next);
-        if *low > *high {
-            return false;
-        }
-        next = high.saturating_add(1);
-        true
-    });
-}
-
 /// Whether control can enter a statement other than at its start.
 fn has_label(statement: &Statement) -> bool {
     match statement {
@@ -733,40 +490,5 @@ fn has_label(statement: &Statement) -> bool {
         Statement::DoWhile(node) => has_label(&node.node.statement.node),
         Statement::For(node) => has_label(&node.node.statement.node),
         _ => false,
-    }
-}
-
-type CaseLabel<'a> = (&'a Node<Expression>, Option<&'a Node<Expression>>);
-
-/// The case labels of a `switch` body, those of inner switches left out.
-fn case_labels<'a>(statement: &'a Statement, out: &mut Vec<CaseLabel<'a>>) {
-    match statement {
-        Statement::Labeled(labeled) => {
-            match &labeled.node.label.node {
-                ast::Label::Case(expr) => out.push((expr, None)),
-                ast::Label::CaseRange(range) => {
-                    out.push((&range.node.low, Some(&range.node.high)));
-                }
-                _ => {}
-            }
-            case_labels(&labeled.node.statement.node, out);
-        }
-        Statement::Compound(items) => {
-            for item in items {
-                if let ast::BlockItem::Statement(statement) = &item.node {
-                    case_labels(&statement.node, out);
-                }
-            }
-        }
-        Statement::If(node) => {
-            case_labels(&node.node.then_statement.node, out);
-            if let Some(els) = &node.node.else_statement {
-                case_labels(&els.node, out);
-            }
-        }
-        Statement::While(node) => case_labels(&node.node.statement.node, out),
-        Statement::DoWhile(node) => case_labels(&node.node.statement.node, out),
-        Statement::For(node) => case_labels(&node.node.statement.node, out),
-        _ => {}
     }
 }

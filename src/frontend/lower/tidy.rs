@@ -25,19 +25,10 @@ fn thread_jumps(blocks: &mut [Block]) {
             _ => None,
         })
         .collect();
-    let end = |mut id: BlockId| {
-        // An empty endless loop leads to itself: stop after as many steps as there are blocks.
-        for _ in 0..next.len() {
-            match next.get(id.index()).copied().flatten() {
-                Some(on) if on != id => id = on,
-                _ => break,
-            }
-        }
-        id
-    };
+    let ends = ends(&next);
     for block in blocks.iter_mut() {
         for target in block.term.successors_mut() {
-            *target = end(*target);
+            *target = ends[target.index()];
         }
         if let TermKind::Branch { then, els, .. } = block.term.kind
             && then == els
@@ -49,6 +40,35 @@ fn thread_jumps(blocks: &mut [Block]) {
             list.dedup();
         }
     }
+}
+
+/// Where following jumps from each block ends: at a block that does more, or, in an empty endless loop,
+/// at one of its blocks.
+fn ends(next: &[Option<BlockId>]) -> Vec<BlockId> {
+    const ON_PATH: BlockId = BlockId(u32::MAX);
+    let mut ends: Vec<Option<BlockId>> = vec![None; next.len()];
+    let mut path = Vec::new();
+    for start in 0..next.len() {
+        let mut at = start;
+        let end = loop {
+            match ends[at] {
+                Some(ON_PATH) => break BlockId(at as u32),
+                Some(end) => break end,
+                None => {}
+            }
+            ends[at] = Some(ON_PATH);
+            path.push(at);
+            match next[at] {
+                Some(on) => at = on.index(),
+                None => break BlockId(at as u32),
+            }
+        };
+        for at in path.drain(..) {
+            ends[at] = Some(end);
+        }
+    }
+    let known = |(at, end): (usize, Option<BlockId>)| end.unwrap_or(BlockId(at as u32));
+    ends.into_iter().enumerate().map(known).collect()
 }
 
 fn reachable(blocks: &[Block]) -> Vec<bool> {

@@ -251,6 +251,8 @@ fn mates(text: &[u8], tokens: &[Token]) -> Result<Mates, LossReason> {
                     run = 0;
                 }
             }
+            // In `for (;;)`, it ends nothing.
+            (Kind::Punct, b";") if open.last().is_some_and(|last| last.1 == b'(') => {}
             (Kind::Punct, b";" | b",") => run = 0,
             (Kind::Ident, b"else") => elses += 1,
             _ => {}
