@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::callgraph::Condensation;
 use super::contain::contained;
+use super::custody::Custody;
 use super::function::{self, CalleeView, Callees, FunctionResult, Options, Outcome, Statistics};
 use super::meter::Timings;
 use super::program::{CalleeRef, Function, FunctionId, Program};
@@ -63,6 +64,7 @@ pub struct Record {
     /// The key of the stored result, if there is one.
     pub key: Option<ResultKey>,
     pub findings: Vec<Finding>,
+    pub custody: Custody,
     pub statistics: Statistics,
 }
 
@@ -392,6 +394,7 @@ impl<'a> Run<'a> {
             .unwrap_or_else(|message| FunctionResult {
                 summary: Summary::default(),
                 findings: Vec::new(),
+                custody: Custody::default(),
                 outcome: Outcome::Failed(message),
                 statistics: Statistics::default(),
             })
@@ -402,6 +405,7 @@ impl<'a> Run<'a> {
             disposition,
             key: None,
             findings: Vec::new(),
+            custody: Custody::default(),
             statistics: Statistics::default(),
         };
         self.finish_with(id, face, record);
@@ -423,6 +427,7 @@ impl<'a> Run<'a> {
             disposition,
             key,
             findings: result.findings,
+            custody: result.custody,
             statistics: result.statistics,
         };
         self.finish_with(id, face, record);

@@ -158,14 +158,30 @@ impl<'a> Findings<'a> {
         state: &str,
         trace: Vec<TraceStep>,
     ) {
-        let Some(known) = self.property.rule(rule) else {
-            return;
-        };
         let same =
             |other: &Finding| (&*other.rule, &*other.file, other.line) == (rule, &*file, line);
         if self.found.iter().any(same) {
             return;
         }
+        let finding = self.finding(rule, (file, line, column), object, state, trace);
+        self.found.extend(finding);
+    }
+
+    /// Whether a finding about the object was made.
+    pub fn has_failed(&self, object: Object) -> bool {
+        self.failed.contains(&object)
+    }
+
+    /// A finding in the function; `None` for a rule that does not exist.
+    pub fn finding(
+        &self,
+        rule: &str,
+        (file, line, column): (String, u32, u32),
+        object: &str,
+        state: &str,
+        trace: Vec<TraceStep>,
+    ) -> Option<Finding> {
+        let known = self.property.rule(rule)?;
         let function = self.body.name.name.clone();
         let mut hash = blake3::Hasher::new();
         let mut part = |text: &str| {
@@ -180,7 +196,7 @@ impl<'a> Findings<'a> {
             part(&step.message);
         }
         let fingerprint = hash.finalize().to_hex()[..16].to_string();
-        self.found.push(Finding {
+        Some(Finding {
             rule: rule.to_string(),
             level: known.level,
             message: known.message_for(object, state, &function),
@@ -192,7 +208,7 @@ impl<'a> Findings<'a> {
             fingerprint,
             specification: None,
             trace,
-        });
+        })
     }
 }
 

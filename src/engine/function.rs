@@ -8,6 +8,8 @@ use rustc_hash::FxHashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::claims;
+use super::custody::Custody;
 use super::findings::Findings;
 use crate::ir::{Body, SymbolName};
 use crate::property::Property;
@@ -101,6 +103,7 @@ impl std::ops::AddAssign for Statistics {
 pub struct FunctionResult {
     pub summary: Summary,
     pub findings: Vec<Finding>,
+    pub custody: Custody,
     pub outcome: Outcome,
     pub statistics: Statistics,
 }
@@ -120,6 +123,7 @@ pub fn analyse(
     let mut result = FunctionResult {
         summary: Summary::default(),
         findings: Vec::new(),
+        custody: Custody::default(),
         outcome: Outcome::Analysed,
         statistics: Statistics::default(),
     };
@@ -138,7 +142,17 @@ pub fn analyse(
                 let exit = Exit::new(&mut exec, &state, value);
                 let mut exits = infer::exits(&mut exec, &state);
                 findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
-                result.summary = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
+                let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
+                result.custody = claims::custody(
+                    &mut exec,
+                    &exit,
+                    &exits,
+                    &inferred.summary,
+                    &inferred.row_paths,
+                    &findings,
+                    &mut queries,
+                );
+                result.summary = inferred.summary;
             }
             None => {
                 // Paths cut off at a loop's limit may come back after all.
@@ -156,6 +170,7 @@ pub fn analyse(
     }
     if let Some(reason) = exec.exhausted.take() {
         result.summary = Summary::default();
+        result.custody = Custody::default();
         result.findings.clear();
         result.outcome = match exec.out_of_time {
             true => Outcome::OutOfTime,

@@ -7,7 +7,9 @@
 
 pub mod analysis;
 pub mod callgraph;
+mod claims;
 mod contain;
+pub mod custody;
 mod doubt;
 pub mod findings;
 pub mod function;

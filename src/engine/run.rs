@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::analysis::{self, Record};
+use super::custody;
 use super::function::Options;
 use super::ledger::Ledger;
 use super::meter::{Meter, Timings};
@@ -320,6 +321,11 @@ impl analysis::Results for Tracked<'_> {
 
 /// The findings to report: those in functions of the tree's own files.
 fn findings(program: &Program, records: &[Option<Record>], root: &Path) -> Vec<Finding> {
+    let unmet = custody::settle(program, records);
+    let unmet = unmet
+        .into_iter()
+        .filter(|(id, _)| program.function(*id).own)
+        .map(|(_, finding)| finding);
     let own = program
         .functions
         .iter()
@@ -327,5 +333,5 @@ fn findings(program: &Program, records: &[Option<Record>], root: &Path) -> Vec<F
         .filter(|(function, _)| function.own)
         .filter_map(|(_, record)| record.as_ref())
         .flat_map(|record| record.findings.iter().cloned());
-    report::arrange(own.collect(), root)
+    report::arrange(own.chain(unmet).collect(), root)
 }

@@ -175,6 +175,8 @@ struct MachineRow {
     /// The first state where it is missing.
     initial: Option<Spanned<String>>,
     inconsistent_exit: Option<Spanned<String>>,
+    held_on_exit: Option<Spanned<String>>,
+    unheld_release: Option<Spanned<String>>,
     operations: BTreeMap<Spanned<String>, Spanned<TargetRow>>,
 }
 
@@ -275,14 +277,17 @@ fn add_machine(
             None => document.error(state.span(), no_such_state(state.get_ref(), &states)),
         }
     }
-    let mut inconsistent_exit = None;
-    if let Some(rule) = row.inconsistent_exit {
+    let mut rule = |rule: Option<Spanned<String>>| {
+        let rule = rule?;
         if known_rule(rule.get_ref()) {
-            inconsistent_exit = Some(rule.into_inner());
-        } else {
-            document.error(rule.span(), format!("no rule `{}`", rule.get_ref()));
+            return Some(rule.into_inner());
         }
-    }
+        document.error(rule.span(), format!("no rule `{}`", rule.get_ref()));
+        None
+    };
+    let inconsistent_exit = rule(row.inconsistent_exit);
+    let held_on_exit = rule(row.held_on_exit);
+    let unheld_release = rule(row.unheld_release);
     let mut operations = BTreeMap::new();
     for (operation, targets) in row.operations {
         if let Some(targets) =
@@ -297,6 +302,8 @@ fn add_machine(
         initial,
         operations,
         inconsistent_exit,
+        held_on_exit,
+        unheld_release,
     });
 }
 

@@ -38,6 +38,10 @@ pub struct Machine {
     pub operations: BTreeMap<String, Vec<Target>>,
     /// The rule for exits in different states without an observable difference (Type B), if any.
     pub inconsistent_exit: Option<String>,
+    /// The rule for an object that a function takes and that neither it nor any caller gives back.
+    pub held_on_exit: Option<String>,
+    /// The rule for an object that a function gives back and that neither it nor any caller has taken.
+    pub unheld_release: Option<String>,
 }
 
 /// A rule of a checker; its documentation is the manual page shown by `cassini explain`.

@@ -139,9 +139,10 @@ impl Results for Database {
     }
 
     fn put(&self, key: ResultKey, result: &FunctionResult) {
-        let (Ok(summary), Ok(findings)) = (
+        let (Ok(summary), Ok(findings), Ok(custody)) = (
             postcard::to_stdvec(&result.summary),
             postcard::to_stdvec(&result.findings),
+            postcard::to_stdvec(&result.custody),
         ) else {
             return;
         };
@@ -158,6 +159,7 @@ impl Results for Database {
             reason,
             summary,
             findings,
+            custody,
             statistics: result.statistics,
         });
     }
@@ -193,7 +195,7 @@ pub(super) fn read_result(
 ) -> Result<Option<FunctionResult>, rusqlite::Error> {
     connection
         .prepare_cached(
-            "SELECT outcome, reason, summary, findings, blocks, terms, queries, solver_calls
+            "SELECT outcome, reason, summary, findings, custody, blocks, terms, queries, solver_calls
              FROM results WHERE key = ?1",
         )?
         .query_row([key.0], |row| {
@@ -205,16 +207,17 @@ pub(super) fn read_result(
             Ok(FunctionResult {
                 summary: blob(row, 2)?,
                 findings: blob(row, 3)?,
+                custody: blob(row, 4)?,
                 outcome: match outcome.as_str() {
                     "analysed" => Outcome::Analysed,
                     "out of budget" => Outcome::OutOfBudget(reason),
                     _ => Outcome::Failed(reason),
                 },
                 statistics: Statistics {
-                    blocks: count(4)?,
-                    terms: count(5)?,
-                    queries: count(6)?,
-                    solver_calls: count(7)?,
+                    blocks: count(5)?,
+                    terms: count(6)?,
+                    queries: count(7)?,
+                    solver_calls: count(8)?,
                 },
             })
         })

@@ -20,6 +20,7 @@ const TABLES: &str = "
         reason TEXT,
         summary BLOB NOT NULL,      -- postcard
         findings BLOB NOT NULL,     -- postcard
+        custody BLOB NOT NULL,      -- postcard
         blocks INTEGER NOT NULL, terms INTEGER NOT NULL,
         queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL
     );

@@ -21,6 +21,7 @@ pub enum Message {
         reason: Option<String>,
         summary: Vec<u8>,
         findings: Vec<u8>,
+        custody: Vec<u8>,
         statistics: Statistics,
     },
     Finished {
@@ -131,11 +132,12 @@ impl Batch {
                 reason,
                 summary,
                 findings,
+                custody,
                 statistics,
             } => self
                 .connection
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                    "INSERT OR REPLACE INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 )?
                 .execute(params![
                     key.0,
@@ -143,6 +145,7 @@ impl Batch {
                     reason,
                     summary,
                     findings,
+                    custody,
                     statistics.blocks.cast_signed(),
                     statistics.terms.cast_signed(),
                     statistics.queries.cast_signed(),

@@ -15,11 +15,11 @@ use smallvec::SmallVec;
 
 use super::convert::RESULT;
 use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject};
-use crate::ir::{POINTER_BITS, Ty};
+use crate::ir::{POINTER_BITS, SymbolName, Ty};
 use crate::property::Target;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{OpEvent, Site};
+use crate::symbolic::log::{OpEvent, Site, Source};
 use crate::symbolic::memory::Origin;
 use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
@@ -32,6 +32,7 @@ pub struct CallSite<'c> {
     /// Bits of the result, `None` for void and records.
     pub result_width: Option<u16>,
     pub text: &'c str,
+    pub callee: &'c Arc<SymbolName>,
     /// Call sites down to this one, inclusive.
     pub stack: Vec<Site>,
 }
@@ -110,14 +111,23 @@ pub fn apply(
         let Some(machine) = exec.machine(&object.machine) else {
             continue;
         };
-        let rows: Vec<(&Row, Guard)> = summary
-            .rows
-            .iter()
-            .filter(|row| row.object as usize == index)
-            .map(|row| {
+        let rows: Vec<Enabled<'_>> = (0..)
+            .zip(&summary.rows)
+            .filter(|(_, row)| row.object as usize == index)
+            .map(|(number, row)| {
                 let entry = cube(exec, &row.incond, &inputs);
                 let exit = cube(exec, &row.outcond, &outputs);
-                (row, exec.formula.guards.and(entry, exit))
+                // A primitive has no inside.
+                let inferred = !row.trace.is_empty();
+                Enabled {
+                    row,
+                    guard: exec.formula.guards.and(entry, exit),
+                    source: inferred.then(|| Source {
+                        callee: site.callee.clone(),
+                        object: row.object,
+                        row: number,
+                    }),
+                }
             })
             .collect();
         for &(guard, loc) in &objects[index] {
@@ -191,6 +201,14 @@ fn assume_made_by_callee(
     }
 }
 
+/// A row at a call site.
+struct Enabled<'s> {
+    row: &'s Row,
+    /// Its conditions.
+    guard: Guard,
+    source: Option<Source>,
+}
+
 /// Moves one object along the rows that are enabled, under `place`, the guard of its being the one
 /// that the callee operates on.
 fn transition(
@@ -198,7 +216,7 @@ fn transition(
     state: &mut State,
     object: Object,
     place: Guard,
-    rows: &[(&Row, Guard)],
+    rows: &[Enabled<'_>],
     site: &CallSite<'_>,
 ) {
     let before = match state.objects.get(&object) {
@@ -229,7 +247,7 @@ fn transition(
             feasible = exec.formula.guards.or(feasible, here);
             continue;
         };
-        let enabled = rows.iter().filter(|(row, _)| row.from == from);
+        let enabled = rows.iter().filter(|enabled| enabled.row.from == from);
         if enabled.clone().next().is_none() {
             after.add(&mut exec.formula, status, here);
             feasible = exec.formula.guards.or(feasible, here);
@@ -237,8 +255,9 @@ fn transition(
         }
         let mut left = here;
         let (moves, errors): (Vec<_>, Vec<_>) =
-            enabled.partition(|(row, _)| matches!(row.to, Target::State(_)));
-        let log = |exec: &mut Executor<'_>, row: &Row, guard: Guard| -> u32 {
+            enabled.partition(|enabled| matches!(enabled.row.to, Target::State(_)));
+        let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
+            let row = enabled.row;
             let paths = exec.formula.guards.and(state.guard, guard);
             let touched = exec.formula.guards.and(paths, before.touched);
             let (to, rule) = match &row.to {
@@ -253,6 +272,7 @@ fn transition(
                 from: status,
                 to,
                 rule,
+                source: enabled.source.clone(),
                 stack: site.stack.clone(),
                 text: text.clone(),
                 name: name.clone(),
@@ -261,10 +281,10 @@ fn transition(
             exec.log.ops.len() as u32 - 1
         };
         let mut failures = Vec::new();
-        for (row, enabled) in errors {
-            let guard = exec.formula.guards.and(here, enabled);
+        for enabled in errors {
+            let guard = exec.formula.guards.and(here, enabled.guard);
             feasible = exec.formula.guards.or(feasible, guard);
-            if row.reported {
+            if enabled.row.reported {
                 continue;
             }
             // Whether the state was made here or by the caller: two different mistakes.
@@ -272,12 +292,13 @@ fn transition(
             let theirs = exec.formula.guards.and_not(guard, before.touched);
             for guard in [ours, theirs] {
                 if guard != Guard::FALSE {
-                    failures.push((log(exec, row, guard), guard));
+                    failures.push((log(exec, enabled, guard), guard));
                 }
             }
         }
-        for (row, enabled) in moves {
-            let guard = exec.formula.guards.and(left, enabled);
+        for enabled in moves {
+            let row = enabled.row;
+            let guard = exec.formula.guards.and(left, enabled.guard);
             if guard == Guard::FALSE {
                 continue;
             }
@@ -287,7 +308,7 @@ fn transition(
                 _ => from,
             };
             if !row.reported {
-                log(exec, row, guard);
+                log(exec, enabled, guard);
             }
             after.add(&mut exec.formula, Status::At(to), guard);
             if row.touched {

@@ -301,6 +301,17 @@ impl Converter {
                 }
             }
             Node::Var(var) => self.variable(exec, var, width, budget),
+            // What there is to choose from matters more than when.
+            Node::Op { op: Op::Ite, args } => {
+                let then = self.expr_within(exec, args[1], budget)?;
+                let els = self.expr_within(exec, args[2], budget)?;
+                let condition = self.expr_within(exec, args[0], budget)?;
+                Some(IExpr::Op {
+                    op: Op::Ite,
+                    width,
+                    args: vec![condition, then, els],
+                })
+            }
             Node::Op { op, args } => {
                 let mut converted = Vec::with_capacity(args.len());
                 for arg in args {

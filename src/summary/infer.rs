@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::convert::{Converter, Handle, handles};
 use super::predicates::{Predicate, Side, select};
-use super::{Cube, IExpr, IObj, Modified, Row, Summary, SummaryObject, When};
+use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject, When};
 use crate::engine::witness;
 use crate::property::{StateId, Target};
 use crate::sat::Model;
@@ -206,6 +206,12 @@ pub trait Feasible {
     fn possible(&mut self, exec: &mut Executor<'_>, guard: Guard) -> bool;
 }
 
+/// A summary, and for each of its rows the object and the paths in the execution that it was made from.
+pub struct Inferred {
+    pub summary: Summary,
+    pub row_paths: Vec<(Object, Guard)>,
+}
+
 /// Figure 10.
 pub fn infer(
     exec: &mut Executor<'_>,
@@ -213,7 +219,8 @@ pub fn infer(
     exits: &[Exits],
     params: Vec<String>,
     queries: &mut dyn Feasible,
-) -> Summary {
+) -> Inferred {
+    let mut row_paths = Vec::new();
     let mut summary = Summary {
         params,
         ..Summary::default()
@@ -249,7 +256,8 @@ pub fn infer(
             machine,
             optional,
         });
-        rows(exec, &mut summary, index, object, &chosen, queries);
+        let paths = rows(exec, &mut summary, index, object, &chosen, queries);
+        row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
     }
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
@@ -261,7 +269,7 @@ pub fn infer(
     summary.result = exit.result.and_then(|term| converter.expr(exec, term));
     summary.modified = modified(exec, &mut converter, exit);
     forget_lone_unknowns(&mut summary);
-    summary
+    Inferred { summary, row_paths }
 }
 
 /// An unknown says nothing as a value by itself, unless something else depends on it, too.
@@ -285,7 +293,8 @@ fn forget_lone_unknowns(summary: &mut Summary) {
     }
 }
 
-/// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter.
+/// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter; and
+/// the paths of each.
 fn rows(
     exec: &mut Executor<'_>,
     summary: &mut Summary,
@@ -293,7 +302,8 @@ fn rows(
     exits: &Exits,
     chosen: &[Predicate],
     queries: &mut dyn Feasible,
-) {
+) -> Vec<Guard> {
+    let mut made: Vec<(Row, Guard)> = Vec::new();
     // Columns of the summary's predicate lists for the chosen predicates.
     let mut columns = Vec::new();
     for predicate in chosen {
@@ -342,7 +352,7 @@ fn rows(
                     Side::Output => outcond[column] = *wanted,
                 }
             }
-            summary.rows.push(Row {
+            let row = Row {
                 object: index,
                 incond,
                 from: *from,
@@ -351,22 +361,23 @@ fn rows(
                 touched,
                 reported: *reported,
                 trace,
-            });
+            };
+            made.push((row, guard));
         }
     }
     // Rows of one object in the order that application prefers: what leaves the object as it was
     // before what changes it, failures last.
-    let first = summary.rows.iter().position(|row| row.object == index);
-    if let Some(first) = first {
-        summary.rows[first..].sort_by_key(|row| {
-            let kind = match &row.to {
-                Target::State(to) if *to == row.from => 0,
-                Target::State(_) => 1,
-                Target::Error(_) => 2,
-            };
-            (row.reported, kind)
-        });
-    }
+    made.sort_by_key(|(row, _)| {
+        let kind = match &row.to {
+            Target::State(to) if *to == row.from => 0,
+            Target::State(_) => 1,
+            Target::Error(_) => 2,
+        };
+        (row.reported, kind)
+    });
+    let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
+    summary.rows.extend(rows);
+    paths
 }
 
 fn enumerate(
@@ -425,16 +436,20 @@ fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>)
             RegionKind::Symbol(_) | RegionKind::Environment { .. }
         )
     });
+    let mut named: Vec<_> = cells
+        .into_iter()
+        .filter_map(|cell| Some((converter.object(exec, cell.0)?, cell)))
+        .filter(|(object, _)| !object.root.is_received())
+        .collect();
+    // Out-parameters first: they tell the caller what happened.
+    named.sort_by_key(|(object, _)| {
+        let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
+        (!out, object.path.len())
+    });
     let mut modified = Vec::new();
-    for (loc, size, value) in cells {
+    for (object, (loc, size, value)) in named {
         if modified.len() >= MAX_MODIFIED {
             break;
-        }
-        let Some(object) = converter.object(exec, loc) else {
-            continue;
-        };
-        if object.root.is_received() {
-            continue;
         }
         let whole = value.filter(|&term| u64::from(exec.formula.terms.width(term)) == size * 8);
         if let Some(term) = whole

@@ -193,6 +193,19 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
     }
 }
 
+/// Where a result says that the function has failed: it is negative, an error pointer or null. `None` for
+/// a result that cannot say so.
+pub fn failure(exec: &mut Executor<'_>, result: Term) -> Option<Guard> {
+    let width = exec.formula.terms.width(result);
+    if width < 32 {
+        return None;
+    }
+    let terms = &mut exec.formula.terms;
+    let zero = terms.constant(0, width);
+    let negative = terms.slt(result, zero);
+    Some(exec.formula.guard_of(negative))
+}
+
 /// Whether a value is one of the choices of a term.
 fn is_choice_of(exec: &Executor<'_>, term: Term, value: Term, depth: u32) -> bool {
     match exec.formula.terms.node(term) {

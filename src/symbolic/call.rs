@@ -64,6 +64,7 @@ impl Executor<'_> {
                             args: &args,
                             result_width: width,
                             text: &call.text,
+                            callee: &Arc::new(name),
                             stack,
                         };
                         let result = apply::apply(self, state, &summary, &call_site);

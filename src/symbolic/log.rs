@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::guard::Guard;
 use super::state::{Object, Status};
+use crate::ir::SymbolName;
 use crate::report::TraceStep;
 
 /// A place in the source within a function.
@@ -46,6 +47,8 @@ pub struct OpEvent {
     pub to: Option<Status>,
     /// The rule broken, if this is a failure that is reported.
     pub rule: Option<String>,
+    /// The callee's row, unless it is a primitive's.
+    pub source: Option<Source>,
     /// Call sites from the analysed function's own frame down to the operation.
     pub stack: Vec<Site>,
     /// The call as the source shows it.
@@ -54,6 +57,14 @@ pub struct OpEvent {
     pub name: String,
     /// What happens within the callee.
     pub inside: Arc<[TraceStep]>,
+}
+
+/// A row of a callee's summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub callee: Arc<SymbolName>,
+    pub object: u32,
+    pub row: u32,
 }
 
 #[derive(Clone, Debug)]

@@ -1,0 +1,317 @@
+//! What a finished execution says about custody ([`super::custody`]).
+//!
+//! In: the log, the exits of each object, the summary with the paths of its rows. Out: the function's
+//! claims, each with the finding that it becomes if nobody meets it, and what it does with its callees'.
+
+use super::custody::{Claim, Custody, Kind, Place, Use};
+use super::findings::Findings;
+use super::{doubt, witness};
+use crate::ir::SymbolName;
+use crate::property::{Machine, StateId, Target};
+use crate::summary::Summary;
+use crate::summary::infer::{Exit, Exits, Feasible};
+use crate::summary::predicates;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::OpEvent;
+use crate::symbolic::state::{Object, Status};
+
+/// Collects a function's custody. `rows` are the summary's rows' objects and paths.
+pub fn custody(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    exits: &[Exits],
+    summary: &Summary,
+    rows: &[(Object, Guard)],
+    findings: &Findings<'_>,
+    queries: &mut dyn Feasible,
+) -> Custody {
+    let mut custody = Custody::default();
+    for object in exits {
+        if findings.has_failed(object.object) || exec.regions.is_local(object.object.loc.region) {
+            continue;
+        }
+        kept(
+            exec,
+            exit,
+            object,
+            summary,
+            rows,
+            findings,
+            queries,
+            &mut custody,
+        );
+        needed(exec, object, summary, rows, findings, queries, &mut custody);
+    }
+    uses(exec, exits, summary, rows, &mut custody);
+    custody
+}
+
+/// The exits with an object held that was not on entry.
+#[allow(clippy::too_many_arguments)]
+fn kept(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    exits: &Exits,
+    summary: &Summary,
+    rows: &[(Object, Guard)],
+    findings: &Findings<'_>,
+    queries: &mut dyn Feasible,
+    custody: &mut Custody,
+) {
+    let machine = machine(exec, exits.object);
+    let Some(rule) = machine.held_on_exit.clone() else {
+        return;
+    };
+    let initial = machine.initial;
+    let given_back = doubt::given_back_as_another(exec, exits.object, initial);
+    let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
+    for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
+        let Target::State(to) = row.to else { continue };
+        if *object == exits.object && row.from == initial && to != initial && !row.reported {
+            let place = Place {
+                kind: Kind::Kept,
+                index: index as u32,
+            };
+            exits_kept.push((Some(place), to, *paths));
+        }
+    }
+    let named = rows.iter().any(|(object, _)| *object == exits.object);
+    if !named {
+        let states = machine.state_ids().filter(|&state| state != initial);
+        exits_kept.extend(states.map(|to| (None, to, exits.paths(initial, to))));
+    }
+    let fails = failure(exec, exit);
+    for (place, to, paths) in exits_kept {
+        let paths = exec.formula.guards.and_not(paths, given_back);
+        if paths == Guard::FALSE {
+            continue;
+        }
+        let Some(model) = queries.model(exec, paths) else {
+            continue;
+        };
+        let Some(site) = witness::returns(exec, &model).cloned() else {
+            continue;
+        };
+        let name = exec.name_of(exits.object.loc);
+        let mut trace = witness::path(exec, &model, exits.object, paths, None);
+        trace.push(witness::return_step(
+            exec,
+            &name,
+            &site,
+            exits.object,
+            &Target::State(to),
+        ));
+        let source = exec.log.ops.iter().rev().find(|event| {
+            let moved = event.to == Some(Status::At(to)) && event.from != Status::At(to);
+            event.object == exits.object && moved && model.eval_guard(&exec.formula, event.guard)
+        });
+        let inherited = source.and_then(|event| event.claim(Kind::Kept));
+        let at = (site.site.file.to_string(), site.site.line, site.site.column);
+        let state = machine.state_name(to).to_string();
+        if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
+            custody.claims.push(Claim {
+                kind: Kind::Kept,
+                place,
+                class: class(exec, exits.object, &name),
+                inherited,
+                on_failure: on_failure(exec, exits, initial, paths, fails, queries),
+                finding,
+            });
+        }
+    }
+}
+
+/// The objects that the function gives back and has not taken.
+fn needed(
+    exec: &mut Executor<'_>,
+    exits: &Exits,
+    summary: &Summary,
+    rows: &[(Object, Guard)],
+    findings: &Findings<'_>,
+    queries: &mut dyn Feasible,
+    custody: &mut Custody,
+) {
+    let machine = machine(exec, exits.object);
+    let Some(rule) = machine.unheld_release.clone() else {
+        return;
+    };
+    let initial = machine.initial;
+    let given_back = exits
+        .moves
+        .iter()
+        .any(|entry| entry.from != initial && entry.to == Target::State(initial));
+    if !given_back {
+        return;
+    }
+    let row = rows.iter().position(|(object, _)| *object == exits.object);
+    let place = row.map(|row| Place {
+        kind: Kind::Needed,
+        index: summary.rows[row].object,
+    });
+    for index in 0..exec.log.ops.len() {
+        let event = &exec.log.ops[index];
+        let release = event.object == exits.object
+            && event.from == Status::At(initial)
+            && event.to.is_none()
+            && event.rule.is_some();
+        if !release {
+            continue;
+        }
+        let untouched = exec.formula.guards.and_not(event.guard, event.touched);
+        let untouched = exec.apart(exits.object, untouched);
+        if untouched == Guard::FALSE {
+            continue;
+        }
+        let Some(model) = queries.model(exec, untouched) else {
+            continue;
+        };
+        let event = &exec.log.ops[index];
+        let (name, inherited) = (event.name.clone(), event.claim(Kind::Needed));
+        let Some(at) = event.stack.first() else {
+            return;
+        };
+        let at = (at.file.to_string(), at.line, at.column);
+        let trace = witness::path(exec, &model, exits.object, untouched, Some(index));
+        let state = machine.state_name(initial).to_string();
+        if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
+            custody.claims.push(Claim {
+                kind: Kind::Needed,
+                place,
+                class: class(exec, exits.object, &name),
+                inherited,
+                on_failure: false,
+                finding,
+            });
+        }
+        return;
+    }
+}
+
+/// What becomes of callees' claims.
+fn uses(
+    exec: &mut Executor<'_>,
+    exits: &[Exits],
+    summary: &Summary,
+    rows: &[(Object, Guard)],
+    custody: &mut Custody,
+) {
+    for index in 0..exec.log.ops.len() {
+        let event = exec.log.ops[index].clone();
+        // On paths that are cut off nothing is said of what follows.
+        if !exits.iter().any(|exit| exit.object == event.object) {
+            continue;
+        }
+        let initial = Status::At(machine(exec, event.object).initial);
+        let kept = event.from == initial && event.to.is_some_and(|to| to != initial);
+        let needed = event.from != initial && event.to == Some(initial);
+        let unmet = event.from == initial && event.to.is_none();
+        if kept && let Some(claim) = event.claim(Kind::Kept) {
+            let mut found = false;
+            for later in &exec.log.ops[index + 1..] {
+                let released = later.object == event.object
+                    && later.to == Some(initial)
+                    && Some(later.from) == event.to;
+                if released && !exec.formula.guards.excludes(event.guard, later.guard) {
+                    custody.uses.insert((claim.clone(), Use::Met));
+                    found = true;
+                    break;
+                }
+            }
+            for (at, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
+                let held = *object == event.object
+                    && Status::At(row.from) == initial
+                    && matches!(row.to, Target::State(to) if Status::At(to) != initial);
+                if held && !exec.formula.guards.excludes(event.guard, *paths) {
+                    let place = Place {
+                        kind: Kind::Kept,
+                        index: at as u32,
+                    };
+                    custody.uses.insert((claim.clone(), Use::HandedOn(place)));
+                    found = true;
+                }
+            }
+            if !found && !exec.regions.is_local(event.object.loc.region) {
+                custody.uses.insert((claim, Use::Left));
+            }
+        } else if (needed || unmet)
+            && let Some(claim) = event.claim(Kind::Needed)
+        {
+            let untouched = exec.formula.guards.and_not(event.guard, event.touched);
+            if event.touched != Guard::FALSE {
+                custody.uses.insert((claim.clone(), Use::Met));
+            }
+            if untouched != Guard::FALSE {
+                let row = rows.iter().position(|(object, _)| *object == event.object);
+                let usage = match row {
+                    Some(row) => Use::HandedOn(Place {
+                        kind: Kind::Needed,
+                        index: summary.rows[row].object,
+                    }),
+                    // Found where the caller's callers cannot look: who knows.
+                    None => Use::Met,
+                };
+                custody.uses.insert((claim, usage));
+            }
+        }
+    }
+}
+
+/// Where the function's result says that it has failed.
+fn failure(exec: &mut Executor<'_>, exit: &Exit<'_>) -> Option<Guard> {
+    let result = exit.result?;
+    let fails = predicates::failure(exec, result)?;
+    (fails != Guard::FALSE && fails != Guard::TRUE).then_some(fails)
+}
+
+/// Whether the object is kept only where the function fails, and given back where it succeeds.
+fn on_failure(
+    exec: &mut Executor<'_>,
+    exits: &Exits,
+    initial: StateId,
+    kept: Guard,
+    fails: Option<Guard>,
+    queries: &mut dyn Feasible,
+) -> bool {
+    let Some(fails) = fails else { return false };
+    let succeeding = exec.formula.guards.and_not(kept, fails);
+    if queries.possible(exec, succeeding) {
+        return false;
+    }
+    let mut moved = Guard::FALSE;
+    for index in 0..exec.log.ops.len() {
+        let event = &exec.log.ops[index];
+        if event.object == exits.object && event.to.is_some_and(|to| to != event.from) {
+            moved = exec.formula.guards.or(moved, event.guard);
+        }
+    }
+    let back = exits.paths(initial, initial);
+    let back = exec.formula.guards.and(back, moved);
+    let back = exec.formula.guards.and_not(back, fails);
+    queries.model(exec, back).is_some()
+}
+
+/// The machine and the member or global that an object is.
+fn class(exec: &Executor<'_>, object: Object, name: &str) -> Option<String> {
+    let member = name.rsplit(['>', '.']).next()?;
+    let member = member.split('[').next()?;
+    let known = member.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let machine = &machine(exec, object).name;
+    (known && !member.is_empty()).then(|| format!("{machine} {member}"))
+}
+
+fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
+    exec.machines[usize::from(object.machine.0)]
+}
+
+impl OpEvent {
+    /// The callee's claim that this operation is, if it is one of a callee's.
+    fn claim(&self, kind: Kind) -> Option<super::custody::CalleeClaim> {
+        let source = self.source.as_ref()?;
+        let index = match kind {
+            Kind::Kept => source.row,
+            Kind::Needed => source.object,
+        };
+        Some((SymbolName::clone(&source.callee), Place { kind, index }))
+    }
+}

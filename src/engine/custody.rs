@@ -1,0 +1,229 @@
+//! Who gives an object back: findings that no function shows by itself.
+//!
+//! In: for each function its claims (it returns with an object held that it took; it gives back one that
+//! it has not taken) and what it does with its callees' claims. Out: findings for the claims that
+//! nobody meets.
+//!
+//! A claim is met if some caller does the other half, or hands it on to a caller of its own that does. At
+//! a function that nobody calls (an entry of an operations table, an exported function) it is met if
+//! another such function of the program has the other half for an object of the same class: `start` and
+//! `stop` of one table. Of a chain of claims that are not met the innermost is reported: one cause, one
+//! report.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use super::analysis::{Disposition, Record};
+use super::program::{FunctionId, Program};
+use crate::ir::SymbolName;
+use crate::report::Finding;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Kind {
+    /// Returns with an object held that was not on entry.
+    Kept,
+    /// Gives back an object that must be held on entry.
+    Needed,
+}
+
+impl Kind {
+    fn other_half(self) -> Kind {
+        match self {
+            Kind::Kept => Kind::Needed,
+            Kind::Needed => Kind::Kept,
+        }
+    }
+}
+
+/// Where a claim stands in a function's summary: a row for what is kept, an object for what is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    pub kind: Kind,
+    pub index: u32,
+}
+
+/// A callee's claim.
+pub type CalleeClaim = (SymbolName, Place);
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub kind: Kind,
+    /// `None`: callers have no name for the object.
+    pub place: Option<Place>,
+    /// What kind of object it is, by its machine and the name of the member or global; `None` for one
+    /// that is known by a pointer only.
+    pub class: Option<String>,
+    /// The callee's claim that this one comes from.
+    pub inherited: Option<CalleeClaim>,
+    /// The object is kept where the function fails, and given back where it succeeds.
+    pub on_failure: bool,
+    /// What to report if it is not met.
+    pub finding: Finding,
+}
+
+/// What a function does with a callee's claim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Use {
+    /// It has the other half.
+    Met,
+    /// It is a claim of its own to its callers.
+    HandedOn(Place),
+    /// Neither.
+    Left,
+}
+
+/// A function's part in the question who gives what back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Custody {
+    pub claims: Vec<Claim>,
+    pub uses: BTreeSet<(CalleeClaim, Use)>,
+}
+
+/// The findings for claims that nobody meets.
+pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId, Finding)> {
+    let settlement = Settlement::new(program, records);
+    let mut findings = Vec::new();
+    for (index, record) in records.iter().enumerate() {
+        let Some(record) = record else { continue };
+        let id = FunctionId(index as u32);
+        for claim in &record.custody.claims {
+            if !settlement.is_met(id, claim) && !settlement.comes_from_a_callee(id, claim) {
+                findings.push((id, claim.finding.clone()));
+            }
+        }
+    }
+    findings
+}
+
+type Node = (FunctionId, Place);
+
+struct Settlement<'p> {
+    program: &'p Program,
+    /// What callers do with each claim.
+    uses: FxHashMap<Node, Vec<(FunctionId, &'p Use)>>,
+    claims: FxHashMap<Node, &'p Claim>,
+    /// Functions that are called by one whose analysis came to no end, or by none at all.
+    unknown_callers: FxHashSet<FunctionId>,
+    called: FxHashSet<FunctionId>,
+    /// The classes that functions without callers keep or need.
+    entries: FxHashSet<(Kind, &'p str)>,
+}
+
+impl<'p> Settlement<'p> {
+    fn new(program: &'p Program, records: &'p [Option<Record>]) -> Self {
+        let mut settlement = Settlement {
+            program,
+            uses: FxHashMap::default(),
+            claims: FxHashMap::default(),
+            unknown_callers: FxHashSet::default(),
+            called: FxHashSet::default(),
+            entries: FxHashSet::default(),
+        };
+        for (index, function) in program.functions.iter().enumerate() {
+            let caller = FunctionId(index as u32);
+            let record = records.get(index).and_then(Option::as_ref);
+            let known = record.is_some_and(|record| {
+                matches!(
+                    record.disposition,
+                    Disposition::Analysed | Disposition::NoOp
+                )
+            });
+            for callee in function.callees.iter().filter_map(|callee| callee.function) {
+                if callee != caller {
+                    settlement.called.insert(callee);
+                }
+                if !known {
+                    settlement.unknown_callers.insert(callee);
+                }
+            }
+            let Some(record) = record else { continue };
+            for claim in &record.custody.claims {
+                if let Some(place) = claim.place {
+                    settlement.claims.insert((caller, place), claim);
+                }
+            }
+            for ((name, place), usage) in &record.custody.uses {
+                if let Some(callee) = function.callee(name).and_then(|callee| callee.function) {
+                    let users = settlement.uses.entry((callee, *place)).or_default();
+                    users.push((caller, usage));
+                }
+            }
+        }
+        for (index, record) in records.iter().enumerate() {
+            let entry = !settlement.called.contains(&FunctionId(index as u32));
+            for claim in record.iter().flat_map(|record| &record.custody.claims) {
+                if entry && let Some(class) = &claim.class {
+                    settlement.entries.insert((claim.kind, class));
+                }
+            }
+        }
+        settlement
+    }
+
+    fn is_met(&self, function: FunctionId, claim: &Claim) -> bool {
+        match claim.place {
+            Some(place) => self.node_is_met((function, place), claim),
+            None => self.is_met_by_an_entry(claim),
+        }
+    }
+
+    /// Follows a claim up the call graph.
+    fn node_is_met(&self, start: Node, claim: &Claim) -> bool {
+        let mut seen: FxHashSet<Node> = FxHashSet::default();
+        let mut work = vec![(start, claim)];
+        while let Some((node, claim)) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            let (function, _) = node;
+            if self.unknown_callers.contains(&function) {
+                return true;
+            }
+            let Some(users) = self.uses.get(&node) else {
+                // Its callers never come to the point, or there are none.
+                if self.called.contains(&function) || self.is_met_by_an_entry(claim) {
+                    return true;
+                }
+                continue;
+            };
+            for &(caller, usage) in users {
+                match usage {
+                    Use::Met => return true,
+                    Use::HandedOn(place) => match self.claims.get(&(caller, *place)) {
+                        Some(next) => work.push(((caller, *place), next)),
+                        // Too much for the caller to say: it may be met.
+                        None => return true,
+                    },
+                    Use::Left => {}
+                }
+            }
+        }
+        false
+    }
+
+    fn is_met_by_an_entry(&self, claim: &Claim) -> bool {
+        let Some(class) = &claim.class else {
+            return true;
+        };
+        !claim.on_failure
+            && self
+                .entries
+                .contains(&(claim.kind.other_half(), class.as_str()))
+    }
+
+    fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {
+        let Some((name, place)) = &claim.inherited else {
+            return false;
+        };
+        let callee = self.program.function(function).callee(name);
+        let Some(callee) = callee.and_then(|callee| callee.function) else {
+            return false;
+        };
+        match self.claims.get(&(callee, *place)) {
+            Some(inherited) => !self.node_is_met((callee, *place), inherited),
+            None => false,
+        }
+    }
+}
