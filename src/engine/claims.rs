@@ -149,6 +149,7 @@ fn needed(
         kind: Kind::Needed,
         index: summary.rows[row].object,
     });
+    let taken = doubt::taken_as_another(exec, exits.object, initial);
     for index in 0..exec.log.ops.len() {
         let event = &exec.log.ops[index];
         let release = event.object == exits.object
@@ -159,6 +160,7 @@ fn needed(
             continue;
         }
         let untouched = exec.formula.guards.and_not(event.guard, event.touched);
+        let untouched = exec.formula.guards.and_not(untouched, taken);
         let untouched = exec.apart(exits.object, untouched);
         if untouched == Guard::FALSE {
             continue;
@@ -238,7 +240,10 @@ fn uses(
             && let Some(claim) = event.claim(Kind::Needed)
         {
             let untouched = exec.formula.guards.and_not(event.guard, event.touched);
-            if event.touched != Guard::FALSE {
+            let machine = machine(exec, event.object);
+            let taken = doubt::taken_as_another(exec, event.object, machine.initial);
+            let taken = exec.formula.guards.and(untouched, taken);
+            if event.touched != Guard::FALSE || taken != Guard::FALSE {
                 custody.uses.insert((claim.clone(), Use::Met));
             }
             if untouched != Guard::FALSE {

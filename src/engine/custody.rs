@@ -85,12 +85,22 @@ pub struct Custody {
 pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId, Finding)> {
     let settlement = Settlement::new(program, records);
     let mut findings = Vec::new();
+    let mut reported = FxHashSet::default();
     for (index, record) in records.iter().enumerate() {
         let Some(record) = record else { continue };
         let id = FunctionId(index as u32);
         for claim in &record.custody.claims {
             if !settlement.is_met(id, claim) && !settlement.comes_from_a_callee(id, claim) {
-                findings.push((id, claim.finding.clone()));
+                // One place, one finding, whatever else it is about.
+                let of = |finding: &Finding| {
+                    let Finding {
+                        rule, file, line, ..
+                    } = finding;
+                    (rule.clone(), file.clone(), *line)
+                };
+                if reported.insert(of(&claim.finding)) {
+                    findings.push((id, claim.finding.clone()));
+                }
             }
         }
     }

@@ -68,6 +68,38 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
     union(exec, untaken)
 }
 
+/// The paths on which the function gives back an object that it has not taken, after it has taken one that
+/// may be this one.
+pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
+    let initial = Status::At(initial);
+    let takes = |event: &OpEvent| event.from == initial && event.to.is_some_and(|to| to != initial);
+    let gives = |event: &OpEvent| match event.to {
+        Some(to) => to == initial && event.from != initial,
+        None => event.from == initial,
+    };
+    let mut taken: Vec<Guard> = Vec::new();
+    let mut found: Vec<(Guard, Guard, usize)> = Vec::new();
+    for event in &exec.log.ops {
+        let other = event.object;
+        if other == object && gives(event) {
+            found.push((event.guard, event.touched, taken.len()));
+        } else if other != object
+            && other.machine == object.machine
+            && takes(event)
+            && may_be_one(exec, object.loc, other.loc)
+        {
+            taken.push(event.guard);
+        }
+    }
+    let mut paths = Vec::new();
+    for (guard, touched, before) in found {
+        let untouched = exec.formula.guards.and_not(guard, touched);
+        let earlier = union(exec, taken[..before].to_vec());
+        paths.push(exec.formula.guards.and(untouched, earlier));
+    }
+    union(exec, paths)
+}
+
 /// Whether two locations are one for some values of the pointers and indices on the way to them.
 fn may_be_one(exec: &Executor<'_>, a: Loc, b: Loc) -> bool {
     let known = |loc: Loc| loc.symbolic == SymbolicOffset::NONE;

@@ -263,6 +263,7 @@ fn ambiguity(
     }
     let another = doubt::operated_on_another(exec, exits.object);
     let given_back = doubt::given_back_as_another(exec, exits.object, machine.initial);
+    let taken = doubt::taken_as_another(exec, exits.object, machine.initial);
     let mut outputs = predicates::outputs(exec, exit);
     outputs.push(predicates::received(exec, exit, exits.object));
     for entry in entries {
@@ -271,9 +272,11 @@ fn ambiguity(
         }
         for kept in machine.state_ids() {
             let mut away = exits.paths(entry, kept);
-            if entry == machine.initial {
-                away = exec.formula.guards.and_not(away, given_back);
-            }
+            let explained = match entry == machine.initial {
+                true => given_back,
+                false => taken,
+            };
+            away = exec.formula.guards.and_not(away, explained);
             if kept == entry || away == Guard::FALSE {
                 continue;
             }
