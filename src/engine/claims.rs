@@ -9,6 +9,7 @@ use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{Machine, StateId, Target};
 use crate::summary::Summary;
+use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible};
 use crate::summary::predicates;
 use crate::symbolic::exec::Executor;
@@ -41,7 +42,16 @@ pub fn custody(
             queries,
             &mut custody,
         );
-        needed(exec, object, summary, rows, findings, queries, &mut custody);
+        needed(
+            exec,
+            exit,
+            object,
+            summary,
+            rows,
+            findings,
+            queries,
+            &mut custody,
+        );
     }
     uses(exec, exits, summary, rows, &mut custody);
     custody
@@ -113,7 +123,7 @@ fn kept(
             custody.claims.push(Claim {
                 kind: Kind::Kept,
                 place,
-                class: class(exec, exits.object, &name),
+                classes: classes(exec, exit, exits.object, &name),
                 inherited,
                 on_failure: on_failure(exec, exits, initial, paths, fails, queries),
                 finding,
@@ -123,8 +133,10 @@ fn kept(
 }
 
 /// The objects that the function gives back and has not taken.
+#[allow(clippy::too_many_arguments)]
 fn needed(
     exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
     exits: &Exits,
     summary: &Summary,
     rows: &[(Object, Guard)],
@@ -180,7 +192,7 @@ fn needed(
             custody.claims.push(Claim {
                 kind: Kind::Needed,
                 place,
-                class: class(exec, exits.object, &name),
+                classes: classes(exec, exit, exits.object, &name),
                 inherited,
                 on_failure: false,
                 finding,
@@ -296,13 +308,25 @@ fn on_failure(
     queries.model(exec, back).is_some()
 }
 
-/// The machine and the member or global that an object is.
-fn class(exec: &Executor<'_>, object: Object, name: &str) -> Option<String> {
-    let member = name.rsplit(['>', '.']).next()?;
-    let member = member.split('[').next()?;
-    let known = member.chars().all(|c| c.is_alphanumeric() || c == '_');
+/// The machine with the member or global that an object is, and with those that point to it on exit.
+fn classes(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object, name: &str) -> Vec<String> {
+    let mut names = Converter::new(exit).pointers_to(object.loc);
+    names.insert(0, name.to_string());
     let machine = &machine(exec, object).name;
-    (known && !member.is_empty()).then(|| format!("{machine} {member}"))
+    names
+        .iter()
+        .filter_map(|name| Some(format!("{machine} {}", class(name)?)))
+        .collect()
+}
+
+/// The last member of a name or the global that it is, with a star for each pointer behind that.
+fn class(name: &str) -> Option<String> {
+    let pointer = name.trim_start_matches('*');
+    let stars = &name[..name.len() - pointer.len()];
+    let member = pointer.rsplit(['>', '.']).next()?.split('[').next()?;
+    let known = member.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let variable = !stars.is_empty() && member == pointer;
+    (known && !variable && !member.is_empty()).then(|| format!("{stars}{member}"))
 }
 
 fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {

@@ -52,9 +52,9 @@ pub struct Claim {
     pub kind: Kind,
     /// `None`: callers have no name for the object.
     pub place: Option<Place>,
-    /// What kind of object it is, by its machine and the name of the member or global; `None` for one
-    /// that is known by a pointer only.
-    pub class: Option<String>,
+    /// What kinds of object it is, by its machine and the name of the member or global, or of the member
+    /// that points to it; none for one that is known by a variable only.
+    pub classes: Vec<String>,
     /// The callee's claim that this one comes from.
     pub inherited: Option<CalleeClaim>,
     /// The object is kept where the function fails, and given back where it succeeds.
@@ -164,8 +164,11 @@ impl<'p> Settlement<'p> {
         for (index, record) in records.iter().enumerate() {
             let entry = !settlement.called.contains(&FunctionId(index as u32));
             for claim in record.iter().flat_map(|record| &record.custody.claims) {
-                if entry && let Some(class) = &claim.class {
-                    settlement.entries.insert((claim.kind, class));
+                if entry {
+                    let classes = claim.classes.iter();
+                    settlement
+                        .entries
+                        .extend(classes.map(|class| (claim.kind, class.as_str())));
                 }
             }
         }
@@ -175,7 +178,7 @@ impl<'p> Settlement<'p> {
     fn is_met(&self, function: FunctionId, claim: &Claim) -> bool {
         match claim.place {
             Some(place) => self.node_is_met((function, place), claim),
-            None => self.is_met_by_an_entry(claim),
+            None => self.is_met_by_an_entry(function, claim),
         }
     }
 
@@ -193,7 +196,7 @@ impl<'p> Settlement<'p> {
             }
             let Some(users) = self.uses.get(&node) else {
                 // Its callers never come to the point, or there are none.
-                if self.called.contains(&function) || self.is_met_by_an_entry(claim) {
+                if self.called.contains(&function) || self.is_met_by_an_entry(function, claim) {
                     return true;
                 }
                 continue;
@@ -213,14 +216,22 @@ impl<'p> Settlement<'p> {
         false
     }
 
-    fn is_met_by_an_entry(&self, claim: &Claim) -> bool {
-        let Some(class) = &claim.class else {
-            return true;
+    /// Whether another function that nobody calls has the other half, or this one's name says that it is
+    /// there for its callers' sake.
+    fn is_met_by_an_entry(&self, function: FunctionId, claim: &Claim) -> bool {
+        if claim.on_failure {
+            return false;
+        }
+        let other = claim.kind.other_half();
+        let is_there = |class: &String| self.entries.contains(&(other, class.as_str()));
+        let name = &self.program.function(function).name.name;
+        let words: &[&str] = match claim.kind {
+            Kind::Kept => &["lock", "acquire"],
+            Kind::Needed => &["unlock", "release"],
         };
-        !claim.on_failure
-            && self
-                .entries
-                .contains(&(claim.kind.other_half(), class.as_str()))
+        claim.classes.is_empty()
+            || claim.classes.iter().any(is_there)
+            || words.iter().any(|word| name.contains(word))
     }
 
     fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {

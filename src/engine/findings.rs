@@ -277,7 +277,9 @@ fn ambiguity(
                 false => taken,
             };
             away = exec.formula.guards.and_not(away, explained);
-            if kept == entry || away == Guard::FALSE {
+            // A lock that the caller holds is given up; what is taken again is no business of its.
+            let counts = entry == machine.initial || kept == machine.initial;
+            if kept == entry || away == Guard::FALSE || !counts {
                 continue;
             }
             let back = exits.paths(entry, entry);

@@ -205,6 +205,13 @@ impl Converter {
         })
     }
 
+    /// The names of what the caller receives with a pointer to just this location: `*d->lock`.
+    pub fn pointers_to(&self, loc: Loc) -> Vec<String> {
+        let here = |handle: &&Handle| handle.places.iter().any(|(_, place)| *place == loc);
+        let handles = self.handles.iter().filter(here);
+        handles.map(|handle| format!("*{}", handle.name)).collect()
+    }
+
     /// An object's name in the function's source. What lies behind a received pointer is named from where
     /// the caller finds that.
     pub fn name(&self, exec: &mut Executor<'_>, object: &IObj, loc: Loc) -> String {
