@@ -8,10 +8,10 @@ use super::findings::Findings;
 use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{Machine, StateId, Target};
-use crate::summary::Summary;
-use crate::summary::convert::Converter;
+use crate::summary::convert::{Converter, RESULT};
 use crate::summary::infer::{Exit, Exits, Feasible};
 use crate::summary::predicates;
+use crate::summary::{Root, Row, Summary};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
@@ -28,8 +28,13 @@ pub fn custody(
     queries: &mut dyn Feasible,
 ) -> Custody {
     let mut custody = Custody::default();
+    // What follows from a mistake that is reported is not another.
+    let claiming = findings.found.is_empty();
     for object in exits {
-        if findings.has_failed(object.object) || exec.regions.is_local(object.object.loc.region) {
+        if !claiming
+            || findings.has_failed(object.object)
+            || exec.regions.is_local(object.object.loc.region)
+        {
             continue;
         }
         kept(
@@ -126,6 +131,12 @@ fn kept(
                 classes: classes(exec, exit, exits.object, &name),
                 inherited,
                 on_failure: on_failure(exec, exits, initial, paths, fails, queries),
+                offered: offered(
+                    exec,
+                    exit,
+                    exits,
+                    place.map(|place| &summary.rows[place.index as usize]),
+                ),
                 finding,
             });
         }
@@ -195,6 +206,7 @@ fn needed(
                 classes: classes(exec, exit, exits.object, &name),
                 inherited,
                 on_failure: false,
+                offered: false,
                 finding,
             });
         }
@@ -306,6 +318,30 @@ fn on_failure(
     let back = exec.formula.guards.and(back, moved);
     let back = exec.formula.guards.and_not(back, fails);
     queries.model(exec, back).is_some()
+}
+
+/// Whether what is kept looks like an offer to the caller: the object hangs on the result, or the result
+/// tells whether a lock that was only tried for was got.
+fn offered(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, row: Option<&Row>) -> bool {
+    let object = Converter::new(exit).object(exec, exits.object.loc);
+    if object.is_some_and(|object| object.root == Root::Return) || hangs_on_result(exit, exits) {
+        return true;
+    }
+    let initial = machine(exec, exits.object).initial;
+    let released = |event: &OpEvent| {
+        event.object == exits.object
+            && event.to == Some(Status::At(initial))
+            && event.from != Status::At(initial)
+    };
+    let told = row.is_some_and(|row| row.outcond.iter().any(Option::is_some));
+    let untaken = exits.paths(initial, initial) != Guard::FALSE;
+    told && untaken && !exec.log.ops.iter().any(released)
+}
+
+/// Whether the result points to the object.
+fn hangs_on_result(exit: &Exit<'_>, exits: &Exits) -> bool {
+    let names = Converter::new(exit).pointers_to(exits.object.loc);
+    names.contains(&format!("*{RESULT}"))
 }
 
 /// The machine with the member or global that an object is, and with those that point to it on exit.

@@ -6,7 +6,7 @@
 //!
 //! A claim is met if some caller does the other half, or hands it on to a caller of its own that does. At
 //! a function that nobody calls (an entry of an operations table, an exported function) it is met if
-//! another such function of the program has the other half for an object of the same class: `start` and
+//! another such function, or one that others may call, too, of the program has the other half for an object of the same class: `start` and
 //! `stop` of one table. Of a chain of claims that are not met the innermost is reported: one cause, one
 //! report.
 
@@ -59,6 +59,9 @@ pub struct Claim {
     pub inherited: Option<CalleeClaim>,
     /// The object is kept where the function fails, and given back where it succeeds.
     pub on_failure: bool,
+    /// Where nobody calls the function it is taken to be meant: the result tells of a lock tried for, or
+    /// leads to the locked object.
+    pub offered: bool,
     /// What to report if it is not met.
     pub finding: Finding,
 }
@@ -117,7 +120,7 @@ struct Settlement<'p> {
     /// Functions that are called by one whose analysis came to no end, or by none at all.
     unknown_callers: FxHashSet<FunctionId>,
     called: FxHashSet<FunctionId>,
-    /// The classes that functions without callers keep or need.
+    /// The classes that uncalled and exported functions keep or need.
     entries: FxHashSet<(Kind, &'p str)>,
 }
 
@@ -162,7 +165,9 @@ impl<'p> Settlement<'p> {
             }
         }
         for (index, record) in records.iter().enumerate() {
-            let entry = !settlement.called.contains(&FunctionId(index as u32));
+            let id = FunctionId(index as u32);
+            let exported = program.function(id).name.file.is_none();
+            let entry = exported || !settlement.called.contains(&id);
             for claim in record.iter().flat_map(|record| &record.custody.claims) {
                 if entry {
                     let classes = claim.classes.iter();
@@ -229,7 +234,8 @@ impl<'p> Settlement<'p> {
             Kind::Kept => &["lock", "acquire"],
             Kind::Needed => &["unlock", "release"],
         };
-        claim.classes.is_empty()
+        claim.offered
+            || claim.classes.is_empty()
             || claim.classes.iter().any(is_there)
             || words.iter().any(|word| name.contains(word))
     }

@@ -71,6 +71,7 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
         .memory
         .written(|region| !exec.regions.is_local(region))
     {
+        let value = value.or_else(|| exec.scalar_at(state, loc, size));
         let Some(value) = value.filter(|term| size == 8 && pointer(exec, term)) else {
             continue;
         };

@@ -451,6 +451,7 @@ fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>)
         if modified.len() >= MAX_MODIFIED {
             break;
         }
+        let value = value.or_else(|| exec.scalar_at(exit.state, loc, size));
         let whole = value.filter(|&term| u64::from(exec.formula.terms.width(term)) == size * 8);
         if let Some(term) = whole
             && size <= 16

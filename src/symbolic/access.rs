@@ -110,6 +110,12 @@ impl Executor<'_> {
         value
     }
 
+    /// What the state holds at a location, if it is of a scalar's size.
+    pub fn scalar_at(&mut self, state: &State, loc: Loc, size: u64) -> Option<Term> {
+        let scalar = matches!(size, 1 | 2 | 4 | 8);
+        scalar.then(|| state.memory.read(&mut self.heap(), loc, size))
+    }
+
     /// Marks the leaves of a pointer value as pointers.
     pub fn mark_pointer(&mut self, value: Term, depth: u32) {
         match self.formula.terms.node(value) {

@@ -114,6 +114,16 @@ failure:
 	return -1;
 }
 
+int start_copy(struct dump *d, spinlock_t *lock) //~ clean
+{
+	d->lock = 0;
+	if (lock) {
+		d->lock = lock;
+		spin_lock(lock);
+	}
+	return 0;
+}
+
 int copy_both(struct dump *d, long long packets) //~ clean
 {
 	int packets32 = (int)packets;

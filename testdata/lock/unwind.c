@@ -41,7 +41,7 @@ int open_dev_wrong_label(struct dev *d)
 	mutex_lock(&d->small);
 	d->users++;
 out_small:
-	mutex_unlock(&d->small); //~ known-miss lock/double-unlock
+	mutex_unlock(&d->small); //~ lock/unlock-unheld
 	mutex_unlock(&d->big);
 	return err;
 }
