@@ -8,9 +8,9 @@ use crate::ir::POINTER_BITS;
 /// How many nested choices an operator is pushed through.
 const MAX_CHOICES: usize = 24;
 /// How many of the values chosen from may be other than constants, for a comparison.
-const MAX_OPEN: usize = 8;
+const MAX_OPEN: usize = 5;
 /// Pointers that a choice may be between for a comparison to be taken apart.
-const MAX_ARMS: u32 = 8;
+const MAX_ARMS: u32 = 5;
 
 impl Terms {
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
