@@ -59,7 +59,7 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
     context
         .progress
         .stage("reading", capture.commands.len() as u64);
-    let read: Vec<Option<(Result<UnitIndex, Loss>, Vec<Problem>)>> = capture
+    let read: Vec<Option<UnitOutcome>> = capture
         .commands
         .par_iter()
         .map(|command| {
@@ -79,6 +79,9 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
     Ok(units)
 }
 
+/// What became of a unit, and what was guessed on the way.
+type UnitOutcome = (Result<UnitIndex, Loss>, Vec<Problem>);
+
 struct Reader<'a> {
     context: &'a Context<'a>,
     preprocessor: &'a Preprocessor<'a>,
@@ -88,7 +91,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// What became of a unit; `None` if the run is to end.
-    fn unit(&self, command: &CompileCommand) -> Option<(Result<UnitIndex, Loss>, Vec<Problem>)> {
+    fn unit(&self, command: &CompileCommand) -> Option<UnitOutcome> {
         if self.context.cancel.load(Ordering::Relaxed) {
             return None;
         }

@@ -47,11 +47,14 @@ struct Trees {
     weight: usize,
 }
 
+/// What is known of each definition.
+type Variants = FxHashMap<DeclKey, Arc<[Arc<Variant>]>>;
+
 /// State shared by the front ends of all units of a run.
 pub struct Share {
     outlines: Vec<Mutex<FxHashMap<u128, Arc<Outline>>>>,
     trees: Vec<Mutex<Trees>>,
-    variants: Vec<Mutex<FxHashMap<DeclKey, Arc<[Arc<Variant>]>>>>,
+    variants: Vec<Mutex<Variants>>,
 }
 
 impl Default for Share {

@@ -378,6 +378,7 @@ mod tests {
                 ..Summary::default()
             },
             findings: Vec::new(),
+            custody: Default::default(),
             outcome,
             statistics: Statistics {
                 blocks: 7,
@@ -391,6 +392,7 @@ mod tests {
             disposition,
             key,
             findings: Vec::new(),
+            custody: Default::default(),
             statistics: Statistics::default(),
         }
     }

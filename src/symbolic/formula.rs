@@ -113,7 +113,7 @@ impl Formula {
 
     fn combine(&mut self, op: Op, parts: [Term; 3]) -> Guard {
         let [a, b, c] = parts.map(|part| self.guard_of[&part]);
-        match op {
+        let combined = match op {
             Op::Not => self.guards.not(a),
             Op::And => self.guards.and(a, b),
             Op::Or => self.guards.or(a, b),
@@ -122,7 +122,8 @@ impl Formula {
                 self.guards.ite(a, b, not_b)
             }
             _ => self.guards.ite(a, b, c),
-        }
+        };
+        self.bound(combined)
     }
 
     fn atom(&mut self, t: Term) -> Guard {
