@@ -79,6 +79,11 @@ fn kept(
         return;
     };
     let initial = machine.initial;
+    if moved_by_callee(exec, exits.object, |from, to| {
+        from != initial && to == initial
+    }) {
+        return;
+    }
     let given_back = doubt::given_back_as_another(exec, exits.object, initial);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
     for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
@@ -164,7 +169,11 @@ fn needed(
         .moves
         .iter()
         .any(|entry| entry.from != initial && entry.to == Target::State(initial));
-    if !given_back {
+    if !given_back
+        || moved_by_callee(exec, exits.object, |from, to| {
+            from == initial && to != initial
+        })
+    {
         return;
     }
     let row = rows.iter().position(|(object, _)| *object == exits.object);
@@ -212,6 +221,21 @@ fn needed(
         }
         return;
     }
+}
+
+/// Whether a callee has the other half on some paths. On which, its summary may have lost.
+fn moved_by_callee(
+    exec: &Executor<'_>,
+    object: Object,
+    half: impl Fn(StateId, StateId) -> bool,
+) -> bool {
+    exec.log.ops.iter().any(|event| {
+        let moved = match (event.from, event.to) {
+            (Status::At(from), Some(Status::At(to))) => half(from, to),
+            _ => false,
+        };
+        event.object == object && event.source.is_some() && moved
+    })
 }
 
 /// What becomes of callees' claims.

@@ -315,8 +315,8 @@ fn ambiguity(
                 let Some((left, right)) = open(exec, away, there, &chosen, queries) else {
                     continue;
                 };
-                if let (Some(left_model), Some(right_model)) =
-                    (queries.model(exec, left), queries.model(exec, right))
+                if let Some((left_model, right_model)) =
+                    indistinguishable(exec, (left, right), candidates, queries)
                 {
                     let (left, right) = ((kept, left, left_model), (other, right, right_model));
                     // The exit in which something is held is the one to show.
@@ -335,6 +335,34 @@ fn ambiguity(
         }
     }
     None
+}
+
+/// A model of each of two ways out that agree on all that the caller can observe: what was chosen to tell
+/// them apart may be too little, if a query was given up.
+fn indistinguishable(
+    exec: &mut Executor<'_>,
+    (left, right): (Guard, Guard),
+    observable: &[Predicate],
+    queries: &mut dyn Feasible,
+) -> Option<(Rc<Model>, Rc<Model>)> {
+    let mut like = |exec: &mut Executor<'_>, one: Guard, other: Guard| {
+        let model = queries.model(exec, one)?;
+        let mut alike = other;
+        for predicate in observable {
+            let holds = model.eval_guard(&exec.formula, predicate.guard);
+            let guards = &mut exec.formula.guards;
+            alike = match holds {
+                true => guards.and(alike, predicate.guard),
+                false => guards.and_not(alike, predicate.guard),
+            };
+        }
+        Some((model, queries.model(exec, alike)?))
+    };
+    if let Some(models) = like(exec, left, right) {
+        return Some(models);
+    }
+    let (right, left) = like(exec, right, left)?;
+    Some((left, right))
 }
 
 /// The first combination of conditions under which both are possible.

@@ -317,6 +317,7 @@ mod tests {
         let expected = "  P_in  = {}
   P_out = { ret != 0 }
   M     = { *param0, ret }
+  ret   = (unknown) ? 0 : 1
   R       object   incond  state     outcond  state'
           *param0  _       unlocked  true     locked
           *param0  _       unlocked  false    unlocked

@@ -29,7 +29,7 @@ use crate::property::{Machine, Property, StateId};
 const MAX_CONCRETE: u32 = 256;
 /// The same in a function that depends on unknown values: there every iteration costs, and what it
 /// can show the first ones have shown.
-const MAX_CONCRETE_BESIDE_UNKNOWNS: u32 = 8;
+const MAX_CONCRETE_BESIDE_UNKNOWNS: u32 = 4;
 /// Blocks after which folding loops are cut like others.
 const CONCRETE_BLOCKS: u64 = 3_000;
 
