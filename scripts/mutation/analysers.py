@@ -1,0 +1,109 @@
+"""The analysers that can be scored: how each is run on one unit, and how its report is read.
+
+Each is a function from (unit, copy, folder, program) to a list of `Finding`s. `copy` is the file to analyse,
+`folder` is the analyser's own and stays between the runs on one unit, unmutated first. An analyser that
+cannot read the unit raises `Failed`.
+"""
+
+import dataclasses
+import json
+import os
+import re
+import subprocess
+
+
+class Failed(Exception):
+    pass
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    rule: str
+    function: str          # "" where only a line is told
+    line: int
+    message: str
+    steps: tuple = ()      # further lines of the file that the report shows
+
+    def __str__(self):
+        return f"{self.line}: {self.rule}: {self.message}"
+
+
+def cassini(unit, copy, folder, program):
+    report = os.path.join(folder, "report.json")
+    command = [program or "cassini", "check", os.path.dirname(copy), "--db", os.path.join(folder, "db"), "--jobs", "1"]
+    done = unit.run(command, ["--format", "json", "--output", report, "--quiet"])
+    if done.returncode not in (0, 1):
+        raise Failed(done.stderr)
+    with open(report) as file:
+        report = json.load(file)
+    if report["run"]["units_failed"]:
+        raise Failed(done.stderr)
+    here = os.path.basename(copy)
+    return [
+        Finding(row["rule"], row["function"], row["line"], row["message"],
+                tuple(step["line"] for step in row["trace"] if os.path.basename(step["file"]) == here))
+        for row in report["findings"] if os.path.basename(row["file"]) == here
+    ]
+
+
+WARNING = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? ?(?P<text>.*)$", re.MULTILINE)
+ABOUT_LOCKS = re.compile(r"lock|context|sleep|irq|mutex|semaphore|atomic", re.IGNORECASE)
+
+
+def sparse(unit, copy, folder, program):
+    kernel = ["-D__linux__", "-Dlinux", "-D__STDC__", "-Dunix", "-D__unix__", "-D__x86_64__", "--arch=x86", "-mlittle-endian", "-m64"]
+    done = unit.run([program or "sparse", "-Wcontext", *kernel], unit.arguments_for(copy))
+    for match in located(done.stderr, copy):
+        found = re.match(r"(?:warning: )?context (?:imbalance|problem) in '(\w+)'(.*)", match["text"])
+        if found:
+            kind = "unexpected unlock" if "unexpected" in found[2] else "wrong count" if "wrong" in found[2] else "imbalance"
+            yield Finding(f"context/{kind}", found[1], int(match["line"]), match["text"])
+
+
+def smatch(unit, copy, folder, program):
+    done = unit.run([program or "smatch", "-p=kernel"], unit.arguments_for(copy))
+    for match in located(done.stdout, copy):
+        found = re.match(r"(\w+)\(\) (?:warn|error): (.*)", match["text"])
+        if found and ABOUT_LOCKS.search(found[2]):
+            yield Finding(re.sub(r"'[^']*'|\d+", "…", found[2]), found[1], int(match["line"]), found[2])
+
+
+def clang(unit, copy, folder, program):
+    known = [word for word in unit.arguments_for(copy) if not word.startswith(("-m", "-f"))]
+    checkers = "-analyzer-checker=unix,core,alpha.unix.PthreadLock,alpha.unix.BlockInCriticalSection,alpha.core.C11Lock"
+    command = [program or "clang", "--analyze", "-Qunused-arguments", "-Wno-everything", "-Xclang", checkers, "-Xclang", "-analyzer-output=text"]
+    done = unit.run(command, known)
+    if "error:" in done.stderr:
+        raise Failed(done.stderr)
+    for match in located(done.stderr, copy):
+        if match["text"].startswith("warning:") and ABOUT_LOCKS.search(match["text"]):
+            yield Finding(match["text"].rsplit("[", 1)[-1].rstrip("]"), "", int(match["line"]), match["text"])
+
+
+def coccinelle(unit, copy, folder, program):
+    """The kernel's own scripts for locks, of the tree that the unit is from."""
+    scripts = os.path.join(unit.directory, "scripts", "coccinelle", "locks")
+    if not os.path.isdir(scripts):
+        raise Failed(f"no {scripts}")
+    for script in sorted(os.listdir(scripts)):
+        options = ["--very-quiet", "--no-includes", "--include-headers", "-D", "report", "--timeout", "60"]
+        done = unit.run([program or "spatch", *options, "--cocci-file", os.path.join(scripts, script)], [copy])
+        for match in located(done.stdout, copy):
+            yield Finding(script.removesuffix(".cocci"), "", int(match["line"]), match["text"])
+
+
+def located(output, copy):
+    """The lines of a report that are about the file itself."""
+    for match in WARNING.finditer(output):
+        if os.path.basename(match["file"]) == os.path.basename(copy):
+            yield match
+
+
+ANALYSERS = {"cassini": cassini, "sparse": sparse, "smatch": smatch, "clang": clang, "coccinelle": coccinelle}
+
+
+def findings(name, unit, copy, folder, program):
+    try:
+        return list(ANALYSERS[name](unit, copy, folder, program))
+    except (subprocess.TimeoutExpired, OSError, ValueError) as error:
+        raise Failed(str(error)) from error

@@ -1,0 +1,121 @@
+"""`scripts/mutate make`: chooses files and places, and writes each mutant as a patch and a line of JSON."""
+
+import collections
+import difflib
+import json
+import os
+import random
+import re
+import tempfile
+
+from . import kinds as planting
+from . import tree
+from .locks import CALL
+from .progress import progress
+
+
+def make(arguments):
+    root = os.path.abspath(arguments.tree)
+    units = tree.load(root, arguments.paths)
+    generator = random.Random(arguments.seed)
+    generator.shuffle(units)
+    proposals = propose(units, arguments, generator)
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = choose(proposals, arguments, Checker(folder))
+    chosen.sort(key=lambda pair: (arguments.kinds.index(pair[1].kind), pair[0].name, pair[1].line))
+    os.makedirs(os.path.join(arguments.out, "patches"), exist_ok=True)
+    with open(os.path.join(arguments.out, "mutants.jsonl"), "w") as listing:
+        print(json.dumps({"tree": root, "seed": arguments.seed}), file=listing)
+        for number, (unit, mutant) in enumerate(chosen, 1):
+            patch = f"patches/{number:03}-{mutant.kind}.patch"
+            with open(os.path.join(arguments.out, patch), "w", errors="surrogateescape", newline="") as file:
+                file.write(difference(unit, mutant))
+            row = {"id": number, "kind": mutant.kind, "file": unit.name, "function": mutant.function,
+                   "line": mutant.line, "description": mutant.description, "patch": patch}
+            print(json.dumps(row), file=listing)
+    counts = collections.Counter(mutant.kind for _, mutant in chosen)
+    for kind in arguments.kinds:
+        print(f"{counts[kind]:5} {kind}")
+    print(f"{len(chosen):5} mutants in {len({unit.name for unit, _ in chosen})} files")
+
+
+def difference(unit, mutant):
+    before = unit.read()
+    after = mutant.apply(before)
+    lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"a/{unit.name}", f"b/{unit.name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def propose(units, arguments, generator):
+    """Mutants by kind, in the order of the shuffled files, until each kind has some to spare."""
+    proposals = {kind: [] for kind in arguments.kinds}
+    enough = 6 * arguments.count // len(arguments.kinds) + 1
+    for unit in units:
+        wanted = [kind for kind in arguments.kinds if len(proposals[kind]) < enough]
+        if not wanted:
+            break
+        text = unit.read()
+        if not CALL.search(text):
+            continue
+        mutants = list(planting.File(text).mutants(arguments.kinds, generator))
+        generator.shuffle(mutants)
+        for mutant in mutants:
+            proposals[mutant.kind].append((unit, mutant))
+    return proposals
+
+
+class Checker:
+    """Whether a mutant is a bug, is C, and is compiled at all; what a file costs once is kept."""
+
+    def __init__(self, folder):
+        self.folder, self.active = folder, {}
+
+    def accepts(self, unit, mutant):
+        text = unit.read()
+        if not planting.is_bug(mutant, text) or not self.is_compiled(unit, mutant.function, text):
+            return False
+        return unit.compiles(unit.write_copy(self.folder, mutant.apply(text)))
+
+    def is_compiled(self, unit, function, text):
+        if unit.name not in self.active:
+            copy = unit.write_copy(self.folder, text)
+            self.active[unit.name] = unit.preprocessed(copy) if unit.compiles(copy) else ""
+        return re.search(rf"\b{function}\s*\(", self.active[unit.name]) is not None
+
+
+def choose(proposals, arguments, checker):
+    """As many of each kind as of the others while there are some, rare kinds first, one for each function.
+
+    Files that have no mutant yet come first, until there are enough of them.
+    """
+    chosen, files, functions = [], collections.Counter(), set()
+
+    def fits(unit, mutant, fresh):
+        room = len(files) < arguments.files
+        return (unit.name not in files and room if fresh else unit.name in files or room) and (
+            (unit.name, mutant.function) not in functions
+        )
+
+    def take(kind, count):
+        taken = 0
+        for fresh in (True, False):
+            for pair in list(proposals[kind]):
+                if taken >= count:
+                    return
+                unit, mutant = pair
+                if not fits(unit, mutant, fresh):
+                    continue
+                proposals[kind].remove(pair)
+                if checker.accepts(unit, mutant):
+                    chosen.append(pair)
+                    files[unit.name] += 1
+                    functions.add((unit.name, mutant.function))
+                    taken += 1
+                    progress(f"{len(chosen)} of {arguments.count}")
+
+    kinds = sorted(arguments.kinds, key=lambda kind: len(proposals[kind]))
+    for position, kind in enumerate(kinds):
+        take(kind, (arguments.count - len(chosen)) // (len(kinds) - position))
+    for kind in kinds:
+        take(kind, arguments.count - len(chosen))
+    return chosen
