@@ -5,7 +5,6 @@ import difflib
 import json
 import os
 import random
-import re
 import tempfile
 
 from . import kinds as planting
@@ -68,19 +67,18 @@ class Checker:
     """Whether a mutant is a bug, is C, and is compiled at all; what a file costs once is kept."""
 
     def __init__(self, folder):
-        self.folder, self.active = folder, {}
+        self.folder, self.lines = folder, {}
 
     def accepts(self, unit, mutant):
         text = unit.read()
-        if not planting.is_bug(mutant, text) or not self.is_compiled(unit, mutant.function, text):
+        if not planting.is_bug(mutant, text) or mutant.line not in self.compiled(unit, text):
             return False
         return unit.compiles(unit.write_copy(self.folder, mutant.apply(text)))
 
-    def is_compiled(self, unit, function, text):
-        if unit.name not in self.active:
-            copy = unit.write_copy(self.folder, text)
-            self.active[unit.name] = unit.preprocessed(copy) if unit.compiles(copy) else ""
-        return re.search(rf"\b{function}\s*\(", self.active[unit.name]) is not None
+    def compiled(self, unit, text):
+        if unit.name not in self.lines:
+            self.lines[unit.name] = unit.compiled_lines(unit.write_copy(self.folder, text))
+        return self.lines[unit.name]
 
 
 def choose(proposals, arguments, checker):

@@ -6,6 +6,7 @@ that nothing is ever written into the tree.
 
 import json
 import os
+import re
 import shlex
 import subprocess
 
@@ -57,8 +58,19 @@ class Unit:
     def compiles(self, copy):
         return self.run([self.compiler], [*self.arguments_for(copy), *STRICT]).returncode == 0
 
-    def preprocessed(self, copy):
-        return self.run([self.compiler], [*self.arguments_for(copy), "-E", "-P"]).stdout
+    def compiled_lines(self, copy):
+        """The numbers of the file's lines that the preprocessor leaves in; none if the file does not compile."""
+        done = self.run([self.compiler], [*self.arguments_for(copy), "-E"])
+        lines, number, within = set(), 0, False
+        for line in done.stdout.splitlines():
+            marker = re.match(r'# (\d+) "(.*)"', line)
+            if marker:
+                number, within = int(marker[1]), marker[2] == copy
+                continue
+            if within and line.strip():
+                lines.add(number)
+            number += 1
+        return lines if self.compiles(copy) else set()
 
 
 def load(tree, paths=()):
