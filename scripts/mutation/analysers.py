@@ -52,7 +52,9 @@ ABOUT_LOCKS = re.compile(r"lock|context|sleep|irq|mutex|semaphore|atomic", re.IG
 
 def sparse(unit, copy, folder, program):
     kernel = ["-D__linux__", "-Dlinux", "-D__STDC__", "-Dunix", "-D__unix__", "-D__x86_64__", "--arch=x86", "-mlittle-endian", "-m64"]
-    done = unit.run([program or "sparse", "-Wcontext", *kernel], unit.arguments_for(copy))
+    done = unit.run([program or "sparse", "-Wcontext", *kernel], without_iquote(unit, copy))
+    if "unable to open" in done.stderr:
+        raise Failed(done.stderr)
     for match in located(done.stderr, copy):
         found = re.match(r"(?:warning: )?context (?:imbalance|problem) in '(\w+)'(.*)", match["text"])
         if found:
@@ -60,8 +62,14 @@ def sparse(unit, copy, folder, program):
             yield Finding(f"context/{kind}", found[1], int(match["line"]), match["text"])
 
 
+def without_iquote(unit, copy):
+    """The arguments for Sparse and what is made of it, which do not know -iquote."""
+    _, folder, *options, copy = unit.arguments_for(copy)
+    return [*options, "-I", folder, copy]
+
+
 def smatch(unit, copy, folder, program):
-    done = unit.run([program or "smatch", "-p=kernel"], unit.arguments_for(copy))
+    done = unit.run([program or "smatch", "-p=kernel"], without_iquote(unit, copy))
     for match in located(done.stdout, copy):
         found = re.match(r"(\w+)\(\) (?:warn|error): (.*)", match["text"])
         if found and ABOUT_LOCKS.search(found[2]):

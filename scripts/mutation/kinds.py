@@ -221,12 +221,11 @@ def held_places(flow, key):
 
 
 def delete_unlock(file, flow, random):
-    """On one way out: another one keeps its own release."""
-    releases = [call.object for _, call in calls(flow, False)]
+    """On a way out before the last one, which keeps its own release: where an error leaves early."""
+    last = {call.object: node for node, call in calls(flow, False)}
     for node, call in calls(flow, False):
-        if releases.count(call.object) < 2:
-            continue
-        yield delete(file.source, node), file.source.line(node.start), f"deleted `{text(file.source, node)}`"
+        if last[call.object] is not node:
+            yield delete(file.source, node), file.source.line(node.start), f"deleted `{text(file.source, node)}`"
 
 
 def duplicate_lock(file, flow, random):

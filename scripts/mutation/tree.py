@@ -59,7 +59,7 @@ class Unit:
         return self.run([self.compiler], [*self.arguments_for(copy), *STRICT]).returncode == 0
 
     def compiled_lines(self, copy):
-        """The numbers of the file's lines that the preprocessor leaves in; none if the file does not compile."""
+        """The numbers of the file's lines that the preprocessor leaves in."""
         done = self.run([self.compiler], [*self.arguments_for(copy), "-E"])
         lines, number, within = set(), 0, False
         for line in done.stdout.splitlines():
@@ -70,7 +70,7 @@ class Unit:
             if within and line.strip():
                 lines.add(number)
             number += 1
-        return lines if self.compiles(copy) else set()
+        return lines if done.returncode == 0 else set()
 
 
 def load(tree, paths=()):
