@@ -84,36 +84,32 @@ class Checker:
 def choose(proposals, arguments, checker):
     """As many of each kind as of the others while there are some, rare kinds first, one for each function.
 
-    Files that have no mutant yet come first, until there are enough of them.
+    Each kind opens its share of the files; what is then wanting comes from the files with the fewest mutants.
     """
     chosen, files, functions = [], collections.Counter(), set()
 
-    def fits(unit, mutant, fresh):
-        room = len(files) < arguments.files
-        return (unit.name not in files and room if fresh else unit.name in files or room) and (
-            (unit.name, mutant.function) not in functions
-        )
+    def usable(pair, room):
+        unit, mutant = pair
+        return (unit.name, mutant.function) not in functions and (unit.name in files or len(files) < room)
 
-    def take(kind, count):
-        taken = 0
-        for fresh in (True, False):
-            for pair in list(proposals[kind]):
-                if taken >= count:
-                    return
-                unit, mutant = pair
-                if not fits(unit, mutant, fresh):
-                    continue
-                proposals[kind].remove(pair)
-                if checker.accepts(unit, mutant):
-                    chosen.append(pair)
-                    files[unit.name] += 1
-                    functions.add((unit.name, mutant.function))
-                    taken += 1
-                    progress(f"{len(chosen)} of {arguments.count}")
+    def take(kind, count, room):
+        wanted = len(chosen) + count
+        while len(chosen) < wanted:
+            pairs = [pair for pair in proposals[kind] if usable(pair, room)]
+            if not pairs:
+                return
+            unit, mutant = pair = min(pairs, key=lambda pair: files[pair[0].name])
+            proposals[kind].remove(pair)
+            if checker.accepts(unit, mutant):
+                chosen.append(pair)
+                files[unit.name] += 1
+                functions.add((unit.name, mutant.function))
+                progress(f"{len(chosen)} of {arguments.count}")
 
     kinds = sorted(arguments.kinds, key=lambda kind: len(proposals[kind]))
     for position, kind in enumerate(kinds):
-        take(kind, (arguments.count - len(chosen)) // (len(kinds) - position))
+        room = arguments.files * (position + 1) // len(kinds)
+        take(kind, (arguments.count - len(chosen)) // (len(kinds) - position), max(1, room))
     for kind in kinds:
-        take(kind, arguments.count - len(chosen))
+        take(kind, arguments.count - len(chosen), arguments.files)
     return chosen
