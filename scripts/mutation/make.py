@@ -82,34 +82,39 @@ class Checker:
 
 
 def choose(proposals, arguments, checker):
-    """As many of each kind as of the others while there are some, rare kinds first, one for each function.
+    """As many of each kind as of the others while there are some, rare kinds first, one of a kind for each function.
 
     Each kind opens its share of the files; what is then wanting comes from the files with the fewest mutants.
     """
-    chosen, files, functions = [], collections.Counter(), set()
+    chosen, files, functions = [], collections.Counter(), collections.Counter()
 
-    def usable(pair, room):
+    def burden(pair):
         unit, mutant = pair
-        return (unit.name, mutant.function) not in functions and (unit.name in files or len(files) < room)
+        return functions[unit.name, mutant.function], files[unit.name]
 
     def take(kind, count, room):
+        """Whether there were so many."""
         wanted = len(chosen) + count
         while len(chosen) < wanted:
-            pairs = [pair for pair in proposals[kind] if usable(pair, room)]
-            if not pairs:
-                return
-            unit, mutant = pair = min(pairs, key=lambda pair: files[pair[0].name])
+            usable = [pair for pair in proposals[kind] if pair[0].name in files or len(files) < room]
+            if not usable:
+                return False
+            unit, mutant = pair = min(usable, key=burden)
             proposals[kind].remove(pair)
             if checker.accepts(unit, mutant):
                 chosen.append(pair)
                 files[unit.name] += 1
-                functions.add((unit.name, mutant.function))
+                functions[unit.name, mutant.function] += 1
+                same = [other for other in proposals[kind] if (other[0], other[1].function) == (unit, mutant.function)]
+                for other in same:
+                    proposals[kind].remove(other)
                 progress(f"{len(chosen)} of {arguments.count}")
+        return True
 
     kinds = sorted(arguments.kinds, key=lambda kind: len(proposals[kind]))
     for position, kind in enumerate(kinds):
         room = arguments.files * (position + 1) // len(kinds)
         take(kind, (arguments.count - len(chosen)) // (len(kinds) - position), max(1, room))
-    for kind in kinds:
-        take(kind, arguments.count - len(chosen), arguments.files)
+    while kinds and len(chosen) < arguments.count:
+        kinds = [kind for kind in kinds if len(chosen) < arguments.count and take(kind, 1, arguments.files)]
     return chosen
