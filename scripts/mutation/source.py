@@ -31,9 +31,6 @@ class Function:
         self.source, self.name, self.parameters = source, name, parameters
         self.start, self.body, self.end = start, body, end
 
-    def __repr__(self):
-        return f"{self.name}@{self.source.line(self.start)}"
-
 
 class Source:
     def __init__(self, text):
