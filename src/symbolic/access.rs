@@ -18,6 +18,8 @@ pub type Locations = Rc<[(Guard, Loc)]>;
 
 /// More choices than this for one address are dropped.
 const MAX_LOCATIONS: usize = 12;
+/// Choices taken apart in one address: n of them that have nothing to do with each other have 2^n outcomes.
+const MAX_SPLITS: u32 = 48;
 
 impl Executor<'_> {
     /// The guarded location set of an address (paper Figure 5), null left out: whoever asks is about
@@ -28,12 +30,18 @@ impl Executor<'_> {
         }
         let mut found: Vec<(Guard, Loc)> = Vec::new();
         let mut work = vec![(Guard::TRUE, address)];
+        let mut splits = 0;
         while let Some((guard, term)) = work.pop() {
             if guard == Guard::FALSE || found.len() > MAX_LOCATIONS || work.len() > 64 {
                 continue;
             }
-            match self.choice_in(term) {
+            let choice = match splits < MAX_SPLITS {
+                true => self.choice_in(term),
+                false => continue,
+            };
+            match choice {
                 Some((condition, then, els)) => {
+                    splits += 1;
                     let condition = self.formula.guard_of(condition);
                     work.push((self.formula.guards.and_not(guard, condition), els));
                     work.push((self.formula.guards.and(guard, condition), then));

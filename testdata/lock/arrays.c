@@ -99,3 +99,20 @@ void stuck(struct table *t)
 	} while (++i < t->size);
 	spin_unlock(&t->buckets[at].lock);
 }
+
+/* A value with many choices that have nothing to do with each other is no pointer to take apart. */
+void report(long flags);
+
+#define BIT(n) ((mask >> n & 1) ? t->buckets[n].count : n)
+void many_choices(struct table *t, long mask) //~ clean
+{
+	long sum = BIT(0) * 3L + BIT(1) * 5L + BIT(2) * 7L + BIT(3) * 9L + BIT(4) * 11L + BIT(5) * 13L
+		+ BIT(6) * 15L + BIT(7) * 17L + BIT(8) * 19L + BIT(9) * 21L + BIT(10) * 23L + BIT(11) * 25L
+		+ BIT(12) * 27L + BIT(13) * 29L + BIT(14) * 31L + BIT(15) * 33L + BIT(16) * 35L + BIT(17) * 37L
+		+ BIT(18) * 39L + BIT(19) * 41L + BIT(20) * 43L + BIT(21) * 45L + BIT(22) * 47L + BIT(23) * 49L
+		+ BIT(24) * 51L + BIT(25) * 53L + BIT(26) * 55L + BIT(27) * 57L + BIT(28) * 59L + BIT(29) * 61L;
+
+	spin_lock(&t->buckets[0].lock);
+	report(sum);
+	spin_unlock(&t->buckets[0].lock);
+}
