@@ -257,7 +257,13 @@ fn uses(
         let needed = event.from != initial && event.to == Some(initial);
         let unmet = event.from == initial && event.to.is_none();
         if kept && let Some(claim) = event.claim(Kind::Kept) {
-            let mut found = false;
+            // What it took after it had given it up is its caller's again.
+            let entries = exec.entry_state(event.object);
+            let entered = entries.guard_of(initial);
+            let mut found = exec.formula.guards.excludes(event.guard, entered);
+            if found {
+                custody.uses.insert((claim.clone(), Use::Met));
+            }
             for later in &exec.log.ops[index + 1..] {
                 let released = later.object == event.object
                     && later.to == Some(initial)

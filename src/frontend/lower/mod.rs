@@ -167,6 +167,8 @@ pub(crate) struct Lowerer<'a> {
     function: String,
     ret: Type,
     depth: usize,
+    /// Definitions at file scope that are being looked into.
+    definitions: usize,
     prototypes: u32,
     /// Above zero while code is lowered only for its type or value.
     dry_runs: u32,
@@ -203,6 +205,7 @@ impl<'a> Lowerer<'a> {
             function,
             ret: Type::void(),
             depth: 0,
+            definitions: 0,
             prototypes: 0,
             dry_runs: 0,
         }

@@ -108,6 +108,8 @@ pub enum Class {
 const OPAQUE: (u64, u64) = (64, 8);
 
 const LOOK_LIMIT: usize = 200;
+/// Definitions at file scope within one another.
+const DEFINITION_LIMIT: usize = 48;
 
 impl Lowerer<'_> {
     fn issue(&mut self, look: &Look) -> Option<DeclId> {
@@ -631,11 +633,17 @@ impl Lowerer<'_> {
         })
     }
 
-    /// Runs `f` where no local name is visible.
-    pub fn at_file_scope<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `f` where no local name is visible. A definition at file scope that leads to others and back
+    /// to itself is an error.
+    pub fn at_file_scope<T>(&mut self, f: impl FnOnce(&mut Self) -> Lower<T>) -> Lower<T> {
+        if self.definitions >= DEFINITION_LIMIT {
+            return lost("defined in terms of itself");
+        }
+        self.definitions += 1;
         let scopes = std::mem::take(&mut self.scopes);
         let result = f(self);
         self.scopes = scopes;
+        self.definitions -= 1;
         result
     }
 }
