@@ -104,6 +104,7 @@ fn kept(
     let fails = failure(exec, exit);
     for (place, to, paths) in exits_kept {
         let paths = exec.formula.guards.and_not(paths, given_back);
+        let paths = exec.undoubted(paths);
         if paths == Guard::FALSE {
             continue;
         }
@@ -193,6 +194,7 @@ fn needed(
         }
         let untouched = exec.formula.guards.and_not(event.guard, event.touched);
         let untouched = exec.formula.guards.and_not(untouched, taken);
+        let untouched = exec.undoubted(untouched);
         let untouched = exec.apart(exits.object, untouched);
         if untouched == Guard::FALSE {
             continue;

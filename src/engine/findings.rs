@@ -71,6 +71,7 @@ impl<'a> Findings<'a> {
             }
             let query = from_every_entry(exec, index);
             let query = exec.apart(object, query);
+            let query = exec.undoubted(query);
             let Some(model) = queries.model(exec, query) else {
                 continue;
             };
@@ -277,6 +278,7 @@ fn ambiguity(
                 false => taken,
             };
             away = exec.formula.guards.and_not(away, explained);
+            away = exec.undoubted(away);
             // A lock that the caller holds is given up; what is taken again is no business of its.
             let counts = entry == machine.initial || kept == machine.initial;
             if kept == entry || away == Guard::FALSE || !counts {
@@ -297,6 +299,7 @@ fn ambiguity(
             let others = others.map(|other| (other, exits.paths(entry, other), undoes));
             let pairs = [(entry, undone, undoes), (entry, untouched, false)];
             for (other, there, undoes) in pairs.into_iter().chain(others) {
+                let there = exec.undoubted(there);
                 if other == kept || there == Guard::FALSE {
                     continue;
                 }

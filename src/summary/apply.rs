@@ -132,6 +132,7 @@ pub fn apply(
             .collect();
         for &(guard, loc) in &objects[index] {
             let object = Object { loc, machine };
+            doubt(exec, state, object, guard, &rows);
             transition(exec, state, object, guard, &rows, site);
         }
     }
@@ -198,6 +199,27 @@ fn assume_made_by_callee(
                 },
             );
         }
+    }
+}
+
+/// Notes the paths that take a row of which it is not known whether it can be taken.
+fn doubt(
+    exec: &mut Executor<'_>,
+    state: &State,
+    object: Object,
+    place: Guard,
+    rows: &[Enabled<'_>],
+) {
+    let before = match state.objects.get(&object) {
+        Some(tracked) => tracked.clone(),
+        None => exec.entry_state(object),
+    };
+    for enabled in rows.iter().filter(|enabled| enabled.row.doubtful) {
+        let guards = &mut exec.formula.guards;
+        let here = guards.and(place, enabled.guard);
+        let here = guards.and(here, before.guard_of(Status::At(enabled.row.from)));
+        let here = guards.and(here, state.guard);
+        exec.doubted = guards.or(exec.doubted, here);
     }
 }
 

@@ -340,7 +340,10 @@ fn rows(
             }
             let idle = exec.formula.guards.and_not(guard, exits.touched);
             let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
-            let trace = match queries.model(exec, guard) {
+            let guard_taken = exec.undoubted(guard);
+            let model = queries.model(exec, guard_taken);
+            let doubtful = model.is_none();
+            let trace = match model {
                 Some(model) => witness::inside(exec, &model, exits.object),
                 None => Vec::new(),
             };
@@ -359,6 +362,7 @@ fn rows(
                 outcond,
                 to: to.clone(),
                 touched,
+                doubtful,
                 reported: *reported,
                 trace,
             };

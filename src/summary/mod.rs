@@ -46,6 +46,8 @@ pub struct Row {
     /// The function operates on the object on all paths that take this row, so that its state is known
     /// afterwards whatever it was before.
     pub touched: bool,
+    /// Whether it can be taken at all was not settled within the budget: no finding rests on it.
+    pub doubtful: bool,
     /// Part of a mistake that is reported in this function itself. Callers take it as mended: the
     /// object leaves in the state it came in.
     pub reported: bool,

@@ -329,6 +329,7 @@ impl<'a> Effect<'a> {
                     outcond,
                     to,
                     touched: true,
+                    doubtful: false,
                     reported: false,
                     trace: Vec::new(),
                 });

@@ -55,6 +55,8 @@ pub struct Executor<'a> {
     pub made_on: FxHashMap<Term, Guard>,
     /// The values of opaque expressions, by function and arguments.
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
+    /// The paths that rest on something in a callee of which it is not known whether it is possible.
+    pub doubted: Guard,
     /// Executions cut off at a loop's unrolling limit.
     pub cut: bool,
     /// The budget that ran out.
@@ -114,6 +116,7 @@ impl<'a> Executor<'a> {
             stack: Vec::new(),
             made_on: FxHashMap::default(),
             opaque: FxHashMap::default(),
+            doubted: Guard::FALSE,
             cut: false,
             exhausted: None,
             out_of_time: false,
@@ -211,6 +214,11 @@ impl<'a> Executor<'a> {
         }
         self.entries.insert(object, tracked.clone());
         tracked
+    }
+
+    /// A guard's paths that rest on nothing doubtful.
+    pub fn undoubted(&mut self, guard: Guard) -> Guard {
+        self.formula.guards.and_not(guard, self.doubted)
     }
 
     pub fn merge(&mut self, left: State, right: State) -> State {
