@@ -79,11 +79,9 @@ fn kept(
         return;
     };
     let initial = machine.initial;
-    if moved_by_callee(exec, exits.object, |from, to| {
+    let doubtful = moved_by_callee(exec, exits.object, |from, to| {
         from != initial && to == initial
-    }) {
-        return;
-    }
+    });
     let given_back = doubt::given_back_as_another(exec, exits.object, initial);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
     for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
@@ -143,6 +141,7 @@ fn kept(
                     exits,
                     place.map(|place| &summary.rows[place.index as usize]),
                 ),
+                doubtful,
                 finding,
             });
         }
@@ -170,13 +169,12 @@ fn needed(
         .moves
         .iter()
         .any(|entry| entry.from != initial && entry.to == Target::State(initial));
-    if !given_back
-        || moved_by_callee(exec, exits.object, |from, to| {
-            from == initial && to != initial
-        })
-    {
+    if !given_back {
         return;
     }
+    let doubtful = moved_by_callee(exec, exits.object, |from, to| {
+        from == initial && to != initial
+    });
     let row = rows.iter().position(|(object, _)| *object == exits.object);
     let place = row.map(|row| Place {
         kind: Kind::Needed,
@@ -218,6 +216,7 @@ fn needed(
                 inherited,
                 on_failure: false,
                 offered: false,
+                doubtful,
                 finding,
             });
         }

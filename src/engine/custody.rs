@@ -62,6 +62,9 @@ pub struct Claim {
     /// Where nobody calls the function it is taken to be meant: the result tells of a lock tried for, or
     /// leads to the locked object.
     pub offered: bool,
+    /// A callee has the other half on some paths, on which its summary may have lost: this is no finding,
+    /// but the other half for others.
+    pub doubtful: bool,
     /// What to report if it is not met.
     pub finding: Finding,
 }
@@ -93,7 +96,10 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         let Some(record) = record else { continue };
         let id = FunctionId(index as u32);
         for claim in &record.custody.claims {
-            if !settlement.is_met(id, claim) && !settlement.comes_from_a_callee(id, claim) {
+            if !claim.doubtful
+                && !settlement.is_met(id, claim)
+                && !settlement.comes_from_a_callee(id, claim)
+            {
                 // One place, one finding, whatever else it is about.
                 let of = |finding: &Finding| {
                     let Finding {
@@ -210,6 +216,7 @@ impl<'p> Settlement<'p> {
                 match usage {
                     Use::Met => return true,
                     Use::HandedOn(place) => match self.claims.get(&(caller, *place)) {
+                        Some(next) if next.doubtful => return true,
                         Some(next) => work.push(((caller, *place), next)),
                         // Too much for the caller to say: it may be met.
                         None => return true,
