@@ -160,11 +160,16 @@ fn name_object(
         Root::Return => Some(RESULT),
         Root::Global(_) | Root::Exit(_) => None,
     };
-    let (Some(inside), Some(value)) = (inside, binding.root(root)) else {
-        return;
+    let name = match (root, inside, binding.root(root)) {
+        // A global has one name everywhere.
+        (Root::Global(_), ..) => Some(object.name.clone()),
+        (_, Some(inside), Some(value)) => {
+            let outside = exec.name_of_value(value);
+            naming::through_call(&object.name, inside, &outside)
+        }
+        _ => None,
     };
-    let outside = exec.name_of_value(value);
-    if let Some(name) = naming::through_call(&object.name, inside, &outside) {
+    if let Some(name) = name {
         for &(_, loc) in places {
             let address = exec.regions.address(&mut exec.formula.terms, loc);
             exec.names.object(address, &name);
