@@ -83,6 +83,7 @@ fn kept(
         from != initial && to == initial
     });
     let given_back = doubt::given_back_as_another(exec, exits.object, initial);
+    let with_another = doubt::left_with_another(exec, exit.state, exits.object);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
     for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
         let Target::State(to) = row.to else { continue };
@@ -102,6 +103,7 @@ fn kept(
     let fails = failure(exec, exit);
     for (place, to, paths) in exits_kept {
         let paths = exec.formula.guards.and_not(paths, given_back);
+        let paths = exec.formula.guards.and_not(paths, with_another);
         let paths = exec.undoubted(paths);
         if paths == Guard::FALSE {
             continue;
@@ -359,6 +361,9 @@ fn offered(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, row: Option<
         return true;
     }
     let initial = machine(exec, exits.object).initial;
+    if exec.is_saved(exits.object.machine) && only_moved_alone(exec, exits.object, initial) {
+        return true;
+    }
     let released = |event: &OpEvent| {
         event.object == exits.object
             && event.to == Some(Status::At(initial))
@@ -367,6 +372,19 @@ fn offered(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, row: Option<
     let told = row.is_some_and(|row| row.outcond.iter().any(Option::is_some));
     let untaken = exits.paths(initial, initial) != Guard::FALSE;
     told && untaken && !exec.log.ops.iter().any(released)
+}
+
+/// Whether the function moves an object out of its initial state, never back, and nothing else along
+/// with it: `local_irq_disable()` before the way out.
+fn only_moved_alone(exec: &Executor<'_>, object: Object, initial: StateId) -> bool {
+    let initial = Status::At(initial);
+    let ops = &exec.log.ops;
+    ops.iter().all(|event| {
+        let along = |other: &OpEvent| other.object != object && other.stack == event.stack;
+        event.object != object
+            || event.to == Some(event.from)
+            || event.to.is_some() && event.from == initial && !ops.iter().any(along)
+    })
 }
 
 /// Whether the result points to the object.

@@ -11,7 +11,7 @@ use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site};
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
-use crate::symbolic::state::{Object, Status};
+use crate::symbolic::state::{Object, State, Status};
 
 /// The paths on which an operation that moved the object elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
@@ -96,6 +96,26 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
         let untouched = exec.formula.guards.and_not(guard, touched);
         let earlier = union(exec, taken[..before].to_vec());
         paths.push(exec.formula.guards.and(untouched, earlier));
+    }
+    union(exec, paths)
+}
+
+/// The paths on which another object leaves the function in another state, or in error: what is amiss there
+/// is that. `object` is of a machine whose states are kept beside other objects', as interrupts are with locks.
+pub fn left_with_another(exec: &mut Executor<'_>, state: &State, object: Object) -> Guard {
+    if !exec.is_saved(object.machine) {
+        return Guard::FALSE;
+    }
+    let mut paths = Vec::new();
+    for (&other, tracked) in &state.objects {
+        if exec.is_saved(other.machine) {
+            continue;
+        }
+        let entry = exec.entry_state(other);
+        for &(status, guard) in &tracked.set {
+            let moved = exec.formula.guards.and_not(guard, entry.guard_of(status));
+            paths.push(moved);
+        }
     }
     union(exec, paths)
 }

@@ -72,7 +72,9 @@ impl<'a> Findings<'a> {
             let query = from_every_entry(exec, index);
             let query = exec.apart(object, query);
             let query = exec.undoubted(query);
-            let Some(model) = queries.model(exec, query) else {
+            let usual = entered_as_usual(exec, object, query);
+            let model = queries.model(exec, usual);
+            let Some(model) = model.or_else(|| queries.model(exec, query)) else {
                 continue;
             };
             self.failed.insert(object);
@@ -239,6 +241,16 @@ fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
     exec.formula.guards.and(touched, wrong)
 }
 
+/// The paths that a reader would think of first: where it goes without saying how the object was found.
+fn entered_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Guard {
+    if !exec.is_saved(object.machine) {
+        return paths;
+    }
+    let initial = Status::At(machine(exec, object).initial);
+    let entered = exec.entry_state(object).guard_of(initial);
+    exec.formula.guards.and(paths, entered)
+}
+
 fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
     exec.machines[usize::from(object.machine.0)]
 }
@@ -265,6 +277,7 @@ fn ambiguity(
     let another = doubt::operated_on_another(exec, exits.object);
     let given_back = doubt::given_back_as_another(exec, exits.object, machine.initial);
     let taken = doubt::taken_as_another(exec, exits.object, machine.initial);
+    let with_another = doubt::left_with_another(exec, exit.state, exits.object);
     let mut outputs = predicates::outputs(exec, exit);
     outputs.push(predicates::received(exec, exit, exits.object));
     for entry in entries {
@@ -278,6 +291,7 @@ fn ambiguity(
                 false => taken,
             };
             away = exec.formula.guards.and_not(away, explained);
+            away = exec.formula.guards.and_not(away, with_another);
             away = exec.undoubted(away);
             // A lock that the caller holds is given up; what is taken again is no business of its.
             let counts = entry == machine.initial || kept == machine.initial;

@@ -174,6 +174,8 @@ struct MachineRow {
     states: Vec<Spanned<String>>,
     /// The first state where it is missing.
     initial: Option<Spanned<String>>,
+    /// For each state the value in which a program keeps it.
+    saved: Option<Spanned<BTreeMap<Spanned<String>, u64>>>,
     inconsistent_exit: Option<Spanned<String>>,
     held_on_exit: Option<Spanned<String>>,
     unheld_release: Option<Spanned<String>>,
@@ -277,6 +279,9 @@ fn add_machine(
             None => document.error(state.span(), no_such_state(state.get_ref(), &states)),
         }
     }
+    let saved = row
+        .saved
+        .and_then(|saved| saved_states(&saved, &states, document));
     let mut rule = |rule: Option<Spanned<String>>| {
         let rule = rule?;
         if known_rule(rule.get_ref()) {
@@ -301,6 +306,7 @@ fn add_machine(
         states,
         initial,
         operations,
+        saved,
         inconsistent_exit,
         held_on_exit,
         unheld_release,
@@ -330,6 +336,34 @@ fn state_names(row: &MachineRow, document: &mut Document) -> Option<Vec<String>>
         return None;
     }
     Some(states)
+}
+
+/// The value of each state in order, or `None` (reported) if two could not be told apart.
+fn saved_states(
+    saved: &Spanned<BTreeMap<Spanned<String>, u64>>,
+    states: &[String],
+    document: &mut Document,
+) -> Option<Vec<u64>> {
+    let mut values = vec![None; states.len()];
+    for (name, value) in saved.get_ref() {
+        match find_state(states, name.get_ref()) {
+            Some(state) => values[usize::from(state.0)] = Some(*value),
+            None => document.error(name.span(), no_such_state(name.get_ref(), states)),
+        }
+    }
+    if let Some(missing) = values.iter().position(Option::is_none) {
+        let message = format!("`saved` has no value for state `{}`", states[missing]);
+        document.error(saved.span(), message);
+    }
+    let mut values: Vec<u64> = values.into_iter().collect::<Option<_>>()?;
+    let all = values.clone();
+    values.sort_unstable();
+    values.dedup();
+    if values.len() < all.len() {
+        document.error(saved.span(), "two states are saved as the same value");
+        return None;
+    }
+    Some(all)
 }
 
 fn find_state(states: &[String], name: &str) -> Option<StateId> {

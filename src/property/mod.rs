@@ -36,6 +36,9 @@ pub struct Machine {
     pub initial: StateId,
     /// For each operation the target from each state, in the order of `states`.
     pub operations: BTreeMap<String, Vec<Target>>,
+    /// The value in which a program keeps each state, in the order of `states`: `flags` of
+    /// `local_irq_save(flags)`.
+    pub saved: Option<Vec<u64>>,
     /// The rule for exits in different states without an observable difference (Type B), if any.
     pub inconsistent_exit: Option<String>,
     /// The rule for an object that a function takes and that neither it nor any caller gives back.
@@ -111,6 +114,11 @@ impl Machine {
                     .iter()
                     .any(|target| *target != Target::State(self.initial))
         })
+    }
+
+    /// The bits by which saved states differ.
+    pub fn saved_mask(&self) -> u64 {
+        self.saved.iter().flatten().fold(0, |mask, bits| mask | bits)
     }
 
     /// The state's name; empty for an id of another machine.

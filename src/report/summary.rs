@@ -11,7 +11,7 @@ use crate::symbolic::term::Op;
 
 /// Writes the summary, each line indented by two blanks.
 pub fn write(out: &mut dyn Write, summary: &Summary, property: &Property) -> io::Result<()> {
-    let names = Names { summary };
+    let names = Names { summary, property };
     let set = |items: Vec<String>| match items.is_empty() {
         true => "{}".to_owned(),
         false => format!("{{ {} }}", items.join(", ")),
@@ -104,6 +104,7 @@ fn write_table(out: &mut dyn Write, table: &[[String; 5]]) -> io::Result<()> {
 /// Names things as the function's source would.
 struct Names<'a> {
     summary: &'a Summary,
+    property: &'a Property,
 }
 
 impl Names<'_> {
@@ -123,6 +124,15 @@ impl Names<'_> {
                     (When::Exit, When::Entry) => format!("new({name})"),
                     _ => name,
                 };
+            }
+            IExpr::InState {
+                object,
+                machine,
+                state,
+            } => {
+                let machine = self.property.machine(machine);
+                let state = machine.map_or("?", |machine| machine.state_name(*state));
+                format!("{} is {state}", self.object(object))
             }
             IExpr::Address(object) => return format!("&{}", self.object(object)),
             IExpr::Op { op, args, width } => self.operation(*op, *width, args, now),

@@ -117,11 +117,16 @@ pub fn apply(
             .map(|(number, row)| {
                 let entry = cube(exec, &row.incond, &inputs);
                 let exit = cube(exec, &row.outcond, &outputs);
+                let doubt = match row.doubtful && exec.is_saved(machine) {
+                    true => unsaved(exec, state, summary, row, &binding),
+                    false => Guard::TRUE,
+                };
                 // A primitive has no inside.
                 let inferred = !row.trace.is_empty();
                 Enabled {
                     row,
                     guard: exec.formula.guards.and(entry, exit),
+                    doubt,
                     source: inferred.then(|| Source {
                         callee: site.callee.clone(),
                         object: row.object,
@@ -215,17 +220,43 @@ fn doubt(
     place: Guard,
     rows: &[Enabled<'_>],
 ) {
-    let before = match state.objects.get(&object) {
-        Some(tracked) => tracked.clone(),
-        None => exec.entry_state(object),
-    };
+    let before = exec.now(state, object);
     for enabled in rows.iter().filter(|enabled| enabled.row.doubtful) {
         let guards = &mut exec.formula.guards;
         let here = guards.and(place, enabled.guard);
         let here = guards.and(here, before.guard_of(Status::At(enabled.row.from)));
         let here = guards.and(here, state.guard);
+        let here = guards.and(here, enabled.doubt);
         exec.doubted = guards.or(exec.doubted, here);
     }
+}
+
+/// The paths on which a row restores a state from a value that was not saved here: whoever saved it
+/// knows that state.
+fn unsaved(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    row: &Row,
+    binding: &Binding<'_, '_>,
+) -> Guard {
+    let mut values = Vec::new();
+    for (wanted, input) in row.incond.iter().zip(&summary.inputs) {
+        input.each(&mut |part| {
+            if wanted.is_some() && matches!(part, IExpr::Value { .. }) {
+                values.push(part.clone());
+            }
+        });
+    }
+    let mut unknown = Guard::FALSE;
+    for value in values {
+        let here = match binding.value(exec, state, &value) {
+            Some(term) => exec.received(term),
+            None => Guard::TRUE,
+        };
+        unknown = exec.formula.guards.or(unknown, here);
+    }
+    unknown
 }
 
 /// A row at a call site.
@@ -233,6 +264,8 @@ struct Enabled<'s> {
     row: &'s Row,
     /// Its conditions.
     guard: Guard,
+    /// The paths on which a doubtful row is one here, too.
+    doubt: Guard,
     source: Option<Source>,
 }
 
@@ -246,10 +279,7 @@ fn transition(
     rows: &[Enabled<'_>],
     site: &CallSite<'_>,
 ) {
-    let before = match state.objects.get(&object) {
-        Some(tracked) => tracked.clone(),
-        None => exec.entry_state(object),
-    };
+    let before = exec.now(state, object);
     let name = exec.name_of(object.loc);
     let text: Arc<str> = site.text.into();
     let first_event = exec.log.ops.len();
@@ -539,6 +569,17 @@ impl Binding<'_, '_> {
                 };
                 let made = || exec.call_result(state, *width, origin);
                 Some(*unknowns.entry(*id).or_insert_with(made))
+            }
+            IExpr::InState {
+                object,
+                machine,
+                state: wanted,
+            } => {
+                let machine = exec.machine(machine)?;
+                let places = self.locate(exec, state, object);
+                let [(_, loc)] = places[..] else { return None };
+                let now = exec.now(state, Object { loc, machine });
+                Some(exec.formula.term_of(now.guard_of(Status::At(*wanted))))
             }
             IExpr::Address(object) => self.address(exec, state, object),
             IExpr::Op { op, width, args } => {

@@ -378,6 +378,15 @@ impl Converter {
                 path: Vec::new(),
             },
             Origin::Initial { loc, .. } => self.object_within(exec, loc, MAX_PATH, budget)?.0,
+            Origin::State { object, state } => {
+                let machine = exec.machines[usize::from(object.machine.0)].name.clone();
+                let object = self.object_within(exec, object.loc, MAX_PATH, budget)?.0;
+                return (!object.root.is_received()).then_some(IExpr::InState {
+                    object,
+                    machine,
+                    state,
+                });
+            }
             Origin::Call { .. } | Origin::Unknown => return None,
         };
         (!object.root.is_received()).then_some(IExpr::Value {
@@ -436,7 +445,10 @@ fn mentions_unknown(expr: &IExpr) -> bool {
     match expr {
         IExpr::Unknown { .. } => true,
         // The offsets in an object's path are never unknown.
-        IExpr::Const { .. } | IExpr::Value { .. } | IExpr::Address(_) => false,
+        IExpr::Const { .. }
+        | IExpr::Value { .. }
+        | IExpr::InState { .. }
+        | IExpr::Address(_) => false,
         IExpr::Op { args, .. } => args.iter().any(mentions_unknown),
         IExpr::Linear { terms, .. } => terms.iter().any(|(_, part)| mentions_unknown(part)),
     }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ir::SymbolName;
+use crate::property::StateId;
 use crate::symbolic::term::Op;
 
 /// Where an interface path starts.
@@ -79,6 +80,13 @@ pub enum IExpr {
         id: u32,
         width: u16,
     },
+    /// Whether the object is in the state on entry: what a saved state tells. Of width 1.
+    InState {
+        object: IObj,
+        /// Name of the machine.
+        machine: String,
+        state: StateId,
+    },
     /// The address of the object, 64 bits.
     Address(IObj),
     Op {
@@ -102,6 +110,7 @@ impl IExpr {
             IExpr::Const { .. }
             | IExpr::Value { .. }
             | IExpr::Unknown { .. }
+            | IExpr::InState { .. }
             | IExpr::Address(_) => {}
             IExpr::Op { args, .. } => args.iter().for_each(|part| part.each(visit)),
             IExpr::Linear { terms, .. } => terms.iter().for_each(|(_, part)| part.each(visit)),

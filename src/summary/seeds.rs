@@ -4,6 +4,7 @@
 //! they refer to. Out: a [`Summary`] for each function, of the same form as an inferred one (paper
 //! §5.2, Figure 8), so that nothing later can tell them apart.
 
+mod saved;
 mod syntax;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub struct Seed {
     /// The types that the parameter leading to the object may point to in a *definition* of this name
     /// for the seed to stand for it. Empty: the seed gives way to any definition.
     pub types: Vec<String>,
+    /// The seed stands for any definition.
+    pub replaces: bool,
     /// The parameter in question.
     pub param: Option<u32>,
 }
@@ -38,6 +41,9 @@ impl Seed {
         let Some(params) = defined_params else {
             return true;
         };
+        if self.replaces {
+            return true;
+        }
         let defined = self.param.and_then(|index| params.get(index as usize));
         defined.is_some_and(|defined| self.types.iter().any(|ty| ty == unqualified(defined)))
     }
@@ -124,6 +130,7 @@ impl Seeds {
                 let seed = seeds.entry(name.get_ref().clone()).or_insert_with(|| Seed {
                     summary: Arc::new(Summary::default()),
                     types: row.types.clone(),
+                    replaces: row.replaces,
                     param: effect.param(),
                 });
                 if !effect.add_to(Arc::make_mut(&mut seed.summary)) {
@@ -159,6 +166,13 @@ struct FunctionRow {
     returns: Option<Returns>,
     #[serde(default)]
     types: Vec<String>,
+    /// Whatever the tree's own definition of the function says.
+    #[serde(default)]
+    replaces: bool,
+    /// Where the function keeps the state in which it found the object.
+    saves: Option<Spanned<String>>,
+    /// A value of that kind: the operation leads to the state that it tells.
+    restores: Option<Spanned<String>>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -226,6 +240,8 @@ struct Effect<'a> {
     condition: Option<Condition>,
     result: ResultType,
     returns: Option<Returns>,
+    saves: Option<IObj>,
+    restores: Option<IObj>,
 }
 
 /// What a row's `operation` names.
@@ -265,13 +281,16 @@ impl<'a> Effect<'a> {
             );
             return None;
         }
+        let (saves, restores) = saved::places(row, operation, document)?;
         Some(Effect {
             object,
-            name: row.object.get_ref(),
+            name: syntax::name(row.object.get_ref()),
             operation,
             condition,
             result: row.result,
             returns: row.returns.clone(),
+            saves,
+            restores,
         })
     }
 
@@ -316,13 +335,20 @@ impl<'a> Effect<'a> {
         if let Some(returns) = &self.returns {
             summary.result = returns.value(width);
         }
+        if let Some(place) = &self.saves {
+            saved::save(summary, machine, &self.object, place);
+        }
+        let kept = match &self.restores {
+            Some(value) => saved::conditions(summary, machine, value),
+            None => Vec::new(),
+        };
         for from in machine.state_ids() {
             for (outcome, to) in self.outcomes(machine, from) {
                 let mut outcond: Cube = vec![None; summary.outputs.len()];
                 if let (Some(outcome), Some((index, holds))) = (outcome, happened) {
                     outcond[index] = Some(outcome == holds);
                 }
-                summary.rows.push(Row {
+                let row = Row {
                     object,
                     incond: Vec::new(),
                     from,
@@ -332,7 +358,11 @@ impl<'a> Effect<'a> {
                     doubtful: false,
                     reported: false,
                     trace: Vec::new(),
-                });
+                };
+                match kept.is_empty() {
+                    true => summary.rows.push(row),
+                    false => summary.rows.extend(saved::rows(&row, machine.initial, &kept)),
+                }
             }
         }
         true

@@ -206,7 +206,20 @@ impl<'a> Executor<'a> {
             let mut rest = Guard::TRUE;
             for state in 0..machine.states.len() as u8 {
                 let last = usize::from(state) + 1 == machine.states.len();
-                let here = if last { Guard::TRUE } else { self.choice() };
+                let here = if last {
+                    Guard::TRUE
+                } else {
+                    // Others are told by no value, and need no name.
+                    let origin = match machine.saved {
+                        Some(_) => Origin::State {
+                            object,
+                            state: StateId(state),
+                        },
+                        None => Origin::Unknown,
+                    };
+                    let term = self.origins.fresh(&mut self.formula.terms, 1, origin);
+                    self.formula.guard_of(term)
+                };
                 let guard = self.formula.guards.and(rest, here);
                 rest = self.formula.guards.and_not(rest, here);
                 tracked.set.push((Status::At(StateId(state)), guard));
@@ -214,6 +227,19 @@ impl<'a> Executor<'a> {
         }
         self.entries.insert(object, tracked.clone());
         tracked
+    }
+
+    /// The object's state in a state of the execution.
+    pub fn now(&mut self, state: &State, object: Object) -> Tracked {
+        match state.objects.get(&object) {
+            Some(tracked) => tracked.clone(),
+            None => self.entry_state(object),
+        }
+    }
+
+    /// Whether programs keep the machine's state in a value.
+    pub fn is_saved(&self, machine: MachineId) -> bool {
+        self.machines[usize::from(machine.0)].saved.is_some()
     }
 
     /// A guard's paths that rest on nothing doubtful.

@@ -13,7 +13,9 @@ use imbl::ordmap::DiffItem;
 use super::formula::Formula;
 use super::guard::Guard;
 use super::region::{Loc, RegionId, RegionKind, Regions, SymbolicOffset};
+use super::state::Object;
 use super::term::{Term, Terms, Var};
+use crate::property::StateId;
 
 /// Where an unknown value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub enum Origin {
     Param(u32),
     /// What a location held on entry.
     Initial { loc: Loc, size: u64 },
+    /// Whether an object was in the state on entry.
+    State { object: Object, state: StateId },
     /// Result of the call that this text shows.
     Call { text: Rc<str> },
     /// Anything else.

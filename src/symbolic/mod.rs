@@ -15,6 +15,7 @@ pub mod log;
 pub mod memory;
 pub mod naming;
 pub mod print;
+mod received;
 pub mod region;
 pub mod state;
 pub mod term;

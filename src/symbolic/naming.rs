@@ -217,7 +217,7 @@ impl Namer<'_> {
                     Some(name) => name.clone(),
                     None => text.to_string(),
                 },
-                Origin::Unknown => match self.names.variables.get(&value) {
+                Origin::State { .. } | Origin::Unknown => match self.names.variables.get(&value) {
                     Some(name) => name.clone(),
                     None => "…".into(),
                 },

@@ -52,6 +52,9 @@ impl Printer<'_> {
                 };
                 format!("entry({:?}{:+}{symbolic}:{size})", loc.region, loc.offset)
             }
+            Origin::State { object, state } => {
+                format!("{:?} in state {}", object.loc.region, state.0)
+            }
             Origin::Call { text } => format!("⟦{text}⟧{}", var.0),
             Origin::Unknown => format!("x{}", var.0),
         }

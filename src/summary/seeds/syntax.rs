@@ -57,6 +57,26 @@ pub(super) fn object(text: &str) -> Result<IObj, String> {
     }
 }
 
+/// An object's name in reports: a global's own name, else the text.
+pub(super) fn name(text: &str) -> &str {
+    text.strip_prefix("global ").map_or(text, str::trim)
+}
+
+/// Reads where a value is: `ret`, `param0`, or an object.
+pub(super) fn place(text: &str) -> Result<IObj, String> {
+    let root = match text.trim() {
+        "ret" => Some(Root::Return),
+        text => param(text).map(Root::Param),
+    };
+    match root {
+        Some(root) => Ok(IObj {
+            root,
+            path: Vec::new(),
+        }),
+        None => object(text),
+    }
+}
+
 /// A pointer value: what `path` reads from `root`, plus `offset`.
 struct Pointer {
     root: Root,
