@@ -54,6 +54,8 @@ pub struct Attributes {
     pub gnu_inline: bool,
     /// The function of `cleanup(f)`.
     pub cleanup: Option<Name>,
+    /// A flag that says whether something has happened before.
+    pub once: bool,
     /// The limit of `#pragma pack(n)`.
     pub pack: Option<Lazy>,
     /// The value may be used in constant expressions.
@@ -92,6 +94,7 @@ impl Attributes {
                         self.pack = Some(cx.number(expr)?);
                     }
                 }
+                "cassini_once" => self.once = true,
                 "cassini_constexpr" => self.constexpr = true,
                 "cassini_unqualified" => self.unqualified = true,
                 "cassini_underlying" => {

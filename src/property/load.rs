@@ -345,13 +345,19 @@ fn saved_states(
     document: &mut Document,
 ) -> Option<Vec<u64>> {
     let mut values = vec![None; states.len()];
+    let mut sound = true;
     for (name, value) in saved.get_ref() {
         match find_state(states, name.get_ref()) {
             Some(state) => values[usize::from(state.0)] = Some(*value),
-            None => document.error(name.span(), no_such_state(name.get_ref(), states)),
+            None => {
+                document.error(name.span(), no_such_state(name.get_ref(), states));
+                sound = false;
+            }
         }
     }
-    if let Some(missing) = values.iter().position(Option::is_none) {
+    if let Some(missing) = values.iter().position(Option::is_none)
+        && sound
+    {
         let message = format!("`saved` has no value for state `{}`", states[missing]);
         document.error(saved.span(), message);
     }
@@ -461,7 +467,10 @@ mod tests {
         let (property, errors) = Property::load(&[]);
         assert_eq!(errors, []);
         let names: Vec<_> = property.machines().map(|m| m.name.as_str()).collect();
-        assert_eq!(names, ["mutex", "bitlock", "rwlock", "semaphore"]);
+        assert_eq!(
+            names,
+            ["mutex", "bitlock", "rwlock", "semaphore", "interrupts"]
+        );
         for rule in property.rules() {
             assert!(rule.explanation.starts_with(&format!("# {}\n", rule.id)));
         }
@@ -558,6 +567,16 @@ mod tests {
             (
                 "[[machines]]".into(),
                 "my.toml:1:3: unknown key `machines`; expected one of name, machine, rule, function",
+            ),
+            (
+                machine("operations = {}\nsaved = { b = 1 }"),
+                "my.toml:5:11: this machine has no state `b`; expected a",
+            ),
+            (
+                "[[machine]]\nname = \"m\"\nstates = [\"a\", \"b\"]\noperations = {}\n\
+                 saved = { a = 1, b = 1 }"
+                    .into(),
+                "my.toml:5:9: two states are saved as the same value",
             ),
             (
                 "[[machine]]\nname = \"mutex\"\nstates = [\"a\"]\noperations = {}".into(),

@@ -118,7 +118,10 @@ impl Machine {
 
     /// The bits by which saved states differ.
     pub fn saved_mask(&self) -> u64 {
-        self.saved.iter().flatten().fold(0, |mask, bits| mask | bits)
+        self.saved
+            .iter()
+            .flatten()
+            .fold(0, |mask, bits| mask | bits)
     }
 
     /// The state's name; empty for an id of another machine.

@@ -445,10 +445,9 @@ fn mentions_unknown(expr: &IExpr) -> bool {
     match expr {
         IExpr::Unknown { .. } => true,
         // The offsets in an object's path are never unknown.
-        IExpr::Const { .. }
-        | IExpr::Value { .. }
-        | IExpr::InState { .. }
-        | IExpr::Address(_) => false,
+        IExpr::Const { .. } | IExpr::Value { .. } | IExpr::InState { .. } | IExpr::Address(_) => {
+            false
+        }
         IExpr::Op { args, .. } => args.iter().any(mentions_unknown),
         IExpr::Linear { terms, .. } => terms.iter().any(|(_, part)| mentions_unknown(part)),
     }

@@ -361,7 +361,9 @@ impl<'a> Effect<'a> {
                 };
                 match kept.is_empty() {
                     true => summary.rows.push(row),
-                    false => summary.rows.extend(saved::rows(&row, machine.initial, &kept)),
+                    false => summary
+                        .rows
+                        .extend(saved::rows(&row, machine.initial, &kept)),
                 }
             }
         }

@@ -81,3 +81,27 @@ int checked_badly(struct task *task)
 	spin_unlock(&task->lock);
 	return -1;
 }
+
+/* A warning that is given once ends the path just as well, as if it had not been given yet. */
+#define WARN_ON_ONCE(condition) ({ \
+	_Bool __ret_do_once = !!(condition); \
+	if (({ static _Bool __attribute__((__section__(".data.once"))) __already_done; \
+		_Bool __ret_cond = !!(__ret_do_once); \
+		_Bool __ret_once = 0; \
+		if (__builtin_expect(!!(__ret_cond && !__already_done), 0)) { \
+			__already_done = 1; \
+			__ret_once = 1; \
+		} \
+		__builtin_expect(!!(__ret_once), 0); })) \
+		WARN_ON(1); \
+	__builtin_expect(!!(__ret_do_once), 0); })
+
+int checked_once(struct task *task) //~ clean
+{
+	spin_lock(&task->lock);
+	if (WARN_ON_ONCE(task->flags < 0))
+		return -1;
+	task->flags = 0;
+	spin_unlock(&task->lock);
+	return -1;
+}

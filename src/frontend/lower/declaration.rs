@@ -9,7 +9,7 @@ use super::names::{Class, Ordinary};
 use super::{Binding, Cleanup, Lowerer};
 use crate::frontend::declare::{self, Attributes, Lower, Specified, lost};
 use crate::frontend::types::{Kind, Len, Name, Type};
-use crate::ir::{SymbolKind, SymbolName, TermKind};
+use crate::ir::{StmtKind, SymbolKind, SymbolName, TermKind};
 
 impl Lowerer<'_> {
     pub fn local_declaration(&mut self, declaration: &ast::Declaration) -> Lower<()> {
@@ -207,6 +207,11 @@ impl Lowerer<'_> {
         // Bound first: an object may hold its own address.
         let binding = Binding::Symbol { id, ty: ty.clone() };
         self.bind(name, binding);
+        if specified.attributes.once && !self.b.dead() {
+            // What warns once warns now, so that paths end at a failed WARN_ONCE as at a failed WARN.
+            let (dst, size) = (self.b.addr_symbol(id), self.size_of(&ty)?);
+            self.b.stmt(StmtKind::Zero { dst, size });
+        }
         if let Some(initializer) = initializer {
             // Not run here; a table of labels tells where a computed goto may go.
             let addr = self.b.addr_symbol(id);

@@ -27,6 +27,9 @@ const KEPT: &[&str] = &[
     "warn_unused_result",
 ];
 
+/// The section of the flags that Linux sets when a warning is given for the first time.
+const ONCE_SECTION: &[u8] = b"\".data.once\"";
+
 impl Normaliser<'_> {
     /// Index past the attributes at `at`, nothing emitted.
     pub(super) fn past_attributes(&self, at: usize) -> usize {
@@ -81,6 +84,8 @@ impl Normaliser<'_> {
             let arguments = (self.spelling(at + 1) == b"(").then_some(at + 1);
             if let Some(name) = kept_name(self.spelling(at)) {
                 kept.push((name, arguments));
+            } else if arguments.is_some_and(|open| self.spelling(open + 1) == ONCE_SECTION) {
+                kept.push(("__cassini_once", None));
             }
             at = arguments.map_or(at, |open| self.mate(open)) + 1;
             while at < to && self.spelling(at) != b"," {

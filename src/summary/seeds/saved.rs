@@ -25,7 +25,8 @@ pub(super) fn places(
     let mut sound = true;
     let mut place = |text: &Option<Spanned<String>>, document: &mut Document| {
         let text = text.as_ref()?;
-        let kept = matches!(operation, Operation::Transition(machine, _) if machine.saved.is_some());
+        let kept =
+            matches!(operation, Operation::Transition(machine, _) if machine.saved.is_some());
         let place = match kept {
             true => syntax::place(text.get_ref()),
             false => Err("the machine does not say how its states are `saved`".to_string()),
@@ -132,7 +133,7 @@ pub(super) fn rows(row: &Row, initial: StateId, kept: &[(StateId, usize)]) -> Ve
             };
             Row {
                 incond,
-                doubtful: to != Target::State(initial),
+                doubtful: told.is_none() || to != Target::State(initial),
                 to,
                 ..row.clone()
             }

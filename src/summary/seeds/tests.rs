@@ -278,12 +278,13 @@ operation = \"none\"
     assert_eq!(
         errors,
         [
-            "my.toml:4:11: no machine `mutx`; expected one of mutex, bitlock, rwlock, semaphore",
+            "my.toml:4:11: no machine `mutx`; expected one of mutex, bitlock, rwlock, semaphore, \
+             interrupts",
             "my.toml:8:18: `2take` is no C function name",
             "my.toml:17:13: machine `mutex` has no operation `release`; expected one of lock, \
              trylock, unlock",
             "my.toml:21:1: in this function: unknown field `objects`, expected one of `names`, \
-             `object`, `machine`, `operation`, `when`, `result`, `returns`, `types`",
+             `object`, `machine`, `operation`, `when`, `result`, `returns`, `types`, `replaces`, `saves`, `restores`",
         ]
     );
     assert!(seeds.get("take").is_some());
@@ -336,4 +337,62 @@ fn the_same_object_twice_is_a_mistake() {
         errors,
         ["my.toml:7:10: `f` already has an operation on this object"]
     );
+}
+
+#[test]
+fn flags_keep_the_state_that_irqsave_found_and_irqrestore_leads_back_to() {
+    let (property, _) = Property::load(&[]);
+    let seeds = built_in();
+    let machine = property.machine("interrupts").unwrap();
+    let save = &seeds.get("_raw_spin_lock_irqsave").unwrap().summary;
+    let kept = save.result.as_ref().expect("flags are known");
+    let mut told = Vec::new();
+    kept.each(&mut |part| {
+        if let IExpr::InState { machine, state, .. } = part {
+            told.push((machine.clone(), state.0));
+        }
+    });
+    assert_eq!(told, [("interrupts".to_owned(), 1)]);
+    let restore = &seeds.get("_raw_spin_unlock_irqrestore").unwrap().summary;
+    let from_off: Vec<(Vec<Option<bool>>, &Target)> = restore
+        .rows
+        .iter()
+        .filter(|row| row.object == 1 && row.from == machine.state("off").unwrap())
+        .map(|row| (row.incond.clone(), &row.to))
+        .collect();
+    let (on, off) = (Target::State(StateId(0)), Target::State(StateId(1)));
+    assert_eq!(
+        from_off,
+        [
+            (vec![Some(true), None], &on),
+            (vec![None, Some(true)], &off),
+            (vec![Some(false), Some(false)], &off),
+        ]
+    );
+}
+
+#[test]
+fn only_a_machine_that_says_how_keeps_states_in_values() {
+    let row = |rest: &str| {
+        format!(
+            "[[function]]\nnames = [\"f\"]\nobject = \"*param0\"\nmachine = \"mutex\"\n{rest}\n"
+        )
+    };
+    let (_, errors) = load(&row("operation = \"lock\"\nsaves = \"ret\""));
+    assert_eq!(
+        errors,
+        ["my.toml:6:9: the machine does not say how its states are `saved`"]
+    );
+    let text = row("operation = \"restore\"\nrestores = \"param1\"\nwhen = \"ret != 0\"")
+        .replace("mutex", "interrupts");
+    assert_eq!(
+        load(&text).1,
+        ["my.toml:6:12: a state is restored always, or never"]
+    );
+}
+
+#[test]
+fn a_row_may_stand_for_any_definition() {
+    let seeds = built_in();
+    assert!(seeds.get("arch_local_irq_save").unwrap().applies(Some(&[])));
 }
