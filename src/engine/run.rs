@@ -21,7 +21,7 @@ use crate::report::{self, Finding};
 use crate::store::{Store, StoreError, default_folder};
 use crate::summary::seeds::Seeds;
 
-/// Stack of a worker: lang-c and the executor recurse as deep as the program nests.
+/// Stack of a worker: parser and executor recurse as deep as the program nests.
 const STACK: usize = 64 << 20;
 
 /// Slow functions told of.

@@ -3,8 +3,8 @@
 //! In: the preprocessed text of a translation unit. Out: a [`UnitIndex`], saying which functions the
 //! unit defines or reaches and what was lost, and the bodies themselves in the body cache.
 //!
-//! Steps: [`lex`] → [`split`] → [`normalise`] → [`parse`] (lang-c, one declaration at a time, behind a
-//! prelude of typedef names) → [`scope`] (what each name means in this unit) → [`lower`].
+//! Steps: [`lex`] → [`split`] → [`normalise`] → [`parse`] (one declaration at a time, into lang-c's
+//! syntax tree) → [`scope`] (what each name means in this unit) → [`lower`].
 
 pub mod declare;
 pub mod declared;
@@ -15,6 +15,7 @@ pub mod lower;
 pub mod normalise;
 pub mod outline;
 pub mod parse;
+pub mod parser;
 pub mod scope;
 pub mod share;
 pub mod split;

@@ -163,6 +163,12 @@ impl<'t> Reader<'t> {
             && !is_keyword(self.spelling(at))
     }
 
+    /// Whether the word behind `struct`, `union` or `enum` is a tag.
+    fn is_tag(&self, at: usize) -> bool {
+        let token = self.tokens.get(at);
+        token.is_some_and(|token| token.kind == Kind::Ident) && is_tag_name(self.spelling(at))
+    }
+
     /// Index past the bracket that closes the one at `at`.
     fn past(&self, at: usize) -> usize {
         let mut depth = 0usize;
@@ -225,7 +231,7 @@ impl<'t> Reader<'t> {
                 _ => continue,
             };
             let mut next = self.past_attributes(at + 1);
-            let tag = self.is_ident(next).then_some(next);
+            let tag = self.is_tag(next).then_some(next);
             if tag.is_some() {
                 next = self.past_attributes(next + 1);
             }
@@ -284,7 +290,7 @@ impl<'t> Reader<'t> {
                 b"struct" | b"union" | b"enum" => {
                     typed = true;
                     at = self.past_attributes(at + 1);
-                    if self.is_ident(at) {
+                    if self.is_tag(at) {
                         at = self.past_attributes(at + 1);
                     }
                     if self.spelling(at) == b"{" {
@@ -535,6 +541,15 @@ pub fn is_specifier_keyword(word: &[u8]) -> bool {
             | b"__attribute"
             | b"__declspec"
     )
+}
+
+/// Whether a word can be a tag: keywords that are as young as C23 were names before.
+pub fn is_tag_name(word: &[u8]) -> bool {
+    !is_keyword(word)
+        || matches!(
+            word,
+            b"thread_local" | b"constexpr" | b"alignas" | b"alignof" | b"typeof" | b"typeof_unqual"
+        )
 }
 
 /// Words that are never a declared name.

@@ -1,21 +1,19 @@
-//! One external declaration, parsed by lang-c.
+//! One external declaration, parsed.
 //!
 //! In: a normalised declaration. Out: its syntax tree with the places of its tokens, or why there is
-//! none. lang-c recurses, so the parser runs on as much stack as the normaliser estimates.
+//! none. The parser recurses, and runs on as much stack as the normaliser estimates.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use lang_c::ast::ExternalDeclaration;
-use lang_c::driver::{Config, Flavor, parse_preprocessed};
 use lang_c::span::Node;
 
 use super::declared::Declared;
 use super::lex::Token;
 use super::normalise::Normalised;
-use super::{LossReason, Stage};
+use super::{LossReason, Stage, parser};
 
-/// Content hash of a normalised declaration (tokens, prelude and, for function definitions, place).
+/// Content hash of a normalised declaration (tokens, typedef names and, for function definitions, place).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeclKey(pub [u8; 16]);
 
@@ -65,7 +63,7 @@ impl Declaration {
     }
 }
 
-/// Maps byte offsets of the normalised text (lang-c's spans) to source places.
+/// Maps byte offsets of the normalised text (the tree's spans) to source places.
 #[derive(Debug, Default)]
 pub struct Places {
     /// File names, first the one the declaration starts in.
@@ -105,7 +103,7 @@ pub fn parse(
     let places = places(&normalised, tokens, files);
     let Normalised {
         text,
-        prelude,
+        types,
         stack,
         skipped,
         ..
@@ -115,34 +113,25 @@ pub fn parse(
         .filter_map(|at| tokens.get(*at as usize))
         .map(|token| token.line)
         .collect();
-    let config = Config {
-        cpp_command: String::new(),
-        cpp_options: Vec::new(),
-        flavor: Flavor::GnuC11,
-    };
     let stack = stack + (1 << 20);
     let parsed = stacker::maybe_grow(stack, stack, || {
-        catch_unwind(AssertUnwindSafe(|| parse_preprocessed(&config, text)))
+        parser::parse(&text, types.iter().map(String::as_str))
     });
-    let lost = |message: String| LossReason {
-        stage: Stage::Parse,
-        message,
-    };
-    let parsed = parsed
-        .map_err(|_| lost("the parser failed".to_owned()))?
-        .map_err(|error| {
-            let rest = error.source.get(error.offset..).unwrap_or("");
+    match parsed {
+        Ok(ast) => Ok(Declaration::new(key, ast, places, nested)),
+        Err(error) => {
+            let rest = text.get(error.offset..).unwrap_or("");
             let token: String = rest.chars().take_while(|c| *c != ' ').take(40).collect();
-            lost(if token.is_empty() {
+            let message = if token.is_empty() {
                 "syntax error at the end of the declaration".to_owned()
             } else {
                 format!("syntax error before `{token}`")
+            };
+            Err(LossReason {
+                stage: Stage::Parse,
+                message,
             })
-        })?;
-    let mut declarations = parsed.unit.0.into_iter().skip(prelude);
-    match (declarations.next(), declarations.next()) {
-        (Some(ast), None) => Ok(Declaration::new(key, ast, places, nested)),
-        _ => Err(lost("not exactly one declaration".to_owned())),
+        }
     }
 }
 

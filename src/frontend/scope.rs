@@ -234,7 +234,7 @@ impl<'a> UnitScope<'a> {
         self.parse(id, self.full_key(id), true)
     }
 
-    /// The declaration as lang-c reads it.
+    /// The declaration as the parser reads it.
     #[cfg(test)]
     pub fn normalised(&self, id: DeclId) -> Result<Normalised, LossReason> {
         let normalised = self.normalise(id, true, false)?;
@@ -243,7 +243,7 @@ impl<'a> UnitScope<'a> {
             .unwrap_or_default())
     }
 
-    /// The text for lang-c and the tokens it comes from. With `guess`, what a missing header would
+    /// The normalised text and the tokens it comes from. With `guess`, what a missing header would
     /// have said is guessed; `None` if there is nothing to guess.
     fn normalise(
         &self,

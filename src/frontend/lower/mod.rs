@@ -46,7 +46,7 @@ pub use self::definition::{
 pub use self::names::TypeCache;
 use self::names::{Class, Layout, Look};
 use self::value::Operand;
-use super::declare::{Lower, TypeContext, lost};
+use super::declare::{Lower, lost};
 use super::parse::Declaration;
 use super::scope::{Scope, TagKind};
 use super::types::{IntKind, Kind, Name, RecordDef, Type};
@@ -370,39 +370,8 @@ impl<'a> Lowerer<'a> {
         }
     }
 
-    /// lang-c reads `typeof(T)` and `typeof(T[n])` as expressions: the type, if it is one.
-    fn type_as_expression(&mut self, expr: &Node<Expression>) -> Lower<Option<Type>> {
-        match &expr.node {
-            Expression::Identifier(id) => {
-                let name = &id.node.name;
-                match self.local_binding(name) {
-                    Some(Binding::Typedef(ty)) => return Ok(Some(ty.clone())),
-                    Some(_) => return Ok(None),
-                    None => {}
-                }
-                if self.scope.ordinary(name).is_some() || name.starts_with("__func") {
-                    return Ok(None);
-                }
-                self.typedef_target(&Name::from(name.as_str()))
-            }
-            Expression::BinaryOperator(binary)
-                if binary.node.operator.node == ast::BinaryOperator::Index =>
-            {
-                let Some(of) = self.type_as_expression(&binary.node.lhs)? else {
-                    return Ok(None);
-                };
-                let len = self.length(&binary.node.rhs)?;
-                Ok(Some(Type::array(of, len)))
-            }
-            _ => Ok(None),
-        }
-    }
-
     /// An expression's type, without evaluating it.
     fn type_of_expression(&mut self, expr: &Node<Expression>) -> Lower<Type> {
-        if let Some(ty) = self.type_as_expression(expr)? {
-            return Ok(ty);
-        }
         let (ty, _) = self.dry(|this| {
             Ok(match this.operand(expr)? {
                 Operand::Place(place) => place.ty,

@@ -176,15 +176,11 @@ impl Normaliser<'_> {
         }
     }
 
-    /// `typeof` in the one spelling that lang-c does not also take for a variable. A type that could
-    /// be read as an expression (`T[3]`, `T(int)`) gets an empty attribute, which makes it a type.
+    /// `typeof` in the one spelling that the parser knows.
     fn typeof_type(&mut self, at: usize) -> Result<usize, LossReason> {
         let open = at + 1;
         let close = self.mate(open);
         self.emit(at, "__typeof (");
-        if self.is_typedef(open + 1) && matches!(self.spelling(open + 2), b"[" | b"(") {
-            self.add("__attribute__(( ))");
-        }
         self.sequence(open + 1, close, Context::Inner)?;
         self.emit_token(close);
         if self.spelling(at).ends_with(b"unqual") || self.spelling(at).ends_with(b"unqual__") {
@@ -215,7 +211,7 @@ impl Normaliser<'_> {
         Ok(close + 1)
     }
 
-    /// As an attribute, which lang-c takes among a member's specifiers too.
+    /// As an attribute, which the tree has among a member's specifiers too.
     fn alignas(&mut self, at: usize) -> Result<usize, LossReason> {
         let close = self.mate(at + 1);
         let is_type = self.starts_type(at + 2);
@@ -251,9 +247,8 @@ impl Normaliser<'_> {
         Ok(at + 1)
     }
 
-    /// `struct { int : (-!!(e)); }`: of no size, or the unit would not compile. Linux nests such
-    /// assertions within the arguments of others, hundreds of them in an expression, and lang-c's time
-    /// is exponential in how deep.
+    /// `struct { int : (-!!(e)); }`: of no size, or the unit would not compile. Linux has
+    /// hundreds of them in an expression, each a record type of its own.
     fn is_build_assertion(&self, from: usize, to: usize) -> bool {
         let open = [
             b"struct".as_slice(),

@@ -1,10 +1,10 @@
-//! Numbers, strings and character constants as lang-c reads them.
+//! Numbers, strings and character constants as C11 has them.
 //!
 //! In: a literal's spelling. Out: one of the same value in C11 without extensions: no digit
 //! separators, no suffixes of C23 and GNU, no escapes beyond C11's simple, octal and hexadecimal ones,
 //! only ASCII in narrow literals (other bytes become octal escapes, so that none is lost).
 
-/// A number without digit separators and with a suffix that lang-c knows.
+/// A number without digit separators and with a suffix of C11's.
 pub fn number(spelling: &[u8]) -> String {
     let text: String = spelling
         .iter()

@@ -1,11 +1,11 @@
-//! Rewrites one declaration's tokens into text that lang-c reads, keeping every meaning that the
+//! Rewrites one declaration's tokens into C11 with a little GNU syntax, keeping every meaning that the
 //! analysis uses (DESIGN §3, step 3).
 //!
 //! In: the tokens of a declaration and which of its words are typedef names. Out: [`Normalised`]: the
-//! text behind its prelude of `typedef int NAME;`, the place of each of its tokens, and how much stack
-//! the parser may need for it.
+//! text, the typedef names that it mentions, the place of each of its tokens, and how much stack the
+//! parser may need for it.
 //!
-//! What lang-c has no grammar for is encoded with names that begin with `__cassini_`; lowering gives
+//! What lang-c's syntax tree has no place for is encoded with names that begin with `__cassini_`; lowering gives
 //! them their meaning back:
 //!
 //! | source | text |
@@ -39,13 +39,12 @@ use super::lex::{Kind, Token, undigraph};
 use super::outline::{is_keyword, is_specifier_keyword, is_type_keyword};
 use super::{LossReason, Stage};
 
-/// A declaration as lang-c reads it.
+/// A declaration as the parser reads it.
 #[derive(Debug, Default)]
 pub struct Normalised {
-    /// Prelude (if any names) and declaration.
     pub text: String,
-    /// How many external declarations the prelude is.
-    pub prelude: usize,
+    /// The typedef names that it mentions.
+    pub types: Vec<String>,
     /// `(offset into text, index of the source token)`, ascending.
     pub places: Vec<(u32, u32)>,
     /// Bytes of stack that parsing may need, generously.
@@ -100,7 +99,7 @@ pub fn normalise(
         Form::Definition { body } => shadowed(text, tokens, body, typedef),
         _ => Vec::new(),
     };
-    let mut prelude: Vec<&[u8]> = tokens
+    let mut types: Vec<&[u8]> = tokens
         .iter()
         .filter(|token| token.kind == Kind::Ident)
         .map(|token| &text[token.start as usize..token.end as usize])
@@ -109,13 +108,13 @@ pub fn normalise(
             is_type && !is_keyword(name) && !parameters.contains(name)
         })
         .collect();
-    prelude.sort_unstable();
-    prelude.dedup();
+    types.sort_unstable();
+    types.dedup();
     let mut normaliser = Normaliser {
         text,
         tokens,
         mates: mates.mates,
-        typedefs: &prelude,
+        typedefs: &types,
         encoded: Vec::new(),
         dropped: guess.dropped.clone(),
         wide: Vec::new(),
@@ -145,37 +144,24 @@ pub fn normalise(
     let Normaliser {
         encoded,
         out,
-        mut places,
+        places,
         skipped,
         ..
     } = normaliser;
     let skipped = skipped.into_iter().map(|at| at as u32).collect();
-    let mut names: Vec<String> = prelude.iter().map(|name| identifier(name)).collect();
-    names.extend(encoded.into_iter().map(str::to_owned));
-    let mut front = String::new();
-    if !names.is_empty() {
-        front.push_str("typedef int ");
-        front.push_str(&names.join(","));
-        front.push_str(";\n");
-    }
-    let shift = front.len() as u32;
-    for place in &mut places {
-        place.0 += shift;
-    }
-    let prelude = usize::from(!front.is_empty());
-    front.push_str(&out);
+    let mut types: Vec<String> = types.iter().map(|name| identifier(name)).collect();
+    types.extend(encoded.into_iter().map(str::to_owned));
     Ok(Normalised {
-        text: front,
-        prelude,
+        text: out,
+        types,
         places,
         stack: mates.stack,
         skipped,
     })
 }
 
-/// The typedef names that a definition's parameters hide in its body. lang-c forgets parameters where
-/// the body starts, so the name must not be a type at all; a name that the head also uses as a type
-/// stays one.
+/// The typedef names that a definition's parameters hide in its body: no types for what looks at single
+/// tokens here. A name that the head also uses as a type stays one.
 fn shadowed<'t>(
     text: &'t [u8],
     tokens: &[Token],
@@ -422,7 +408,7 @@ impl<'t> Normaliser<'t> {
         name
     }
 
-    /// `unsigned __int128` is one type name to lang-c: marks the words around the type for dropping.
+    /// `unsigned __int128` becomes one type name: marks the words around the type for dropping.
     fn mark_extended_types(&mut self) {
         for at in 0..self.tokens.len() {
             let (signed, unsigned) = match self.spelling(at) {
@@ -489,7 +475,7 @@ impl<'t> Normaliser<'t> {
         while at < to {
             let spelling = self.spelling(at);
             if attribute::takes_list(spelling) || matches!(spelling, b"_Alignas" | b"alignas") {
-                at = self.mate(at + 1) + 1;
+                at = self.mate(at + 1).max(at + 1) + 1;
             } else if is_specifier_keyword(spelling) && spelling != b"auto" {
                 specified = true;
                 at += 1;

@@ -1,7 +1,8 @@
 //! The walk over a declaration's tokens: brackets, statements, and what is rewritten at their start.
 
-use super::{Context, Done, Kind, Normaliser, identifier, is_keyword, lost};
+use super::{Context, Done, Kind, Normaliser, identifier, lost};
 use crate::frontend::LossReason;
+use crate::frontend::outline::is_tag_name;
 
 impl Normaliser<'_> {
     /// Emits `from..to`, which stands in `context`. Brackets are entered recursively; their nesting
@@ -40,7 +41,7 @@ impl Normaliser<'_> {
             }
             if let Some(end) = self.attribute_end(at) {
                 let end = self.past_attributes(end);
-                // Attributes between a function's parameters and its body have no place in lang-c.
+                // Attributes between a function's parameters and its body have no place in the tree.
                 if self.body != Some(end) || context != Context::File {
                     self.emit_attributes(at, end, false)?;
                 }
@@ -53,7 +54,7 @@ impl Normaliser<'_> {
                     let close = self.mate(at);
                     self.emit_token(at);
                     let first = self.past_forward_parameters(at, close);
-                    // C23's `f(...)` is lang-c's `f()`.
+                    // C23's `f(...)` is `f()` in the tree.
                     let only_dots = close == at + 2 && self.spelling(at + 1) == b"...";
                     if !only_dots {
                         self.sequence(first, close, Context::Inner)?;
@@ -438,14 +439,14 @@ impl Normaliser<'_> {
         sections
     }
 
-    /// A record or enumeration specifier: attributes before the body move behind it, where lang-c
-    /// reads them. Gives the index past it.
+    /// A record or enumeration specifier: attributes before the body move behind it, where the
+    /// tree has them. Gives the index past it.
     pub(super) fn tag(&mut self, at: usize) -> Result<usize, LossReason> {
         let enumeration = self.spelling(at) == b"enum";
         self.emit_token(at);
         let mut next = self.past_attributes(at + 1);
         let mut kept = self.kept(at + 1, next);
-        if self.kind(next) == Some(Kind::Ident) && !is_keyword(self.spelling(next)) {
+        if self.kind(next) == Some(Kind::Ident) && is_tag_name(self.spelling(next)) {
             self.emit_token(next);
             let past = self.past_attributes(next + 1);
             if self.spelling(past) == b"{" {

@@ -215,7 +215,7 @@ impl Lowerer<'_> {
             .map(|len| len as u128)
     }
 
-    /// The names that the normaliser puts in place of what lang-c cannot read.
+    /// The names that the normaliser puts in place of what the tree has no place for.
     fn encoded(&mut self, name: &str, args: Args) -> Lower<Option<Value>> {
         Ok(Some(match (name, args) {
             ("types_compatible", [a, b]) => {
