@@ -320,7 +320,9 @@ fn gnu_types() {
         "static const __cassini_uint128 a ;",
     );
     rewrites("__int128 a;", "__cassini_int128 a ;");
-    rewrites("unsigned _BitInt(7) a;", "__cassini_bitint a ;");
+    rewrites("unsigned _BitInt(7) a;", "unsigned char a ;");
+    rewrites("_BitInt(33) a;", "long a ;");
+    rewrites("_BitInt(200) a;", "__cassini_bitint a ;");
     rewrites(
         "void f(void) { __auto_type x = 1; }",
         "void f ( void ) { __cassini_auto x = 1 ; }",

@@ -44,7 +44,7 @@ impl Lowerer<'_> {
             }
             Expression::AlignOf(of) => {
                 let ty = declare::type_name(self, &of.node.0.node)?;
-                let align = self.size_align(&ty)?.1;
+                let align = self.align_of(&ty)?;
                 Ok(self.size_constant(align))
             }
             Expression::UnaryOperator(unary) => self.unary(&unary.node, true),

@@ -366,7 +366,18 @@ impl Lowerer<'_> {
                 let declared = self.declared(&Look::Tag(*kind, tag.clone()))?;
                 let key = (*kind, tag.clone());
                 let def = declared.and_then(|declared| declared.records.get(&key).cloned());
-                Ok(def.map(Record::File))
+                // A block may give the members after it has named the type.
+                let local = || {
+                    self.scopes
+                        .iter()
+                        .rev()
+                        .find_map(|scope| scope.tags.get(&key))
+                };
+                match (def, local().cloned()) {
+                    (Some(def), _) => Ok(Some(Record::File(def))),
+                    (None, Some(local)) => self.record(&local),
+                    (None, None) => Ok(None),
+                }
             }
             _ => Ok(None),
         }
@@ -490,7 +501,7 @@ impl Lowerer<'_> {
     pub fn lazy(&mut self, lazy: &Lazy) -> Lower<u64> {
         match lazy {
             Lazy::Value(value) => Ok(*value),
-            Lazy::AlignOf(ty) => Ok(self.size_align(ty)?.1),
+            Lazy::AlignOf(ty) => self.align_of(ty),
             Lazy::Expr(expr) => {
                 let value = self.at_file_scope(|this| this.integer_constant(expr))?;
                 u64::try_from(value).or_else(|_| lost("negative size"))
@@ -539,6 +550,15 @@ impl Lowerer<'_> {
         match ty.align.clone() {
             Some(given) => Ok((size, self.lazy(&given)?.max(1))),
             None => Ok((size, align)),
+        }
+    }
+
+    /// Alignment in bytes, which an array has whether or not it is complete.
+    pub fn align_of(&mut self, ty: &Type) -> Lower<u64> {
+        let ty = self.resolve(ty)?;
+        match (&ty.kind, &ty.align) {
+            (Kind::Array(of, _), None) => self.align_of(of),
+            _ => Ok(self.size_align(&ty)?.1),
         }
     }
 

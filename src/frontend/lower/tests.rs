@@ -119,6 +119,44 @@ fn c23_that_compilers_are_still_learning_means_what_the_standard_says() {
 }
 
 #[test]
+fn what_was_lost_once_has_its_size() {
+    for (source, value) in [
+        // A flexible array has an alignment.
+        (
+            "struct s { char c; long d[]; }; int f() { struct s *p; return __alignof__(p->d); }",
+            8,
+        ),
+        // A block names a type before it gives its members.
+        (
+            "int f() { typedef struct q q; struct q { int a, b; }; q x[2]; return sizeof x + sizeof(q); }",
+            24,
+        ),
+        (
+            "int f() { static char *nullptr = 0; return !nullptr + sizeof(&nullptr); }",
+            9,
+        ),
+        (
+            "struct thread_local { int a[3]; }; int f() { struct thread_local x; return sizeof x; }",
+            12,
+        ),
+        (
+            "int f() { return sizeof(_BitInt(3)) + 10 * sizeof(unsigned _BitInt(17)) + 100 * sizeof(_BitInt(65)); }",
+            1641,
+        ),
+        (
+            "typedef int v __attribute__((vector_size(16))); int f() { v x; return sizeof x + sizeof(_Complex double); }",
+            32,
+        ),
+        (
+            "int g(int n, ...) { __builtin_va_list l; __builtin_va_start(l, n); int x = __builtin_va_arg(l, int); __builtin_va_end(l); return sizeof x; } int f() { return g(1, 2); }",
+            4,
+        ),
+    ] {
+        assert_eq!(value_of_f(source), value, "{source}");
+    }
+}
+
+#[test]
 fn a_nested_function_costs_only_itself() {
     let text = dump(
         "int lock(int *); struct s { int inner; };

@@ -106,7 +106,7 @@ impl Normaliser<'_> {
                 return self.alignas(at);
             }
             b"static_assert" => "_Static_assert",
-            b"nullptr" => "( ( void * ) 0 )",
+            b"nullptr" if !self.names_nullptr() => "( ( void * ) 0 )",
             b"__null" => "( ( void * ) 0 )",
             b"constexpr" => "const __attribute__((__cassini_constexpr))",
             b"bool" if !self.is_typedef(at) && self.is_type_position(at, previous) => "_Bool",
@@ -127,6 +127,15 @@ impl Normaliser<'_> {
         };
         self.emit(at, plain);
         Ok(at + 1)
+    }
+
+    /// Whether the declaration gives something else the name `nullptr`, as it may before C23.
+    fn names_nullptr(&self) -> bool {
+        (1..self.tokens.len()).any(|at| {
+            let before = self.spelling(at - 1);
+            self.spelling(at) == b"nullptr"
+                && (before == b"*" || is_type_keyword(before) || self.is_typedef(at - 1))
+        })
     }
 
     /// Whether `auto` stands for a type: none is given before the name that is initialised.

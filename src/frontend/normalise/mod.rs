@@ -12,7 +12,8 @@
 //! |---|---|
 //! | `a ?: b` | `a ? __cassini_elvis : b` |
 //! | `__auto_type`, C23 `auto x = e` | type `__cassini_auto` |
-//! | `__int128`, `unsigned __int128`, `_BitInt(N)`, `__float128`, `__bf16` | types `__cassini_int128`, `__cassini_uint128`, `__cassini_bitint`, `__cassini_float128`, `__cassini_float16` |
+//! | `__int128`, `unsigned __int128`, `__float128`, `__bf16` | types `__cassini_int128`, `__cassini_uint128`, `__cassini_float128`, `__cassini_float16` |
+//! | `_BitInt(N)` | the integer type that holds it; `__cassini_bitint` where there is none |
 //! | `asm goto (… : l)` | `{ __asm__ (…); if (__cassini_nondet) goto l; }` |
 //! | `goto *e;`, `&&l` | `__cassini_goto(e);`, `__cassini_label("l")` |
 //! | `__builtin_types_compatible_p(A, B)` | `__cassini_types_compatible(sizeof(A), sizeof(B))` |
@@ -414,7 +415,7 @@ impl<'t> Normaliser<'t> {
             let (signed, unsigned) = match self.spelling(at) {
                 b"__int128" | b"__int128_t" => ("__cassini_int128", "__cassini_uint128"),
                 b"__uint128_t" => ("__cassini_uint128", "__cassini_uint128"),
-                b"_BitInt" => ("__cassini_bitint", "__cassini_bitint"),
+                b"_BitInt" => self.bit_int(at),
                 _ => continue,
             };
             let mut is_unsigned = false;
@@ -436,10 +437,26 @@ impl<'t> Normaliser<'t> {
             dropped.extend(at + 1..past);
             self.dropped.append(&mut dropped);
             let name = if is_unsigned { unsigned } else { signed };
-            let name = self.encode(name);
+            if name.starts_with("__cassini") {
+                self.encode(name);
+            }
             self.wide.push((at, name));
         }
         self.dropped.sort_unstable();
+    }
+
+    /// The types, signed and unsigned, in which gcc keeps a `_BitInt(N)`; it wraps around as they do.
+    fn bit_int(&self, at: usize) -> (&'static str, &'static str) {
+        let width = std::str::from_utf8(self.spelling(at + 2)).unwrap_or("");
+        let is_number = self.spelling(at + 3) == b")";
+        match width.parse::<u32>() {
+            Ok(1..=8) if is_number => ("signed char", "unsigned char"),
+            Ok(9..=16) if is_number => ("short", "unsigned short"),
+            Ok(17..=32) if is_number => ("int", "unsigned int"),
+            Ok(33..=64) if is_number => ("long", "unsigned long"),
+            Ok(65..=128) if is_number => ("__cassini_int128", "__cassini_uint128"),
+            _ => ("__cassini_bitint", "__cassini_bitint"),
+        }
     }
 
     fn is_specifier_word(&self, at: usize) -> bool {
