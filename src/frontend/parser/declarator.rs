@@ -260,7 +260,7 @@ fn nearest(declarator: &Declarator) -> Option<&DerivedDeclarator> {
         )
     };
     let derived = || declarator.derived.iter().map(|derived| &derived.node);
-    derived().find(is_suffix).or_else(|| derived().last())
+    derived().find(is_suffix).or_else(|| derived().next_back())
 }
 
 /// Whether the declarator declares a function.
