@@ -6,40 +6,63 @@
 //! Both come from the same limit: what is reached through different pointers is taken to be different
 //! (DESIGN §5). An angelic reading asks whether all would be well if two of them were one.
 
+use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::property::StateId;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site};
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
-use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::state::{MachineId, Object, State, Status};
 
-/// The paths on which an operation that moved the object elsewhere was applied to another object: it
+/// For each object the paths on which an operation that moved it elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
-pub fn operated_on_another(exec: &mut Executor<'_>, object: Object) -> Guard {
-    let moving = |event: &OpEvent| event.to.is_some_and(|to| to != event.from);
-    let ops = &exec.log.ops;
-    let sites: Vec<&[Site]> = ops
-        .iter()
-        .filter(|event| event.object == object && moving(event))
-        .map(|event| event.stack.as_slice())
-        .collect();
-    let others: Vec<Guard> = ops
-        .iter()
-        .filter(|event| {
-            event.object != object
-                && event.object.machine == object.machine
-                && moving(event)
-                && sites.contains(&event.stack.as_slice())
-        })
-        .map(|event| event.guard)
-        .collect();
-    union(exec, others)
+#[derive(Default)]
+pub struct Elsewhere(FxHashMap<Object, Guard>);
+
+impl Elsewhere {
+    /// Looks at all operations at once: the elements of a table, locked one after another, are many
+    /// objects at one place.
+    pub fn new(exec: &mut Executor<'_>) -> Self {
+        let mut places: IndexMap<(MachineId, Vec<Site>), IndexMap<Object, Guard>> = IndexMap::new();
+        for event in &exec.log.ops {
+            if event.to.is_some_and(|to| to != event.from) {
+                let place = (event.object.machine, event.stack.clone());
+                let objects = places.entry(place).or_default();
+                let paths = objects.entry(event.object).or_insert(Guard::FALSE);
+                *paths = exec.formula.guards.or(*paths, event.guard);
+            }
+        }
+        let mut elsewhere = Elsewhere::default();
+        for objects in places.values() {
+            // What comes before each object, and what comes after it.
+            let mut before = Vec::with_capacity(objects.len());
+            let mut all = Guard::FALSE;
+            for &paths in objects.values() {
+                before.push(all);
+                all = exec.formula.guards.or(all, paths);
+            }
+            let mut after = Guard::FALSE;
+            for ((&object, &paths), before) in objects.iter().zip(before).rev() {
+                let others = exec.formula.guards.or(before, after);
+                let known = elsewhere.0.entry(object).or_insert(Guard::FALSE);
+                *known = exec.formula.guards.or(*known, others);
+                after = exec.formula.guards.or(after, paths);
+            }
+        }
+        elsewhere
+    }
+
+    pub fn than(&self, object: Object) -> Guard {
+        self.0.get(&object).copied().unwrap_or(Guard::FALSE)
+    }
 }
 
 /// The paths on which the function gives back an object that it has not taken and that may be this
 /// one: found again in another way, by a number or in a table.
 pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
-    let mut paths = Vec::new();
+    let mut places: FxHashSet<(Object, &[Site])> = FxHashSet::default();
     for event in &exec.log.ops {
         let other = event.object;
         let releases = event.to == Some(Status::At(initial)) && event.from != Status::At(initial);
@@ -47,18 +70,14 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
             continue;
         }
         if may_be_one(exec, object.loc, other.loc) {
-            paths.push((event.stack.clone(), other));
+            places.insert((other, &event.stack));
         }
     }
     let found: Vec<(Guard, Guard)> = exec
         .log
         .ops
         .iter()
-        .filter(|event| {
-            paths
-                .iter()
-                .any(|(stack, other)| *other == event.object && *stack == event.stack)
-        })
+        .filter(|event| places.contains(&(event.object, event.stack.as_slice())))
         .map(|event| (event.guard, event.touched))
         .collect();
     let untaken = found

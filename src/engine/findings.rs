@@ -15,7 +15,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::{doubt, witness};
+use super::doubt::{self, Elsewhere};
+use super::witness;
 use crate::ir::Body;
 use crate::property::{Machine, Property, StateId, Target};
 use crate::report::{Finding, TraceStep};
@@ -101,6 +102,7 @@ impl<'a> Findings<'a> {
         exits: &mut [Exits],
         queries: &mut dyn Feasible,
     ) {
+        let elsewhere = Elsewhere::new(exec);
         for object in exits {
             let key = object.object;
             let Some(rule) = machine(exec, key).inconsistent_exit.clone() else {
@@ -119,7 +121,7 @@ impl<'a> Findings<'a> {
             // A caller cannot have had its hands on what only this function finds.
             let at_hand = name.is_some_and(|name| !name.root.is_received());
             let Some((ambiguity, kept, given_back)) =
-                ambiguity(exec, exit, object, at_hand, queries)
+                ambiguity(exec, exit, object, at_hand, &elsewhere, queries)
             else {
                 continue;
             };
@@ -262,6 +264,7 @@ fn ambiguity(
     exit: &Exit<'_>,
     exits: &Exits,
     at_hand: bool,
+    elsewhere: &Elsewhere,
     queries: &mut dyn Feasible,
 ) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
     let machine = machine(exec, exits.object);
@@ -274,7 +277,7 @@ fn ambiguity(
             moved = exec.formula.guards.or(moved, event.guard);
         }
     }
-    let another = doubt::operated_on_another(exec, exits.object);
+    let another = elsewhere.than(exits.object);
     let given_back = doubt::given_back_as_another(exec, exits.object, machine.initial);
     let taken = doubt::taken_as_another(exec, exits.object, machine.initial);
     let with_another = doubt::left_with_another(exec, exit.state, exits.object);

@@ -45,7 +45,7 @@ impl Default for Options {
             unroll: 2,
             max_blocks: 20_000,
             max_terms: 2_000_000,
-            max_solver_work: 300_000,
+            max_solver_work: 200_000,
             time_limit: None,
         }
     }
@@ -142,7 +142,11 @@ pub fn analyse(
                 let exit = Exit::new(&mut exec, &state, value);
                 let mut exits = infer::exits(&mut exec, &state);
                 findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
+                // What makes a summary readable must not leave nothing for what makes a finding.
+                queries.session.reserve(options.max_solver_work / 4);
                 let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
+                queries.session.reserve(0);
+                queries.forget_open();
                 result.custody = claims::custody(
                     &mut exec,
                     &exit,
@@ -269,6 +273,12 @@ impl Queries {
                 work: options.max_solver_work,
             }),
         }
+    }
+
+    /// Questions that were left open may be asked again.
+    fn forget_open(&mut self) {
+        self.known
+            .retain(|_, answer| !matches!(answer, Answer::Unknown));
     }
 
     fn asked(&self) -> u64 {

@@ -19,6 +19,7 @@ pub struct Blaster {
     /// Clauses for which a single operator is.
     expensive: usize,
     loose: Vec<Term>,
+    full: bool,
     /// Where a term's bits begin in `bits`.
     words: FxHashMap<Term, u32>,
     bits: Vec<Lit>,
@@ -34,6 +35,7 @@ impl Blaster {
             limit,
             expensive,
             loose: Vec::new(),
+            full: false,
             words: FxHashMap::default(),
             bits: Vec::new(),
             guards: FxHashMap::default(),
@@ -46,6 +48,11 @@ impl Blaster {
     /// "no model" still holds.
     pub fn loose(&self) -> &[Term] {
         &self.loose
+    }
+
+    /// Whether the limit left operators unconstrained.
+    pub fn is_full(&self) -> bool {
+        self.full
     }
 
     /// Requires a term of width 1 to have a value. What that fixes becomes constant in all that is
@@ -184,7 +191,9 @@ impl Blaster {
     fn build(&mut self, f: &Formula, t: Term) -> Word {
         let width = usize::from(f.terms.width(t));
         let cost = cost(f, t);
-        if cost > self.expensive || self.cnf.clauses().saturating_add(cost) > self.limit {
+        let full = self.cnf.clauses().saturating_add(cost) > self.limit;
+        if cost > self.expensive || full {
+            self.full |= full;
             self.loose.push(t);
             return self.unconstrained(f, t);
         }

@@ -145,6 +145,8 @@ enum Found {
 /// costs more than a new start.
 pub struct Session {
     budget: Budget,
+    /// Work that is kept for later queries.
+    reserved: u64,
     pub queries: Queries,
     /// Most recently successful first.
     models: Vec<Evaluator>,
@@ -163,6 +165,7 @@ impl Session {
         ];
         Session {
             budget,
+            reserved: 0,
             queries: Queries::default(),
             models: simple
                 .into_iter()
@@ -195,7 +198,10 @@ impl Session {
             return Outcome::Sat(self.models[0].model().clone());
         }
         self.queries.searched += 1;
-        let outcome = self.search(f, query);
+        let outcome = match self.spent() {
+            true => Outcome::Unknown,
+            false => self.search(f, query),
+        };
         if matches!(outcome, Outcome::Unknown) {
             self.queries.unknown += 1;
         }
@@ -312,8 +318,13 @@ impl Session {
         verdict
     }
 
+    /// Sets aside some of the work that is left, or gives it free.
+    pub fn reserve(&mut self, work: u64) {
+        self.reserved = work;
+    }
+
     fn spent(&self) -> bool {
-        self.queries.work >= self.budget.work
+        self.queries.work + self.reserved >= self.budget.work
     }
 
     /// Of literals that cannot hold at once, few that already cannot.

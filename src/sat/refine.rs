@@ -29,7 +29,9 @@ const CONFLICT: u64 = 30;
 pub fn decide(f: &Formula, part: &Part, budget: &Budget, queries: &mut Queries) -> Verdict {
     let mut light = Attempt::new(f, part, Blaster::new(budget.clauses, EXPENSIVE));
     let verdict = light.correct(f, part, budget, queries);
-    if !matches!(verdict, Verdict::Unknown) || light.blaster.loose().is_empty() {
+    // What is too much by itself is not less with the rest.
+    let settled = light.blaster.loose().is_empty() || light.blaster.is_full();
+    if !matches!(verdict, Verdict::Unknown) || settled {
         return verdict;
     }
     let full = Attempt::new(f, part, Blaster::new(budget.clauses, usize::MAX));
@@ -96,7 +98,9 @@ impl Attempt {
             }
             let verdict = self.checked_model(f, part, &solver);
             let loose = self.blaster.loose();
-            if matches!(verdict, Verdict::Sat(_)) || loose.is_empty() {
+            // A part that is too big seldom comes to a model in more rounds, and each is dear.
+            let hopeless = loose.is_empty() || self.blaster.is_full();
+            if matches!(verdict, Verdict::Sat(_)) || hopeless {
                 return verdict;
             }
             let corrections: Vec<Correction> = loose

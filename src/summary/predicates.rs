@@ -279,30 +279,31 @@ pub fn select(
     queries: &mut dyn Feasible,
 ) -> Vec<Predicate> {
     let mut chosen: Vec<Predicate> = Vec::new();
-    let mut ambiguity = measure(exec, exits, &chosen, queries);
-    while ambiguity > 0 && chosen.len() < MAX_PREDICATES {
-        let mut best: Option<(u64, usize)> = None;
-        for (index, candidate) in candidates.iter().enumerate() {
-            if chosen.contains(candidate) {
+    let whole = Partition::new(exec, exits, queries);
+    let mut partition = whole.clone();
+    while !partition.open.is_empty() && chosen.len() < MAX_PREDICATES {
+        let mut best = partition.ambiguity();
+        let mut refined: Option<(Predicate, Partition)> = None;
+        for candidate in candidates {
+            if best == 0 || chosen.contains(candidate) {
                 continue;
             }
-            chosen.push(candidate.clone());
-            let with = measure(exec, exits, &chosen, queries);
-            chosen.pop();
-            if with < best.map_or(ambiguity, |best| best.0) {
-                best = Some((with, index));
-            }
-            if with == 0 {
-                break;
+            let split = partition.split(exec, candidate, best, queries);
+            if let Some(split) = split.filter(|split| split.ambiguity() < best) {
+                best = split.ambiguity();
+                refined = Some((candidate.clone(), split));
             }
         }
-        let Some((with, index)) = best else { break };
-        ambiguity = with;
-        chosen.push(candidates[index].clone());
+        let Some((candidate, split)) = refined else {
+            break;
+        };
+        chosen.push(candidate);
+        partition = split;
     }
+    let ambiguity = partition.ambiguity();
     for index in (0..chosen.len()).rev() {
         let dropped = chosen.remove(index);
-        if measure(exec, exits, &chosen, queries) > ambiguity {
+        if !whole.stays_within(exec, &chosen, ambiguity, queries) {
             chosen.insert(index, dropped);
         }
     }
@@ -316,60 +317,108 @@ pub fn select(
     chosen
 }
 
-/// How much of the space of conditions leaves an exit open, in units of 2^-MAX_PREDICATES for each
-/// entry state.
-fn measure(
-    exec: &mut Executor<'_>,
-    exits: &Exits,
-    chosen: &[Predicate],
-    queries: &mut dyn Feasible,
-) -> u64 {
-    let mut entries: Vec<StateId> = exits.moves.iter().map(|entry| entry.from).collect();
-    entries.dedup();
-    let mut total = 0;
-    for from in entries {
-        let of_entry = exits
-            .moves
-            .iter()
-            .filter(|entry| entry.from == from && !entry.reported);
-        let targets: Vec<Guard> = of_entry.map(|entry| entry.paths).collect();
-        total += open(exec, &targets, chosen, 1 << MAX_PREDICATES, queries);
-    }
-    total
+/// The combinations of some conditions under which more than one exit of an entry state is possible.
+#[derive(Clone)]
+struct Partition {
+    open: Vec<Open>,
 }
 
-fn open(
-    exec: &mut Executor<'_>,
-    targets: &[Guard],
-    chosen: &[Predicate],
+#[derive(Clone)]
+struct Open {
+    /// The part of the space of conditions that this is, in units of 2^-MAX_PREDICATES for each entry
+    /// state.
     weight: u64,
-    queries: &mut dyn Feasible,
-) -> u64 {
-    let live = possible(exec, targets, queries);
-    if live.len() < 2 {
-        return 0;
+    /// The paths to each exit; two or more.
+    exits: Vec<Guard>,
+}
+
+impl Partition {
+    /// Without any condition.
+    fn new(exec: &mut Executor<'_>, exits: &Exits, queries: &mut dyn Feasible) -> Self {
+        let mut entries: Vec<StateId> = exits.moves.iter().map(|entry| entry.from).collect();
+        entries.dedup();
+        let mut partition = Partition { open: Vec::new() };
+        for from in entries {
+            let of_entry = exits
+                .moves
+                .iter()
+                .filter(|entry| entry.from == from && !entry.reported);
+            let targets: Vec<Guard> = of_entry.map(|entry| entry.paths).collect();
+            let live = possible(exec, &targets, queries);
+            partition.add(1 << MAX_PREDICATES, live);
+        }
+        partition
     }
-    let Some((predicate, rest)) = chosen.split_first() else {
-        return weight;
-    };
-    let guards = &mut exec.formula.guards;
-    let (with, without): (Vec<Guard>, Vec<Guard>) = live
-        .iter()
-        .map(|&target| {
-            (
-                guards.and(target, predicate.guard),
-                guards.and_not(target, predicate.guard),
-            )
-        })
-        .unzip();
-    let with = possible(exec, &with, queries);
-    let without = possible(exec, &without, queries);
-    // A predicate that is the same on all paths here tells nothing.
-    let weight = match with.is_empty() || without.is_empty() {
-        true => weight,
-        false => weight / 2,
-    };
-    open(exec, &with, rest, weight, queries) + open(exec, &without, rest, weight, queries)
+
+    fn add(&mut self, weight: u64, exits: Vec<Guard>) {
+        if exits.len() > 1 {
+            self.open.push(Open { weight, exits });
+        }
+    }
+
+    /// How much of the space of conditions leaves an exit open.
+    fn ambiguity(&self) -> u64 {
+        self.open.iter().map(|open| open.weight).sum()
+    }
+
+    /// With one more condition; `None` as soon as it is clear that `bound` or more stays open.
+    fn split(
+        &self,
+        exec: &mut Executor<'_>,
+        predicate: &Predicate,
+        bound: u64,
+        queries: &mut dyn Feasible,
+    ) -> Option<Partition> {
+        let mut refined = Partition { open: Vec::new() };
+        let mut ambiguity = 0;
+        for open in &self.open {
+            let guards = &mut exec.formula.guards;
+            let (with, without): (Vec<Guard>, Vec<Guard>) = open
+                .exits
+                .iter()
+                .map(|&exit| {
+                    (
+                        guards.and(exit, predicate.guard),
+                        guards.and_not(exit, predicate.guard),
+                    )
+                })
+                .unzip();
+            let with = possible(exec, &with, queries);
+            let without = possible(exec, &without, queries);
+            // A predicate that is the same on all paths here tells nothing.
+            let weight = match with.is_empty() || without.is_empty() {
+                true => open.weight,
+                false => open.weight / 2,
+            };
+            for side in [with, without] {
+                if side.len() > 1 {
+                    ambiguity += weight;
+                }
+                refined.add(weight, side);
+            }
+            if ambiguity >= bound {
+                return None;
+            }
+        }
+        Some(refined)
+    }
+
+    /// Whether with these conditions no more than `bound` stays open.
+    fn stays_within(
+        &self,
+        exec: &mut Executor<'_>,
+        predicates: &[Predicate],
+        bound: u64,
+        queries: &mut dyn Feasible,
+    ) -> bool {
+        let mut partition = self.clone();
+        for predicate in predicates {
+            if let Some(split) = partition.split(exec, predicate, u64::MAX, queries) {
+                partition = split;
+            }
+        }
+        partition.ambiguity() <= bound
+    }
 }
 
 fn possible(exec: &mut Executor<'_>, targets: &[Guard], queries: &mut dyn Feasible) -> Vec<Guard> {

@@ -5,10 +5,12 @@
 //! written is read from the [`Initial`] memory, which makes up values on demand (the paper's lazy
 //! DefVal, §3.2) and gives every state the same ones.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
+use rustc_hash::FxHashMap;
 
 use super::formula::Formula;
 use super::guard::Guard;
@@ -72,14 +74,20 @@ enum Content {
     Copy {
         memory: Memory,
         source: Loc,
+        read: Known,
     },
     /// From one of two memories, at the cell's own place.
     Choice {
         guard: Guard,
         then: Memory,
         els: Memory,
+        read: Known,
     },
 }
+
+/// What was read through a compound content before. Such contents nest, and two ways into one of them
+/// double at each level.
+type Known = Rc<RefCell<FxHashMap<(Loc, u64), Term>>>;
 
 impl PartialEq for Content {
     /// Equality that may fail to see that two compound contents are equal.
@@ -92,10 +100,12 @@ impl PartialEq for Content {
                 Content::Copy {
                     memory: a,
                     source: from_a,
+                    ..
                 },
                 Content::Copy {
                     memory: b,
                     source: from_b,
+                    ..
                 },
             ) => from_a == from_b && a.cells.ptr_eq(&b.cells),
             (
@@ -103,11 +113,13 @@ impl PartialEq for Content {
                     guard: g,
                     then: a,
                     els: b,
+                    ..
                 },
                 Content::Choice {
                     guard: h,
                     then: c,
                     els: d,
+                    ..
                 },
             ) => g == h && a.cells.ptr_eq(&c.cells) && b.cells.ptr_eq(&d.cells),
             _ => false,
@@ -352,6 +364,7 @@ impl Memory {
             Content::Copy {
                 memory: source.clone(),
                 source: from,
+                read: Known::default(),
             },
         );
     }
@@ -395,6 +408,7 @@ impl Memory {
                     guard,
                     then: self.clone(),
                     els: other.clone(),
+                    read: Known::default(),
                 };
                 merged.put(loc, size, content);
             }
@@ -536,16 +550,35 @@ fn read_content(heap: &mut Heap<'_>, content: &Content, here: Loc, from: u64, by
             };
             heap.initial(loc, bytes)
         }
-        Content::Copy { memory, source } => {
+        Content::Copy {
+            memory,
+            source,
+            read,
+        } => {
             let offset = i64::try_from(from).unwrap_or(i64::MAX);
-            memory.read(heap, source.plus(offset), bytes)
+            let place = source.plus(offset);
+            once(read, (place, bytes), || memory.read(heap, place, bytes))
         }
-        Content::Choice { guard, then, els } => {
+        Content::Choice {
+            guard,
+            then,
+            els,
+            read,
+        } => once(read, (here, bytes), || {
             let then = then.read(heap, here, bytes);
             let els = els.read(heap, here, bytes);
             heap.formula.ite_guard(*guard, then, els)
-        }
+        }),
     }
+}
+
+fn once(known: &Known, what: (Loc, u64), read: impl FnOnce() -> Term) -> Term {
+    if let Some(&term) = known.borrow().get(&what) {
+        return term;
+    }
+    let term = read();
+    known.borrow_mut().insert(what, term);
+    term
 }
 
 #[cfg(test)]
@@ -653,6 +686,48 @@ mod tests {
             merged.forget(region);
             prop_assert!(merged.same(&Memory::default()) || merged.cells.is_empty());
         }
+    }
+
+    /// Two records, one copied to the other or back, again and again: each content is read by two ways.
+    #[test]
+    fn nested_contents_are_read_once() {
+        let (mut formula, mut regions) = (Formula::new(), Regions::new());
+        let (mut origins, mut initial) = (Origins::default(), Initial::default());
+        let place = |region| Loc {
+            region,
+            symbolic: SymbolicOffset::NONE,
+            offset: 0,
+        };
+        let local = |regions: &mut Regions, index| {
+            let local = LocalId(index);
+            place(regions.region(RegionKind::Local {
+                frame: FrameId(0),
+                local,
+            }))
+        };
+        let (x, y) = (local(&mut regions, 0), local(&mut regions, 1));
+        let mut memory = Memory::default();
+        for _ in 0..100 {
+            let condition = origins.fresh(&mut formula.terms, 1, Origin::Unknown);
+            let guard = formula.guard_of(condition);
+            let (mut one, mut other) = (memory.clone(), memory.clone());
+            one.copy(x, y, SIZE as u64);
+            other.copy(y, x, SIZE as u64);
+            let mut heap = Heap {
+                formula: &mut formula,
+                regions: &mut regions,
+                origins: &mut origins,
+                initial: &mut initial,
+            };
+            memory = one.merge(&mut heap, guard, &other);
+        }
+        let mut heap = Heap {
+            formula: &mut formula,
+            regions: &mut regions,
+            origins: &mut origins,
+            initial: &mut initial,
+        };
+        assert_eq!(memory.read(&mut heap, x, 8), memory.read(&mut heap, x, 8));
     }
 
     #[test]

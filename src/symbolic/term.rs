@@ -15,7 +15,7 @@
 use std::hash::{Hash, Hasher};
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -124,6 +124,8 @@ pub struct Terms {
     widths: Vec<u16>,
     table: HashTable<u32>,
     vars: Vec<Term>,
+    /// Comparisons of choices, see [`Terms::compare_choices`].
+    compared: FxHashMap<(Op, Term, Term), Option<Term>>,
 }
 
 /// All ones in the low `width` bits.
@@ -155,6 +157,7 @@ impl Terms {
             widths: Vec::new(),
             table: HashTable::new(),
             vars: Vec::new(),
+            compared: FxHashMap::default(),
         };
         terms.constant(0, 1);
         terms.constant(1, 1);

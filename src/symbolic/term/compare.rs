@@ -173,14 +173,29 @@ impl Terms {
                 }
             }
             View::Ite(..) => {
-                let test = &mut |terms: &mut Terms, x| terms.eq(x, b);
-                if let Some(pushed) = self.push_into_ite(a, MAX_OPEN, test) {
+                if let Some(pushed) = self.compare_choices(Op::Eq, a, b) {
                     return pushed;
                 }
             }
             _ => {}
         }
         self.binary(Op::Eq, 1, a, b)
+    }
+
+    /// A comparison of what is chosen with a constant, as a choice between comparisons. What lies beyond the
+    /// limits of one push is pushed by the next, so the parts that choices share are remembered.
+    fn compare_choices(&mut self, op: Op, a: Term, b: Term) -> Option<Term> {
+        if let Some(&known) = self.compared.get(&(op, a, b)) {
+            return known;
+        }
+        let test = &mut |terms: &mut Terms, x| match op {
+            Op::Ult => terms.ult(x, b),
+            Op::Slt => terms.slt(x, b),
+            _ => terms.eq(x, b),
+        };
+        let pushed = self.push_into_ite(a, MAX_OPEN, test);
+        self.compared.insert((op, a, b), pushed);
+        pushed
     }
 
     /// Equality where a side is a sum: everything that both sides share cancels.
@@ -328,8 +343,7 @@ impl Terms {
                 return self.ult(x, k);
             }
             View::Ite(..) => {
-                let test = &mut |terms: &mut Terms, x| terms.ult(x, b);
-                if let Some(pushed) = self.push_into_ite(a, MAX_OPEN, test) {
+                if let Some(pushed) = self.compare_choices(Op::Ult, a, b) {
                     return pushed;
                 }
             }
@@ -414,8 +428,7 @@ impl Terms {
                 };
             }
             View::Ite(..) => {
-                let test = &mut |terms: &mut Terms, x| terms.slt(x, b);
-                if let Some(pushed) = self.push_into_ite(a, MAX_OPEN, test) {
+                if let Some(pushed) = self.compare_choices(Op::Slt, a, b) {
                     return pushed;
                 }
             }

@@ -495,3 +495,24 @@ fn a_long_chain_of_choices_does_not_exhaust_the_stack() {
     let test = f.terms.eq(value, zero);
     assert_eq!(Model::default().eval(&f, test), 1);
 }
+
+/// Two values that are exchanged or counted up again and again: the choices share all their parts.
+#[test]
+fn comparing_nested_choices_costs_no_more_than_their_parts() {
+    let mut terms = Terms::new();
+    let (_, mut x) = terms.fresh(32);
+    let (_, mut y) = terms.fresh(32);
+    for i in 0..400 {
+        let [exchanged, set, other] = [(); 3].map(|()| terms.fresh(1).1);
+        let number = terms.constant(i, 32);
+        let kept = terms.ite(set, number, x);
+        let left = terms.ite(exchanged, y, kept);
+        y = terms.ite(other, x, y);
+        x = left;
+    }
+    let k = terms.constant(7, 32);
+    for compare in [Terms::eq, Terms::ult, Terms::slt] {
+        compare(&mut terms, x, k);
+    }
+    assert!(terms.len() < 100_000, "{}", terms.len());
+}
