@@ -13,6 +13,7 @@ use super::contain::contained;
 use super::meter::Meter;
 use super::run::Progress;
 use crate::capture::{self, Capture, CompileCommand, NoCompiler, Preprocessor, Problem, Severity};
+use crate::frontend::dialect::Dialect;
 use crate::frontend::split::{self, SourceFile};
 use crate::frontend::unit::{BodyStore, FrontEnd, UnitSource};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
@@ -126,9 +127,12 @@ impl Reader<'_> {
     }
 
     fn index(&self, command: &CompileCommand, text: &[u8]) -> UnitIndex {
+        let own = self.context.compiler_arguments.iter();
+        let arguments = command.arguments.iter().chain(own);
         let tree = UnitTree {
             tree: self.tree,
             directory: &command.directory,
+            dialect: Dialect::of(arguments.filter_map(|argument| argument.to_str())),
         };
         let unit = UnitSource {
             source: &command.name,
@@ -154,6 +158,7 @@ fn failed(command: &CompileCommand, stage: Stage, message: String) -> Loss {
 struct UnitTree<'a> {
     tree: &'a capture::Tree,
     directory: &'a Path,
+    dialect: Dialect,
 }
 
 impl split::Tree for UnitTree<'_> {
@@ -163,6 +168,10 @@ impl split::Tree for UnitTree<'_> {
             name: name.shown,
             own: name.own,
         }
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.dialect
     }
 }
 
@@ -174,6 +183,7 @@ impl UnitTree<'_> {
             hasher.update(path.as_os_str().as_encoded_bytes());
             hasher.update(&[0]);
         }
+        hasher.update(&[self.dialect.bits()]);
         *hasher.finalize().as_bytes()
     }
 }

@@ -5,6 +5,7 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::dialect::Dialect;
 use super::lex;
 
 /// A source file that the unit's line markers name.
@@ -16,10 +17,14 @@ pub struct SourceFile {
     pub own: bool,
 }
 
-/// How files are named: given by who knows the tree.
+/// How files are named and the text is to be read: given by who knows the tree.
 pub trait Tree: Sync {
     /// The file for a name in a line marker: relative to the root when it lies under it.
     fn file(&self, marker: &str) -> SourceFile;
+    /// What the unit's compiler options make of the language.
+    fn dialect(&self) -> Dialect {
+        Dialect::default()
+    }
 }
 
 /// The files of a unit, each named once.

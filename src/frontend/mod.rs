@@ -8,6 +8,7 @@
 
 pub mod declare;
 pub mod declared;
+pub mod dialect;
 pub mod files;
 pub mod layout;
 pub mod lex;

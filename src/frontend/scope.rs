@@ -275,8 +275,12 @@ impl<'a> UnitScope<'a> {
                 return Ok(None);
             }
         }
+        let setting = normalise::Setting {
+            pack: piece.pack,
+            dialect: self.pieces.dialect,
+        };
         let normalised =
-            normalise::normalise(self.text, &tokens, form, &typedef, &guessed, piece.pack)?;
+            normalise::normalise(self.text, &tokens, form, &typedef, &guessed, setting)?;
         Ok(Some((normalised, tokens)))
     }
 

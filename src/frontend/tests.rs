@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
+use super::dialect::Dialect;
 use super::outline::Form;
 use super::scope::{DeclId, Scope, TagKind, UnitScope};
 use super::share::Share;
@@ -688,4 +689,50 @@ fn a_word_that_lacks_its_brackets_ends_with_those_around_it() {
         let text = format!("int f(void) {{ ({{ {word} }}); ( {word} ); [ {word} ] }}");
         assert!(!failures(text.as_bytes()).is_empty(), "{text}");
     }
+}
+
+/// A tree whose units are compiled in a dialect.
+struct In(Dialect);
+
+impl Tree for In {
+    fn file(&self, marker: &str) -> SourceFile {
+        OneTree.file(marker)
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.0
+    }
+}
+
+#[test]
+fn a_dialect_is_written_out() {
+    let tree = In(Dialect {
+        unsigned_char: true,
+        short_enums: true,
+        short_wchar: true,
+    });
+    let share = Share::new();
+    for (text, expected) in [
+        (
+            "char c, f(const char *, signed char, char unsigned);",
+            "unsigned char c , f ( const unsigned char * , signed char , char unsigned ) ;",
+        ),
+        ("enum e { A } x; enum e y;", "enum e y ;"),
+        (
+            "typedef enum { A } e;",
+            "typedef enum { A } __attribute__(( packed )) e ;",
+        ),
+        ("int x = L'a' + L\"b\"[0];", "int x = u'a' + u\"b\" [ 0 ] ;"),
+    ] {
+        let scope = UnitScope::new(
+            &share,
+            text.as_bytes(),
+            split(text.as_bytes(), "main.c", &tree),
+        );
+        let last = scope.ids().last().expect("a declaration");
+        let normalised = scope.normalised(last).expect("normalises");
+        assert_eq!(normalised.text.trim_end(), expected);
+    }
+    let raw = |tree: &dyn Tree| split(b"char c;", "main.c", tree).pieces[0].raw;
+    assert_ne!(raw(&tree), raw(&OneTree), "not shared between dialects");
 }

@@ -107,7 +107,7 @@ impl Normaliser<'_> {
         kept: &[(&'static str, Option<usize>)],
         packing: bool,
     ) -> Result<(), LossReason> {
-        let pack = if packing { self.pack } else { 0 };
+        let pack = if packing { self.setting.pack } else { 0 };
         if kept.is_empty() && pack == 0 {
             return Ok(());
         }

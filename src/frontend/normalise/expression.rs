@@ -110,6 +110,7 @@ impl Normaliser<'_> {
             b"__null" => "( ( void * ) 0 )",
             b"constexpr" => "const __attribute__((__cassini_constexpr))",
             b"bool" if !self.is_typedef(at) && self.is_type_position(at, previous) => "_Bool",
+            b"char" if self.setting.dialect.unsigned_char && !self.has_sign(at) => "unsigned char",
             b"__auto_type" => self.encode("__cassini_auto"),
             b"auto" if self.infers(at) => self.encode("__cassini_auto"),
             b"__float128" => self.encode("__cassini_float128"),
@@ -154,8 +155,11 @@ impl Normaliser<'_> {
     }
 
     fn wide_type(&self, at: usize) -> &'static str {
-        match self.wide.binary_search_by_key(&at, |wide| wide.0) {
-            Ok(index) => self.wide[index].1,
+        match self
+            .extended
+            .binary_search_by_key(&at, |extended| extended.0)
+        {
+            Ok(index) => self.extended[index].1,
             Err(_) => "__cassini_int128",
         }
     }

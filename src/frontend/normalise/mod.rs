@@ -35,7 +35,10 @@ mod guess;
 mod literal;
 mod statement;
 
+use std::borrow::Cow;
+
 pub use self::guess::{Guess, guess};
+use super::dialect::Dialect;
 use super::lex::{Kind, Token, undigraph};
 use super::outline::{is_keyword, is_specifier_keyword, is_type_keyword};
 use super::{LossReason, Stage};
@@ -85,15 +88,23 @@ pub enum Form {
     Head,
 }
 
-/// Rewrites a declaration. `typedef` tells which identifiers are typedef names before it; `pack` is
-/// what `#pragma pack` says; `guess` is empty unless the declaration did not parse without it.
+/// What is said of a declaration outside of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setting {
+    /// Alignment that `#pragma pack` sets, 0 for none.
+    pub pack: u8,
+    pub dialect: Dialect,
+}
+
+/// Rewrites a declaration. `typedef` tells which identifiers are typedef names before it; `guess` is
+/// empty unless the declaration did not parse without it.
 pub fn normalise(
     text: &[u8],
     tokens: &[Token],
     form: Form,
     typedef: &dyn Fn(&[u8]) -> bool,
     guess: &Guess<'_>,
-    pack: u8,
+    setting: Setting,
 ) -> Result<Normalised, LossReason> {
     let mates = mates(text, tokens)?;
     let parameters = match form {
@@ -118,12 +129,12 @@ pub fn normalise(
         typedefs: &types,
         encoded: Vec::new(),
         dropped: guess.dropped.clone(),
-        wide: Vec::new(),
+        extended: Vec::new(),
         body: match form {
             Form::Definition { body } => tokens.iter().position(|token| token.start == body),
             _ => None,
         },
-        pack,
+        setting,
         out: String::with_capacity(tokens.len() * 6),
         places: Vec::with_capacity(tokens.len()),
         insert_int: None,
@@ -280,10 +291,10 @@ struct Normaliser<'t> {
     /// Tokens that are left out, sorted: `unsigned` beside `__int128`.
     dropped: Vec<usize>,
     /// What to write for the tokens of extended types.
-    wide: Vec<(usize, &'static str)>,
+    extended: Vec<(usize, &'static str)>,
     /// Index of the function body's `{`.
     body: Option<usize>,
-    pack: u8,
+    setting: Setting,
     out: String,
     places: Vec<(u32, u32)>,
     /// The token before which an implicit `int` belongs.
@@ -383,14 +394,22 @@ impl<'t> Normaliser<'t> {
             }
             Some(Kind::Ident) => self.emit(at, &identifier(spelling)),
             Some(Kind::Number) => self.emit(at, &literal::number(spelling)),
-            Some(Kind::Str) => self.emit(at, &literal::string(spelling)),
+            Some(Kind::Str) => self.emit(at, &literal::string(&self.wide(spelling))),
             Some(Kind::Char) if spelling.starts_with(b"u8") => {
                 let text = literal::character(spelling);
                 self.emit(at, &format!("( ( unsigned char ) {text} )"));
             }
-            Some(Kind::Char) => self.emit(at, &literal::character(spelling)),
+            Some(Kind::Char) => self.emit(at, &literal::character(&self.wide(spelling))),
             Some(Kind::Punct) => self.emit(at, &String::from_utf8_lossy(spelling)),
             None => {}
+        }
+    }
+
+    /// A literal with the prefix that says how wide its elements are.
+    fn wide(&self, spelling: &'t [u8]) -> Cow<'t, [u8]> {
+        match spelling {
+            [b'L', rest @ ..] if self.setting.dialect.short_wchar => [b"u", rest].concat().into(),
+            _ => spelling.into(),
         }
     }
 
@@ -440,7 +459,7 @@ impl<'t> Normaliser<'t> {
             if name.starts_with("__cassini") {
                 self.encode(name);
             }
-            self.wide.push((at, name));
+            self.extended.push((at, name));
         }
         self.dropped.sort_unstable();
     }
@@ -467,6 +486,20 @@ impl<'t> Normaliser<'t> {
                     spelling,
                     b"unsigned" | b"signed" | b"__signed__" | b"__signed" | b"int"
                 ))
+    }
+
+    /// Whether `signed` or `unsigned` stands among the specifiers around `at`.
+    fn has_sign(&self, at: usize) -> bool {
+        let is_specifier = |at: &usize| self.is_specifier_word(*at) || self.is_type_word(*at);
+        let left = (0..at).rev().take_while(is_specifier);
+        let right = (at + 1..self.tokens.len()).take_while(is_specifier);
+        left.chain(right).any(|at| {
+            let spelling = self.spelling(at);
+            matches!(
+                spelling,
+                b"signed" | b"__signed__" | b"__signed" | b"unsigned"
+            )
+        })
     }
 
     /// A word of an arithmetic type.

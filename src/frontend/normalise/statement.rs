@@ -456,6 +456,9 @@ impl Normaliser<'_> {
                 next += 1;
             }
         }
+        if enumeration && self.setting.dialect.short_enums {
+            kept.push(("packed", None));
+        }
         let mut underlying = None;
         if enumeration && self.spelling(next) == b":" {
             // C23: the underlying type, unless this is the width of a bit-field.

@@ -13,6 +13,7 @@ use memchr::{memchr, memmem};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use self::head::{matching_close, names_parameters, opens_body};
+use super::dialect::Dialect;
 pub use super::files::{Files, SourceFile, Tree};
 use super::lex::{self, Start};
 use super::outline;
@@ -32,7 +33,7 @@ pub struct Piece {
     pub body: Option<u32>,
     /// Alignment that `#pragma pack` sets here, 0 for none.
     pub pack: u8,
-    /// Hash of the content: file and text, for function definitions also lines and columns.
+    /// Hash of the content: file, dialect and text, for function definitions also lines and columns.
     pub raw: u128,
     /// Hash of file and text of what comes before the body.
     pub head: u128,
@@ -52,6 +53,7 @@ impl Piece {
 pub struct Pieces<'a> {
     pub pieces: Vec<Piece>,
     pub files: Files<'a>,
+    pub dialect: Dialect,
     /// File, line and reason of each place where brackets do not match.
     pub losses: Vec<(u32, u32, LossReason)>,
 }
@@ -75,6 +77,7 @@ pub fn split<'a>(text: &[u8], source: &str, tree: &'a dyn Tree) -> Pieces<'a> {
         pieces: Pieces {
             pieces: Vec::with_capacity(text.len() / 128),
             files,
+            dialect: tree.dialect(),
             losses: Vec::new(),
         },
     };
@@ -398,7 +401,8 @@ impl Scanner<'_, '_> {
         if let Some(body) = body {
             begin = self.past_leftovers(begin, body);
         }
-        let seed = self.pieces.files.hash(begin.file) ^ u64::from(begin.pack);
+        let how = u64::from(self.pieces.dialect.bits()) << 8 | u64::from(begin.pack);
+        let seed = self.pieces.files.hash(begin.file) ^ how;
         let place = (u64::from(begin.line) << 20) ^ u64::from(begin.column);
         let whole = &self.text[begin.at..self.at];
         let (raw, head) = match body {
