@@ -511,6 +511,10 @@ impl Callees for Caller<'_, '_> {
         let key = self.run.function(id).body.as_ref().ok()?;
         self.run.inputs.bodies.body(*key).ok()
     }
+
+    fn is_object_type(&self, type_name: &str) -> bool {
+        self.run.inputs.seeds.is_object_type(type_name)
+    }
 }
 
 fn hash(parts: &[&[u8]]) -> blake3::Hash {

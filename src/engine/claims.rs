@@ -8,10 +8,11 @@ use super::findings::Findings;
 use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{Machine, StateId, Target};
-use crate::summary::convert::{Converter, RESULT};
+use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible};
 use crate::summary::predicates;
 use crate::summary::{Root, Row, Summary};
+use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
@@ -134,7 +135,7 @@ fn kept(
             custody.claims.push(Claim {
                 kind: Kind::Kept,
                 place,
-                classes: classes(exec, exit, exits.object, &name),
+                classes: classes(exec, exit, exits.object),
                 inherited,
                 on_failure: on_failure(exec, exits, initial, paths, fails, queries),
                 offered: offered(
@@ -214,7 +215,7 @@ fn needed(
             custody.claims.push(Claim {
                 kind: Kind::Needed,
                 place,
-                classes: classes(exec, exit, exits.object, &name),
+                classes: classes(exec, exit, exits.object),
                 inherited,
                 on_failure: false,
                 offered: false,
@@ -389,29 +390,18 @@ fn only_moved_alone(exec: &Executor<'_>, object: Object, initial: StateId) -> bo
 
 /// Whether the result points to the object.
 fn hangs_on_result(exit: &Exit<'_>, exits: &Exits) -> bool {
-    let names = Converter::new(exit).pointers_to(exits.object.loc);
-    names.contains(&format!("*{RESULT}"))
+    let pointers = Converter::new(exit).pointers_to(exits.object.loc);
+    pointers.contains(&None)
 }
 
-/// The machine with the member or global that an object is, and with those that point to it on exit.
-fn classes(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object, name: &str) -> Vec<String> {
-    let mut names = Converter::new(exit).pointers_to(object.loc);
-    names.insert(0, name.to_string());
-    let machine = &machine(exec, object).name;
-    names
-        .iter()
-        .filter_map(|name| Some(format!("{machine} {}", class(name)?)))
-        .collect()
-}
-
-/// The last member of a name or the global that it is, with a star for each pointer behind that.
-fn class(name: &str) -> Option<String> {
-    let pointer = name.trim_start_matches('*');
-    let stars = &name[..name.len() - pointer.len()];
-    let member = pointer.rsplit(['>', '.']).next()?.split('[').next()?;
-    let known = member.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let variable = !stars.is_empty() && member == pointer;
-    (known && !variable && !member.is_empty()).then(|| format!("{stars}{member}"))
+/// The object's class, and those of the pointers to it that the function leaves.
+fn classes(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Vec<Class> {
+    let mut classes: Vec<Class> = exec.class_of(object.loc).into_iter().collect();
+    for pointer in Converter::new(exit).pointers_to(object.loc) {
+        let pointer = pointer.and_then(|loc| exec.class_of(loc));
+        classes.extend(pointer.map(Class::pointed_to));
+    }
+    classes
 }
 
 fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {

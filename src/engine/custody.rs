@@ -19,6 +19,7 @@ use super::analysis::{Disposition, Record};
 use super::program::{FunctionId, Program};
 use crate::ir::SymbolName;
 use crate::report::Finding;
+use crate::symbolic::class::Class;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
@@ -52,9 +53,9 @@ pub struct Claim {
     pub kind: Kind,
     /// `None`: callers have no name for the object.
     pub place: Option<Place>,
-    /// What kinds of object it is, by its machine and the name of the member or global, or of the member
-    /// that points to it; none for one that is known by a variable only.
-    pub classes: Vec<String>,
+    /// The object's class, and those of pointers to it that the function leaves; none for an object that is
+    /// known by a variable only.
+    pub classes: Vec<Class>,
     /// The callee's claim that this one comes from.
     pub inherited: Option<CalleeClaim>,
     /// The object is kept where the function fails, and given back where it succeeds.
@@ -127,7 +128,7 @@ struct Settlement<'p> {
     unknown_callers: FxHashSet<FunctionId>,
     called: FxHashSet<FunctionId>,
     /// The classes that uncalled and exported functions keep or need.
-    entries: FxHashSet<(Kind, &'p str)>,
+    entries: FxHashSet<(Kind, &'p Class)>,
 }
 
 impl<'p> Settlement<'p> {
@@ -179,7 +180,7 @@ impl<'p> Settlement<'p> {
                     let classes = claim.classes.iter();
                     settlement
                         .entries
-                        .extend(classes.map(|class| (claim.kind, class.as_str())));
+                        .extend(classes.map(|class| (claim.kind, class)));
                 }
             }
         }
@@ -235,7 +236,7 @@ impl<'p> Settlement<'p> {
             return false;
         }
         let other = claim.kind.other_half();
-        let is_there = |class: &String| self.entries.contains(&(other, class.as_str()));
+        let is_there = |class: &Class| self.entries.contains(&(other, class));
         let name = &self.program.function(function).name.name;
         let words: &[&str] = match claim.kind {
             Kind::Kept => &["lock", "acquire"],

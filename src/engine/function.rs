@@ -67,6 +67,8 @@ pub trait Callees: Sync {
     /// The body of a tiny leaf that touches no object of any machine, to be inlined; `None` for all
     /// other functions.
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>>;
+    /// Whether a type (`struct mutex`, `spinlock_t`) is one that primitives operate on.
+    fn is_object_type(&self, type_name: &str) -> bool;
 }
 
 /// How the analysis of a function ended.

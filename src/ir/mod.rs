@@ -253,12 +253,14 @@ pub enum ExprKind {
     Cast {
         arg: ExprId,
     },
-    /// `&base->name` (or `&base.name`): the address `offset` bytes past `base`. `name` indexes
-    /// [`Body::names`]; an unnamed (anonymous) record's member is reached in one step.
+    /// `&base->name` (or `&base.name`): the address `offset` bytes past `base`. `name` and `record` index
+    /// [`Body::names`]; an unnamed (anonymous) record's member is reached in one step. `record` is what
+    /// `base` is: `struct inode`, or the typedef name of a record without a tag, else empty.
     Member {
         base: ExprId,
         offset: u64,
         name: u32,
+        record: u32,
     },
     /// `&base[index]`: `base + index * scale`, `index` a 64-bit integer.
     Index {

@@ -234,7 +234,9 @@ impl Printer<'_> {
         match &self.body.expr(addr).kind {
             ExprKind::AddrLocal(id) => self.local(*id),
             ExprKind::AddrSymbol(id) => self.symbol(*id),
-            ExprKind::Member { base, name, offset } => {
+            ExprKind::Member {
+                base, name, offset, ..
+            } => {
                 let name = match self.name(*name) {
                     "" => format!("+{offset}"),
                     name => name.to_owned(),

@@ -72,4 +72,8 @@ impl Callees for StoredCallees<'_> {
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {
         self.tiny(name, INLINE_DEPTH)
     }
+
+    fn is_object_type(&self, type_name: &str) -> bool {
+        self.seeds.is_object_type(type_name)
+    }
 }

@@ -174,10 +174,13 @@ fn name_object(
         }
         _ => None,
     };
-    if let Some(name) = name {
-        for &(_, loc) in places {
-            let address = exec.regions.address(&mut exec.formula.terms, loc);
-            exec.names.object(address, &name);
+    for &(_, loc) in places {
+        let address = exec.regions.address(&mut exec.formula.terms, loc);
+        if let Some(name) = &name {
+            exec.names.object(address, name);
+        }
+        if let Some(class) = &object.class {
+            exec.names.class(address, class);
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct Handle {
     pointer: Term,
     /// As the function's source would write it, `ret` for the result.
     name: String,
+    /// Where the function leaves it; `None` for the result.
+    left: Option<Loc>,
     /// Where it points.
     places: Locations,
 }
@@ -43,7 +45,7 @@ pub struct Handle {
 /// The pointers that the caller receives at an exit, the result first.
 pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
     let mut handles = Vec::new();
-    let mut add = |exec: &mut Executor<'_>, root: Root, name: String, pointer: Term| {
+    let mut add = |exec: &mut Executor<'_>, root: Root, left: Option<Loc>, pointer: Term| {
         let places = exec.locations(pointer);
         let elsewhere = |&(_, loc): &(Guard, Loc)| {
             matches!(
@@ -52,10 +54,12 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
             )
         };
         if places.iter().any(elsewhere) {
+            let name = left.map_or_else(|| RESULT.to_string(), |loc| exec.name_of(loc));
             handles.push(Handle {
                 root,
                 pointer,
                 name,
+                left,
                 places,
             });
         }
@@ -64,7 +68,7 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
         exec.formula.terms.width(*term) == crate::ir::POINTER_BITS
     };
     if let Some(result) = result.filter(|term| pointer(exec, term)) {
-        add(exec, Root::Return, RESULT.to_string(), result);
+        add(exec, Root::Return, None, result);
     }
     let mut converter = Converter::of_entry();
     for (loc, size, value) in state
@@ -79,8 +83,7 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
             continue;
         }
         if let Some(object) = converter.object(exec, loc) {
-            let name = exec.name_of(loc);
-            add(exec, Root::Exit(Box::new(object)), name, value);
+            add(exec, Root::Exit(Box::new(object)), Some(loc), value);
         }
     }
     handles.truncate(MAX_HANDLES);
@@ -206,11 +209,11 @@ impl Converter {
         })
     }
 
-    /// The names of what the caller receives with a pointer to just this location: `*d->lock`.
-    pub fn pointers_to(&self, loc: Loc) -> Vec<String> {
+    /// Where the caller receives a pointer to just this location; `None` stands for the result.
+    pub fn pointers_to(&self, loc: Loc) -> Vec<Option<Loc>> {
         let here = |handle: &&Handle| handle.places.iter().any(|(_, place)| *place == loc);
         let handles = self.handles.iter().filter(here);
-        handles.map(|handle| format!("*{}", handle.name)).collect()
+        handles.map(|handle| handle.left).collect()
     }
 
     /// An object's name in the function's source. What lies behind a received pointer is named from where

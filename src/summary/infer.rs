@@ -250,9 +250,11 @@ pub fn infer(
             .clone();
         let name = converter.name(exec, &interface, object.object.loc);
         let optional = !exec.surely_exists(exit.state, object.object.loc);
+        let class = exec.class_of(object.object.loc);
         summary.objects.push(SummaryObject {
             object: interface,
             name,
+            class,
             machine,
             optional,
         });

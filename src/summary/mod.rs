@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::property::{StateId, Target};
 use crate::report::TraceStep;
+use crate::symbolic::class::Class;
 pub use interface::{IExpr, IObj, Offset, Root, When};
 
 /// A valuation of some predicates: `None` where both values behave alike (`_` in Figure 8). One entry
@@ -26,6 +27,8 @@ pub struct SummaryObject {
     pub object: IObj,
     /// As the function's own source would write it: `*l`, `dev->lock`.
     pub name: String,
+    /// What it has in common with other instances, where the function tells.
+    pub class: Option<Class>,
     /// Name of the machine.
     pub machine: String,
     /// The function also does its work where there is no such object, its pointer being null.

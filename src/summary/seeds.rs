@@ -7,7 +7,7 @@
 mod saved;
 mod syntax;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,8 @@ fn unqualified(mut type_name: &str) -> &str {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Seeds {
     by_name: BTreeMap<String, Seed>,
+    /// The types that primitives operate on.
+    types: BTreeSet<String>,
 }
 
 impl Seeds {
@@ -109,6 +111,11 @@ impl Seeds {
         seed.applies(defined_params).then(|| seed.summary.clone())
     }
 
+    /// Whether a primitive operates on objects of this type.
+    pub fn is_object_type(&self, type_name: &str) -> bool {
+        self.types.contains(type_name)
+    }
+
     /// All names in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
@@ -142,6 +149,8 @@ impl Seeds {
                 }
             }
         }
+        let types = seeds.values().flat_map(|seed| &seed.types);
+        self.types.extend(types.cloned());
         self.by_name.extend(seeds);
         errors.extend(document.into_row_errors());
     }
@@ -315,6 +324,7 @@ impl<'a> Effect<'a> {
         summary.objects.push(SummaryObject {
             object: self.object.clone(),
             name: self.name.to_owned(),
+            class: None,
             machine: machine.name.clone(),
             optional: false,
         });

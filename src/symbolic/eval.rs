@@ -133,14 +133,21 @@ impl Executor<'_> {
                     _ => self.resize(value, ty.bits()),
                 }
             }
-            ExprKind::Member { base, offset, name } => {
+            ExprKind::Member {
+                base,
+                offset,
+                name,
+                record,
+            } => {
                 let first = first_members(frame.body, *base);
                 let base = self.eval(frame, state, *base);
                 let terms = &mut self.formula.terms;
                 let distance = terms.constant(u128::from(*offset), POINTER_BITS);
                 let address = terms.add(base, distance);
+                let names = &frame.body.names;
+                let (record, name) = (&names[*record as usize], &names[*name as usize]);
                 self.names
-                    .member(address, base, first, &frame.body.names[*name as usize]);
+                    .member(address, base, first, (record, name, *offset));
                 address
             }
             ExprKind::Index { base, index, scale } => {
@@ -229,6 +236,7 @@ fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> {
         base: outer,
         offset: 0,
         name,
+        ..
     } = body.expr(base).kind
     {
         names.push(&body.names[name as usize]);

@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::access::Locations;
+use super::class::Class;
 use super::formula::Formula;
 use super::guard::Guard;
 use super::log::{BranchEvent, Log, ReturnEvent, Site};
@@ -609,6 +610,19 @@ impl<'a> Executor<'a> {
             origins: &self.origins,
         };
         namer.lvalue(address)
+    }
+
+    /// The class of the object at a location.
+    pub fn class_of(&mut self, loc: Loc) -> Option<Class> {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        let callees = self.callees;
+        let mut namer = Namer {
+            names: &self.names,
+            terms: &mut self.formula.terms,
+            regions: &mut self.regions,
+            origins: &self.origins,
+        };
+        namer.class(address, &|record| callees.is_object_type(record))
     }
 
     /// A value as the source would write it.

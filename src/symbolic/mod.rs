@@ -7,6 +7,7 @@ pub mod access;
 pub mod alias;
 pub mod call;
 mod choice;
+pub mod class;
 pub mod eval;
 pub mod exec;
 pub mod formula;

@@ -3,8 +3,12 @@
 //! In: the member, element and variable expressions that the executor evaluates. Out: for an address
 //! term an lvalue such as `dev->lock`.
 
-use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::class::Class;
 use super::memory::{Origin, Origins};
 use super::region::Regions;
 use super::term::{Node, Op, Term, Terms};
@@ -12,17 +16,26 @@ use super::term::{Node, Op, Term, Terms};
 const MAX_DEPTH: u32 = 12;
 
 #[derive(Debug)]
-enum Link {
-    Member { base: Base, name: String },
+pub(super) enum Link {
+    Member { base: Base, name: Rc<str> },
     Element { base: Base, index: Term },
 }
 
 /// What a member or an element is one of: the object at an address, or its first member, that one's
 /// first member and so on.
 #[derive(Debug)]
-struct Base {
-    address: Term,
+pub(super) struct Base {
+    pub(super) address: Term,
     first: Vec<String>,
+}
+
+/// A member of a record: `i_rwsem`, some bytes into a `struct inode`.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Empty for a record without a name.
+    pub(super) record: Rc<str>,
+    pub(super) name: Rc<str>,
+    pub(super) offset: u64,
 }
 
 /// The first name seen for each address wins: it is the outermost member at that address.
@@ -31,10 +44,14 @@ pub struct Names {
     roots: FxHashMap<Term, String>,
     links: FxHashMap<Term, Link>,
     /// Names of members at offset 0, whose address is that of the record.
-    first_members: FxHashMap<Term, String>,
+    first_members: FxHashMap<Term, Rc<str>>,
+    /// The members that begin at an address, outermost first.
+    parts: FxHashMap<Term, SmallVec<[Part; 1]>>,
     variables: FxHashMap<Term, String>,
     /// Names that callees have for objects, in the caller's terms.
     objects: FxHashMap<Term, String>,
+    /// Classes that callees give objects.
+    classes: FxHashMap<Term, Class>,
 }
 
 impl Names {
@@ -55,6 +72,29 @@ impl Names {
         }
     }
 
+    /// The class that a callee's object at an address has there.
+    pub fn class(&mut self, address: Term, class: &Class) {
+        self.classes.entry(address).or_insert_with(|| class.clone());
+    }
+
+    pub(super) fn class_of(&self, address: Term) -> Option<&Class> {
+        self.classes.get(&address)
+    }
+
+    pub(super) fn link(&self, address: Term) -> Option<&Link> {
+        self.links.get(&address)
+    }
+
+    /// The innermost member at an address that is no member of an object itself.
+    pub(super) fn innermost(
+        &self,
+        address: Term,
+        is_object: &dyn Fn(&str) -> bool,
+    ) -> Option<&Part> {
+        let parts = self.parts.get(&address)?;
+        parts.iter().rfind(|part| !is_object(&part.record))
+    }
+
     /// Whether the source names a member at this very address: a record lies there.
     pub fn is_record(&self, address: Term) -> bool {
         self.first_members.contains_key(&address)
@@ -70,23 +110,32 @@ impl Names {
         }
     }
 
-    /// The member `name` of what lies at `base`, within the first members `first` of that, outermost
-    /// first.
+    /// The member `name` of the `record` at `base`, within the first members `first` of what lies there,
+    /// outermost first; `offset` bytes into the record.
     pub fn member<'n>(
         &mut self,
         address: Term,
         base: Term,
         first: impl Iterator<Item = &'n str>,
-        name: &str,
+        (record, name, offset): (&str, &str, u64),
     ) {
+        let parts = self.parts.entry(address).or_default();
+        let same = |part: &Part| *part.record == *record && *part.name == *name;
+        if parts.iter().any(same) {
+            return;
+        }
+        let name: Rc<str> = name.into();
+        parts.push(Part {
+            record: record.into(),
+            name: name.clone(),
+            offset,
+        });
         if address == base {
-            self.first_members
-                .entry(address)
-                .or_insert_with(|| name.to_string());
+            self.first_members.entry(address).or_insert(name);
         } else {
             self.links.entry(address).or_insert_with(|| Link::Member {
                 base: Base::new(base, first),
-                name: name.to_string(),
+                name,
             });
         }
     }

@@ -408,12 +408,18 @@ impl Builder {
         self.expr(ExprKind::Cast { arg }, to)
     }
 
-    pub fn member(&mut self, base: ExprId, offset: u64, name: &str) -> ExprId {
+    /// The member `name`, `offset` bytes into the record at `base`, of type `record`.
+    pub fn member(&mut self, base: ExprId, offset: u64, record: &str, name: &str) -> ExprId {
         if let Some(bits) = self.bits_of(base) {
             return self.bits(bits.wrapping_add(u128::from(offset)), Ty::Ptr);
         }
-        let name = self.name(name);
-        self.expr(ExprKind::Member { base, offset, name }, Ty::Ptr)
+        let kind = ExprKind::Member {
+            base,
+            offset,
+            name: self.name(name),
+            record: self.name(record),
+        };
+        self.expr(kind, Ty::Ptr)
     }
 
     pub fn index(&mut self, base: ExprId, index: ExprId, scale: u64) -> ExprId {

@@ -369,7 +369,7 @@ impl Lowerer<'_> {
         };
         // An anonymous record's members are reached in one step: its own address gets no name.
         match &field.name {
-            Some(name) => self.slot_place(place.addr, *slot, name, field.ty.clone()),
+            Some(name) => self.slot_place(place.addr, *slot, ("", name), field.ty.clone()),
             None => self.anonymous(place, slot.bit / 8, &field.ty),
         }
     }
@@ -378,7 +378,7 @@ impl Lowerer<'_> {
         let addr = if offset == 0 {
             place.addr
         } else {
-            self.b.member(place.addr, offset, "")
+            self.b.member(place.addr, offset, "", "")
         };
         Ok(Place::new(addr, ty.clone()))
     }

@@ -261,7 +261,10 @@ fn compact(body: &mut Body) {
             ExprKind::AddrLocal(id) => locals.used[id.index()] = true,
             ExprKind::AddrSymbol(id) => symbols.used[id.index()] = true,
             ExprKind::AddrString(id) => strings.used[id.index()] = true,
-            ExprKind::Member { name, .. } => names.used[name as usize] = true,
+            ExprKind::Member { name, record, .. } => {
+                names.used[name as usize] = true;
+                names.used[record as usize] = true;
+            }
             ExprKind::Opaque { function, .. } => names.used[function as usize] = true,
             _ => {}
         }
@@ -286,7 +289,10 @@ fn compact(body: &mut Body) {
             ExprKind::AddrLocal(id) => *id = LocalId(locals.to[id.index()]),
             ExprKind::AddrSymbol(id) => *id = SymbolId(symbols.to[id.index()]),
             ExprKind::AddrString(id) => *id = StringId(strings.to[id.index()]),
-            ExprKind::Member { name, .. } => *name = names.to[*name as usize],
+            ExprKind::Member { name, record, .. } => {
+                *name = names.to[*name as usize];
+                *record = names.to[*record as usize];
+            }
             ExprKind::Opaque { function, .. } => *function = names.to[*function as usize],
             _ => {}
         }

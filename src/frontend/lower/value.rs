@@ -372,9 +372,10 @@ impl Lowerer<'_> {
         };
         let quals = self.resolve(ty)?.quals;
         let member = member.clone().with_quals(quals);
-        let field = Some((self.record_name(ty)?, name.to_owned()));
-        let mut place = self.slot_place(base, *slot, name, member)?;
-        place.field = field;
+        let tag = self.record_name(ty)?;
+        let spelling = self.record_spelling(ty, &tag)?;
+        let mut place = self.slot_place(base, *slot, (&spelling, name), member)?;
+        place.field = Some((tag, name.to_owned()));
         Ok(place)
     }
 
@@ -385,23 +386,41 @@ impl Lowerer<'_> {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
         let offset = 1 << 40 | u64::from(hash) << 4;
-        let addr = self.b.member(base, offset, name);
+        let addr = self.b.member(base, offset, "", name);
         Place::new(addr, Type::int(IntKind::Int))
     }
 
-    /// The place of a member by its slot.
-    pub fn slot_place(&mut self, base: ExprId, slot: Slot, name: &str, ty: Type) -> Lower<Place> {
+    /// The place of a member by its slot; the record's spelling and the member's name.
+    pub fn slot_place(
+        &mut self,
+        base: ExprId,
+        slot: Slot,
+        (record, name): (&str, &str),
+        ty: Type,
+    ) -> Lower<Place> {
         if slot.width.is_none() {
-            let addr = self.b.member(base, slot.bit / 8, name);
+            let addr = self.b.member(base, slot.bit / 8, record, name);
             return Ok(Place::new(addr, ty));
         }
         let Some((offset, bits)) = bit_unit(slot) else {
             return lost(format!("bit-field {name} in no unit"));
         };
-        let addr = self.b.member(base, offset, name);
+        let addr = self.b.member(base, offset, record, name);
         let mut place = Place::new(addr, ty);
         place.bits = Some(bits);
         Ok(place)
+    }
+
+    /// A record as a declaration names it: `struct inode`, or the typedef name of one without a tag.
+    fn record_spelling(&mut self, ty: &Type, name: &str) -> Lower<String> {
+        let Some(record) = self.record(ty)? else {
+            return Ok(name.to_owned());
+        };
+        Ok(match (&record.def().tag, record.def().union) {
+            (Some(tag), false) => format!("struct {tag}"),
+            (Some(tag), true) => format!("union {tag}"),
+            (None, _) => name.to_owned(),
+        })
     }
 
     /// The tag of a record, or the typedef name of one without a tag.

@@ -1,0 +1,147 @@
+//! Classes of objects: the same lock of any instance.
+//!
+//! In: an address, and what the executor's expressions say of it ([`Names`]). Out: its [`Class`]: a global
+//! by its symbol, anything else by the record and the member that it is, or by the pointer that leads to
+//! it. An object that is known by a variable only has none.
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::Origin;
+use super::naming::{Link, Namer, Names, Part};
+use super::region::{Loc, RegionKind, SymbolicOffset};
+use super::term::{Node, Term};
+
+const MAX_DEPTH: u32 = 8;
+
+/// What objects have in common that are the same lock of different instances.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Class {
+    /// `struct inode.i_rwsem`, `fs/inode.c::inode_hash_lock`; with a star for a pointer that leads from
+    /// there to the object, and brackets for an element of an array.
+    name: String,
+    /// Where the object lies in the record or the global: records of one tag in different files are
+    /// seldom alike.
+    offset: i64,
+}
+
+impl std::fmt::Display for Class {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl Class {
+    /// The class of what an object of this class points to.
+    #[must_use]
+    pub fn pointed_to(self) -> Class {
+        Class {
+            name: format!("*{}", self.name),
+            ..self
+        }
+    }
+
+    /// The member's own name, or the global's.
+    fn last(&self) -> &str {
+        let name = self.name.rsplit("::").next().unwrap_or(&self.name);
+        name.rsplit('.').next().unwrap_or(name)
+    }
+}
+
+impl Namer<'_> {
+    /// The class of the object at an address. `is_object` tells the records that are such objects
+    /// themselves (`struct mutex`), whose members are not what is looked for.
+    pub fn class(&mut self, address: Term, is_object: &dyn Fn(&str) -> bool) -> Option<Class> {
+        self.class_at(address, is_object, 0)
+    }
+
+    fn class_at(
+        &mut self,
+        address: Term,
+        is_object: &dyn Fn(&str) -> bool,
+        depth: u32,
+    ) -> Option<Class> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let loc = self.regions.locate(self.terms, address)?;
+        let names: &Names = self.names;
+        let part = names.innermost(address, is_object);
+        let known = names.class_of(address);
+        match self.regions.kind(loc.region) {
+            RegionKind::Symbol(symbol) if loc.symbolic == SymbolicOffset::NONE => {
+                let member = part.map(|part| &*part.name);
+                let member = member.or_else(|| known.map(Class::last));
+                let name = match (loc.offset, member) {
+                    (0, None) => symbol.to_string(),
+                    (_, Some(member)) => format!("{symbol}.{member}"),
+                    (offset, None) => format!("{symbol}.+{offset}"),
+                };
+                let offset = loc.offset;
+                return Some(Class { name, offset });
+            }
+            RegionKind::Local { .. } | RegionKind::String(_) => return None,
+            _ => {}
+        }
+        if let Some(Part {
+            record,
+            name,
+            offset,
+        }) = part
+            && !record.is_empty()
+        {
+            return Some(Class {
+                name: format!("{record}.{name}"),
+                offset: *offset as i64,
+            });
+        }
+        if let Some(known) = known {
+            return Some(known.clone());
+        }
+        match names.link(address) {
+            Some(Link::Element { base, .. }) => {
+                let array = self.class_at(base.address, is_object, depth + 1)?;
+                return Some(Class {
+                    name: format!("{}[]", array.name),
+                    ..array
+                });
+            }
+            // A member of a record without a name.
+            Some(Link::Member { base, name }) => {
+                let name = name.clone();
+                let base = base.address;
+                let outer = self.class_at(base, is_object, depth + 1)?;
+                return Some(Class {
+                    name: format!("{}.{name}", outer.name),
+                    ..outer
+                });
+            }
+            None => {}
+        }
+        self.pointed_to(address, is_object, depth)
+    }
+
+    /// The class of what a member or a global points to.
+    fn pointed_to(
+        &mut self,
+        address: Term,
+        is_object: &dyn Fn(&str) -> bool,
+        depth: u32,
+    ) -> Option<Class> {
+        let Node::Var(var) = *self.terms.node(address) else {
+            return None;
+        };
+        let Origin::Initial { loc, .. } = *self.origins.of(var) else {
+            return None;
+        };
+        let pointer = self.address(loc);
+        if pointer == address {
+            return None;
+        }
+        let class = self.class_at(pointer, is_object, depth + 1)?;
+        Some(class.pointed_to())
+    }
+
+    fn address(&mut self, loc: Loc) -> Term {
+        self.regions.address(self.terms, loc)
+    }
+}
