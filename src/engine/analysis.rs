@@ -16,6 +16,7 @@ use super::contain::contained;
 use super::custody::Custody;
 use super::function::{self, CalleeView, Callees, FunctionResult, Options, Outcome, Statistics};
 use super::meter::Timings;
+use super::order::Nesting;
 use super::program::{CalleeRef, Function, FunctionId, Program};
 use super::schedule;
 use crate::frontend::{BodyKey, LossReason};
@@ -65,6 +66,7 @@ pub struct Record {
     pub key: Option<ResultKey>,
     pub findings: Vec<Finding>,
     pub custody: Custody,
+    pub nesting: Nesting,
     pub statistics: Statistics,
 }
 
@@ -395,6 +397,7 @@ impl<'a> Run<'a> {
                 summary: Summary::default(),
                 findings: Vec::new(),
                 custody: Custody::default(),
+                nesting: Nesting::default(),
                 outcome: Outcome::Failed(message),
                 statistics: Statistics::default(),
             })
@@ -406,6 +409,7 @@ impl<'a> Run<'a> {
             key: None,
             findings: Vec::new(),
             custody: Custody::default(),
+            nesting: Nesting::default(),
             statistics: Statistics::default(),
         };
         self.finish_with(id, face, record);
@@ -428,6 +432,7 @@ impl<'a> Run<'a> {
             key,
             findings: result.findings,
             custody: result.custody,
+            nesting: result.nesting,
             statistics: result.statistics,
         };
         self.finish_with(id, face, record);
@@ -634,7 +639,7 @@ mod tests {
                 line: self.defs.len() as u32 + 1,
                 own: true,
                 body: Ok(key),
-                callees: body.direct_callees().into_iter().cloned().collect(),
+                callees: body.mentions(),
                 small,
             });
             self.bodies.insert(key, body);

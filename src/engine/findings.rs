@@ -19,7 +19,7 @@ use super::doubt::{self, Elsewhere};
 use super::witness;
 use crate::ir::Body;
 use crate::property::{Machine, Property, StateId, Target};
-use crate::report::{Finding, TraceStep};
+use crate::report::{self, Finding, TraceStep};
 use crate::sat::Model;
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Move};
@@ -188,19 +188,7 @@ impl<'a> Findings<'a> {
     ) -> Option<Finding> {
         let known = self.property.rule(rule)?;
         let function = self.body.name.name.clone();
-        let mut hash = blake3::Hasher::new();
-        let mut part = |text: &str| {
-            hash.update(text.as_bytes());
-            hash.update(b"\0");
-        };
-        part(rule);
-        part(&self.body.name.to_string());
-        part(object);
-        for step in &trace {
-            part(&step.function);
-            part(&step.message);
-        }
-        let fingerprint = hash.finalize().to_hex()[..16].to_string();
+        let fingerprint = report::fingerprint(rule, &self.body.name, object, &trace);
         Some(Finding {
             rule: rule.to_string(),
             level: known.level,

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::claims;
 use super::custody::Custody;
 use super::findings::Findings;
+use super::nesting;
+use super::order::Nesting;
 use crate::ir::{Body, SymbolName};
 use crate::property::Property;
 use crate::report::Finding;
@@ -106,6 +108,7 @@ pub struct FunctionResult {
     pub summary: Summary,
     pub findings: Vec<Finding>,
     pub custody: Custody,
+    pub nesting: Nesting,
     pub outcome: Outcome,
     pub statistics: Statistics,
 }
@@ -126,6 +129,7 @@ pub fn analyse(
         summary: Summary::default(),
         findings: Vec::new(),
         custody: Custody::default(),
+        nesting: Nesting::default(),
         outcome: Outcome::Analysed,
         statistics: Statistics::default(),
     };
@@ -138,6 +142,7 @@ pub fn analyse(
             .take(body.params as usize)
             .map(|local| local.name.clone())
             .collect();
+        let mut named = Vec::new();
         match exit {
             Some(state) => {
                 let value = exec.result(&frame, &state);
@@ -158,6 +163,7 @@ pub fn analyse(
                     &findings,
                     &mut queries,
                 );
+                named.extend(inferred.row_paths.iter().map(|(object, _)| *object));
                 result.summary = inferred.summary;
             }
             None => {
@@ -169,6 +175,7 @@ pub fn analyse(
                 };
             }
         }
+        result.nesting = nesting::nesting(&mut exec, &named, &mut queries);
         result.findings = findings.found;
     }
     if exec.exhausted.is_none() {
@@ -177,6 +184,7 @@ pub fn analyse(
     if let Some(reason) = exec.exhausted.take() {
         result.summary = Summary::default();
         result.custody = Custody::default();
+        result.nesting = Nesting::default();
         result.findings.clear();
         result.outcome = match exec.out_of_time {
             true => Outcome::OutOfTime,

@@ -15,6 +15,8 @@ pub mod findings;
 pub mod function;
 pub mod ledger;
 pub mod meter;
+mod nesting;
+pub mod order;
 pub mod program;
 pub mod reading;
 pub mod run;

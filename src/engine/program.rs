@@ -33,6 +33,9 @@ pub struct CalleeRef {
     pub name: SymbolName,
     /// Its definition, if the program has one.
     pub function: Option<FunctionId>,
+    /// See [`Mention`].
+    pub called: bool,
+    pub taken: bool,
 }
 
 /// One definition of a function, as one or more units lower it.
@@ -47,7 +50,7 @@ pub struct Function {
     pub body: Result<BodyKey, LossReason>,
     /// See [`FunctionDef::small`].
     pub small: bool,
-    /// Functions called directly, sorted by name, each once.
+    /// Functions called directly or mentioned otherwise, sorted by name, each once.
     pub callees: Vec<CalleeRef>,
 }
 
@@ -143,9 +146,11 @@ impl Program {
                     .def
                     .callees
                     .iter()
-                    .map(|name| CalleeRef {
-                        name: name.clone(),
-                        function: meant(name),
+                    .map(|mention| CalleeRef {
+                        name: mention.name.clone(),
+                        function: meant(&mention.name),
+                        called: mention.called,
+                        taken: mention.taken,
                     })
                     .collect();
                 callees.sort_by(|a, b| a.name.cmp(&b.name));
@@ -301,6 +306,7 @@ fn losses(units: &[UnitIndex]) -> Vec<Loss> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Mention;
 
     fn link(units: Vec<UnitIndex>) -> Program {
         Program::link(units, Vec::new())
@@ -333,7 +339,14 @@ mod tests {
             line,
             own: file.ends_with(".c"),
             body: Ok(BodyKey([body; 16])),
-            callees: callees.to_vec(),
+            callees: callees
+                .iter()
+                .map(|name| Mention {
+                    name: name.clone(),
+                    called: true,
+                    taken: false,
+                })
+                .collect(),
             small: false,
         }
     }

@@ -13,6 +13,7 @@ use super::custody;
 use super::function::Options;
 use super::ledger::Ledger;
 use super::meter::{Meter, Timings};
+use super::order;
 use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
 use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity};
@@ -239,7 +240,7 @@ impl Task<'_> {
             false => (vec![None; program.functions.len()], 0),
         };
         let interrupted = self.cancelled();
-        let findings = findings(&program, &records, &root);
+        let findings = findings(&program, &records, self.property, &root);
         if interrupted || !self.settings.analyse {
             self.store.database.commit()?;
         } else {
@@ -320,10 +321,17 @@ impl analysis::Results for Tracked<'_> {
 }
 
 /// The findings to report: those in functions of the tree's own files.
-fn findings(program: &Program, records: &[Option<Record>], root: &Path) -> Vec<Finding> {
+fn findings(
+    program: &Program,
+    records: &[Option<Record>],
+    property: &Property,
+    root: &Path,
+) -> Vec<Finding> {
     let unmet = custody::settle(program, records);
-    let unmet = unmet
+    let rings = order::settle(program, records, property);
+    let settled = unmet
         .into_iter()
+        .chain(rings)
         .filter(|(id, _)| program.function(*id).own)
         .map(|(_, finding)| finding);
     let own = program
@@ -333,5 +341,5 @@ fn findings(program: &Program, records: &[Option<Record>], root: &Path) -> Vec<F
         .filter(|(function, _)| function.own)
         .filter_map(|(_, record)| record.as_ref())
         .flat_map(|record| record.findings.iter().cloned());
-    report::arrange(own.chain(unmet).collect(), root)
+    report::arrange(own.chain(settled).collect(), root)
 }

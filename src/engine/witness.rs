@@ -7,8 +7,8 @@ use crate::property::Target;
 use crate::report::TraceStep;
 use crate::sat::Model;
 use crate::symbolic::exec::Executor;
-use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{OpEvent, ReturnEvent, Site};
+use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::log::{CallEvent, OpEvent, ReturnEvent, Site, TakeEvent};
 use crate::symbolic::state::{Object, Status};
 
 /// Steps kept in a summary's row, so that traces through deep call chains stay readable.
@@ -51,16 +51,20 @@ fn operation(exec: &Executor<'_>, event: &OpEvent) -> String {
 }
 
 fn push_operation(exec: &Executor<'_>, event: &OpEvent, steps: &mut Vec<TraceStep>) {
-    for (depth, site) in event.stack.iter().enumerate() {
-        let innermost = depth + 1 == event.stack.len();
-        let message = match innermost {
-            true => operation(exec, event),
-            false => format!("calls {}", event.stack[depth + 1].function),
+    push_call(&event.stack, &operation(exec, event), &event.inside, steps);
+}
+
+/// A call by way of its call sites, what it does, and what happens inside.
+fn push_call(stack: &[Site], message: &str, inside: &[TraceStep], steps: &mut Vec<TraceStep>) {
+    for (depth, site) in stack.iter().enumerate() {
+        let message = match stack.get(depth + 1) {
+            None => message.to_string(),
+            Some(next) => format!("calls {}", next.function),
         };
         steps.push(step(site, depth as u32, message));
     }
-    let below = event.stack.len() as u32;
-    for inner in event.inside.iter() {
+    let below = stack.len() as u32;
+    for inner in inside {
         steps.push(TraceStep {
             depth: inner.depth + below,
             ..inner.clone()
@@ -83,6 +87,41 @@ pub fn inside(exec: &Executor<'_>, model: &Model, object: Object) -> Vec<TraceSt
     steps
 }
 
+/// An object being taken, and what happens inside.
+pub fn take(event: &TakeEvent) -> Vec<TraceStep> {
+    let mut steps = Vec::new();
+    let message = format!("{}: takes `{}`", event.text, event.name);
+    push_call(&event.stack, &message, &event.inside, &mut steps);
+    steps.truncate(MAX_ROW_STEPS);
+    steps
+}
+
+/// A call of which more is known elsewhere.
+pub fn call(event: &CallEvent) -> Vec<TraceStep> {
+    let mut steps = Vec::new();
+    let message = format!("calls {}", event.callee.name);
+    push_call(&event.stack, &message, &[], &mut steps);
+    steps
+}
+
+/// How an object came to be held: the operations on it from the one at `from` on, up to `until`.
+pub fn held(
+    exec: &Executor<'_>,
+    model: &Model,
+    object: Object,
+    query: Guard,
+    (from, until): (usize, usize),
+) -> Vec<TraceStep> {
+    let relevant = exec.formula.guards.support(query);
+    steps(exec, model, &relevant, until, |index, event| {
+        index >= from
+            && index < until
+            && event.object == object
+            && event.to.is_some()
+            && model.eval_guard(&exec.formula, event.guard)
+    })
+}
+
 /// The path to an operation (up to and including the event `last`) or, without one, to the exit.
 pub fn path(
     exec: &Executor<'_>,
@@ -92,9 +131,24 @@ pub fn path(
     last: Option<usize>,
 ) -> Vec<TraceStep> {
     let relevant = exec.formula.guards.support(query);
+    let end = last.unwrap_or(exec.log.ops.len());
+    steps(exec, model, &relevant, end, |index, event| {
+        event.object == object
+            && (Some(index) == last
+                || event.to.is_some() && model.eval_guard(&exec.formula, event.guard))
+    })
+}
+
+/// The relevant decisions of a path up to an operation, and the operations that are shown.
+fn steps(
+    exec: &Executor<'_>,
+    model: &Model,
+    relevant: &[Cond],
+    end: usize,
+    shown: impl Fn(usize, &OpEvent) -> bool,
+) -> Vec<TraceStep> {
     let mut branches = exec.log.branches.iter().peekable();
     let mut steps: Vec<TraceStep> = Vec::new();
-    let end = last.unwrap_or(exec.log.ops.len());
     for index in 0..=end {
         while let Some(branch) = branches.next_if(|branch| branch.order <= index) {
             let matters = exec
@@ -115,10 +169,7 @@ pub fn path(
         let Some(event) = exec.log.ops.get(index) else {
             break;
         };
-        let here = event.object == object
-            && (Some(index) == last
-                || event.to.is_some() && model.eval_guard(&exec.formula, event.guard));
-        if here {
+        if shown(index, event) {
             push_operation(exec, event, &mut steps);
         }
     }

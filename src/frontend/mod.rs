@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ir::SymbolName;
+use crate::ir::{Mention, SymbolName};
 
 /// Content hash that names a lowered body in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -51,8 +51,8 @@ pub struct FunctionDef {
     pub own: bool,
     /// The lowered body, or why there is none.
     pub body: Result<BodyKey, LossReason>,
-    /// Functions called directly.
-    pub callees: Vec<SymbolName>,
+    /// Functions called directly or mentioned otherwise.
+    pub callees: Vec<Mention>,
     /// [`crate::ir::Body::is_small`] of the body: a caller may inline it.
     pub small: bool,
 }

@@ -248,7 +248,7 @@ impl Driver<'_> {
                 definition.name = body.name.clone();
                 definition.line = body.pos.line;
                 definition.small = body.is_small();
-                definition.callees = body.direct_callees().into_iter().cloned().collect();
+                definition.callees = body.mentions();
                 mentions.extend(
                     body.symbols
                         .iter()

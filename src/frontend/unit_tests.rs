@@ -220,7 +220,7 @@ fn static_on_an_earlier_declaration_counts() {
     let index = index(&FrontEnd::new(), &store, "main.c", text);
     let names: Vec<_> = index.functions.iter().map(|f| f.name.to_string()).collect();
     assert_eq!(names, ["f", "main.c::h"]);
-    assert_eq!(index.functions[0].callees[0].to_string(), "main.c::h");
+    assert_eq!(index.functions[0].callees[0].name.to_string(), "main.c::h");
 }
 
 #[test]

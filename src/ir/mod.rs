@@ -140,6 +140,16 @@ impl std::fmt::Display for SymbolName {
     }
 }
 
+/// A function that another one names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mention {
+    pub name: SymbolName,
+    /// Called directly.
+    pub called: bool,
+    /// Its address is taken, so that it may be called later, from anywhere.
+    pub taken: bool,
+}
+
 /// A global object or function mentioned by a body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symbol {
@@ -459,6 +469,44 @@ impl Body {
             }
         }
         removed < self.blocks.len()
+    }
+
+    /// The functions that the body names, in order of first mention, each once: whether it calls them, and
+    /// whether it takes their address.
+    pub fn mentions(&self) -> Vec<Mention> {
+        let mut called = vec![false; self.symbols.len()];
+        let mut taken = vec![false; self.symbols.len()];
+        for expr in &self.exprs {
+            if let ExprKind::AddrSymbol(symbol) = expr.kind {
+                taken[symbol.index()] = true;
+            }
+        }
+        let statements = self.blocks.iter().flat_map(|block| &block.stmts);
+        for stmt in statements {
+            if let StmtKind::Call(call) = &stmt.kind
+                && let Callee::Direct(symbol) = call.callee
+            {
+                called[symbol.index()] = true;
+            }
+        }
+        let mut mentions: Vec<Mention> = Vec::new();
+        for (index, symbol) in self.symbols.iter().enumerate() {
+            let SymbolKind::Function { .. } = symbol.kind else {
+                continue;
+            };
+            match mentions.iter_mut().find(|known| known.name == symbol.name) {
+                Some(known) => {
+                    known.called |= called[index];
+                    known.taken |= taken[index];
+                }
+                None => mentions.push(Mention {
+                    name: symbol.name.clone(),
+                    called: called[index],
+                    taken: taken[index],
+                }),
+            }
+        }
+        mentions
     }
 
     /// The functions that the body calls or takes the address of (which it may call later), in order of

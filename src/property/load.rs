@@ -179,6 +179,7 @@ struct MachineRow {
     inconsistent_exit: Option<Spanned<String>>,
     held_on_exit: Option<Spanned<String>>,
     unheld_release: Option<Spanned<String>>,
+    order: Option<Spanned<String>>,
     operations: BTreeMap<Spanned<String>, Spanned<TargetRow>>,
 }
 
@@ -223,7 +224,7 @@ fn add_rule(row: RuleRow, document: &mut Document, property: &Property, checker:
         return;
     }
     if let Some(unknown) = unknown_placeholder(row.message.get_ref()) {
-        let offer = expected(["{object}", "{state}", "{function}"]);
+        let offer = expected(PLACEHOLDERS);
         document.error(
             row.message.span(),
             format!("the message mentions `{unknown}`{offer}"),
@@ -238,6 +239,9 @@ fn add_rule(row: RuleRow, document: &mut Document, property: &Property, checker:
     });
 }
 
+/// What a report fills in.
+const PLACEHOLDERS: [&str; 4] = ["{object}", "{state}", "{function}", "{held}"];
+
 /// The first `{…}` that no report fills in.
 fn unknown_placeholder(message: &str) -> Option<&str> {
     let mut rest = message;
@@ -246,7 +250,7 @@ fn unknown_placeholder(message: &str) -> Option<&str> {
             .find('}')
             .map_or(rest.len(), |close| open + close + 1);
         let name = &rest[open..end];
-        if !["{object}", "{state}", "{function}"].contains(&name) {
+        if !PLACEHOLDERS.contains(&name) {
             return Some(name);
         }
         rest = &rest[end..];
@@ -293,6 +297,7 @@ fn add_machine(
     let inconsistent_exit = rule(row.inconsistent_exit);
     let held_on_exit = rule(row.held_on_exit);
     let unheld_release = rule(row.unheld_release);
+    let order = rule(row.order);
     let mut operations = BTreeMap::new();
     for (operation, targets) in row.operations {
         if let Some(targets) =
@@ -310,6 +315,7 @@ fn add_machine(
         inconsistent_exit,
         held_on_exit,
         unheld_release,
+        order,
     });
 }
 

@@ -17,6 +17,23 @@ pub use load::{LoadError, SourceFile};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StateId(pub u8);
 
+/// Some states of a machine. Those beyond the 64th are left out.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+pub struct States(u64);
+
+impl States {
+    pub fn insert(&mut self, state: StateId) {
+        self.0 |= 1u64.checked_shl(u32::from(state.0)).unwrap_or(0);
+    }
+
+    pub fn contains(self, state: StateId) -> bool {
+        1u64.checked_shl(u32::from(state.0))
+            .is_some_and(|bit| self.0 & bit != 0)
+    }
+}
+
 /// Where an operation leads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Target {
@@ -45,6 +62,8 @@ pub struct Machine {
     pub held_on_exit: Option<String>,
     /// The rule for an object that a function gives back and that neither it nor any caller has taken.
     pub unheld_release: Option<String>,
+    /// The rule for objects that are taken in different orders in different places.
+    pub order: Option<String>,
 }
 
 /// A rule of a checker; its documentation is the manual page shown by `cassini explain`.
@@ -52,7 +71,8 @@ pub struct Machine {
 pub struct Rule {
     pub id: String,
     pub level: Level,
-    /// One line, with `{object}`, `{state}` and `{function}` filled in.
+    /// One line, with `{object}`, `{state}` and `{function}` filled in; `{held}` is what else is held, for
+    /// a rule about order.
     pub message: String,
     /// The manual page, Markdown: what it does, why it is bad, example, what it does not see.
     pub explanation: String,
@@ -124,6 +144,18 @@ impl Machine {
             .fold(0, |mask, bits| mask | bits)
     }
 
+    /// Whether a rule is about taking what is held: the operation that breaks it would wait if another
+    /// thread held the object.
+    pub fn is_about_taking(&self, rule: &str) -> bool {
+        self.operations.values().any(|targets| {
+            let takes = targets
+                .get(usize::from(self.initial.0))
+                .is_some_and(|to| matches!(to, Target::State(to) if *to != self.initial));
+            let breaks = |to: &Target| matches!(to, Target::Error(Some(broken)) if broken == rule);
+            takes && targets.iter().any(breaks)
+        })
+    }
+
     /// The state's name; empty for an id of another machine.
     pub fn state_name(&self, state: StateId) -> &str {
         self.states
@@ -145,11 +177,12 @@ impl Machine {
 }
 
 impl Rule {
-    /// The message with its blanks filled in.
+    /// The message with its blanks filled in; `state` stands for `{held}`, too.
     pub fn message_for(&self, object: &str, state: &str, function: &str) -> String {
         self.message
             .replace("{object}", object)
             .replace("{state}", state)
+            .replace("{held}", state)
             .replace("{function}", function)
     }
 }

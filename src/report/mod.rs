@@ -12,6 +12,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ir::SymbolName;
+
 /// How sure and how grave, as the rule's measured precision has earned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,6 +56,23 @@ pub struct Finding {
     /// What would make the report wrong, if the analysis knows: `not a bug if flag == 0`.
     pub specification: Option<String>,
     pub trace: Vec<TraceStep>,
+}
+
+/// What a finding is known by in other runs: stable under edits elsewhere.
+pub fn fingerprint(rule: &str, function: &SymbolName, object: &str, trace: &[TraceStep]) -> String {
+    let mut hash = blake3::Hasher::new();
+    let mut part = |text: &str| {
+        hash.update(text.as_bytes());
+        hash.update(b"\0");
+    };
+    part(rule);
+    part(&function.to_string());
+    part(object);
+    for step in trace {
+        part(&step.function);
+        part(&step.message);
+    }
+    hash.finalize().to_hex()[..16].to_string()
 }
 
 /// Puts findings in the order in which they are shown (file, line, rule), each once, with columns that

@@ -139,10 +139,11 @@ impl Results for Database {
     }
 
     fn put(&self, key: ResultKey, result: &FunctionResult) {
-        let (Ok(summary), Ok(findings), Ok(custody)) = (
+        let (Ok(summary), Ok(findings), Ok(custody), Ok(nesting)) = (
             postcard::to_stdvec(&result.summary),
             postcard::to_stdvec(&result.findings),
             postcard::to_stdvec(&result.custody),
+            postcard::to_stdvec(&result.nesting),
         ) else {
             return;
         };
@@ -160,6 +161,7 @@ impl Results for Database {
             summary,
             findings,
             custody,
+            nesting,
             statistics: result.statistics,
         });
     }
@@ -195,7 +197,8 @@ pub(super) fn read_result(
 ) -> Result<Option<FunctionResult>, rusqlite::Error> {
     connection
         .prepare_cached(
-            "SELECT outcome, reason, summary, findings, custody, blocks, terms, queries, solver_calls
+            "SELECT outcome, reason, summary, findings, custody, nesting, blocks, terms, queries,
+                 solver_calls
              FROM results WHERE key = ?1",
         )?
         .query_row([key.0], |row| {
@@ -208,16 +211,17 @@ pub(super) fn read_result(
                 summary: blob(row, 2)?,
                 findings: blob(row, 3)?,
                 custody: blob(row, 4)?,
+                nesting: blob(row, 5)?,
                 outcome: match outcome.as_str() {
                     "analysed" => Outcome::Analysed,
                     "out of budget" => Outcome::OutOfBudget(reason),
                     _ => Outcome::Failed(reason),
                 },
                 statistics: Statistics {
-                    blocks: count(5)?,
-                    terms: count(6)?,
-                    queries: count(7)?,
-                    solver_calls: count(8)?,
+                    blocks: count(6)?,
+                    terms: count(7)?,
+                    queries: count(8)?,
+                    solver_calls: count(9)?,
                 },
             })
         })
@@ -354,6 +358,8 @@ mod tests {
         let call = |n: &str, function| CalleeRef {
             name: name(n),
             function,
+            called: true,
+            taken: false,
         };
         Program {
             functions: vec![
@@ -379,6 +385,7 @@ mod tests {
             },
             findings: Vec::new(),
             custody: Default::default(),
+            nesting: Default::default(),
             outcome,
             statistics: Statistics {
                 blocks: 7,
@@ -393,6 +400,7 @@ mod tests {
             key,
             findings: Vec::new(),
             custody: Default::default(),
+            nesting: Default::default(),
             statistics: Statistics::default(),
         }
     }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{DATABASE, StoreError};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 4;
+pub const VERSION: i64 = 5;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `duplicates` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -21,6 +21,7 @@ const TABLES: &str = "
         summary BLOB NOT NULL,      -- postcard
         findings BLOB NOT NULL,     -- postcard
         custody BLOB NOT NULL,      -- postcard
+        nesting BLOB NOT NULL,      -- postcard
         blocks INTEGER NOT NULL, terms INTEGER NOT NULL,
         queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL
     );

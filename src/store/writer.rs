@@ -22,6 +22,7 @@ pub enum Message {
         summary: Vec<u8>,
         findings: Vec<u8>,
         custody: Vec<u8>,
+        nesting: Vec<u8>,
         statistics: Statistics,
     },
     Finished {
@@ -133,11 +134,12 @@ impl Batch {
                 summary,
                 findings,
                 custody,
+                nesting,
                 statistics,
             } => self
                 .connection
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                    "INSERT OR REPLACE INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
                 )?
                 .execute(params![
                     key.0,
@@ -146,6 +148,7 @@ impl Batch {
                     summary,
                     findings,
                     custody,
+                    nesting,
                     statistics.blocks.cast_signed(),
                     statistics.terms.cast_signed(),
                     statistics.queries.cast_signed(),

@@ -16,10 +16,10 @@ use smallvec::SmallVec;
 use super::convert::RESULT;
 use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject};
 use crate::ir::{POINTER_BITS, SymbolName, Ty};
-use crate::property::Target;
+use crate::property::{States, Target};
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{OpEvent, Site, Source};
+use crate::symbolic::log::{OpEvent, Site, Source, TakeEvent};
 use crate::symbolic::memory::Origin;
 use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
@@ -107,6 +107,7 @@ pub fn apply(
         }
         objects[index] = places;
     }
+    let order = exec.log.ops.len();
     for (index, object) in summary.objects.iter().enumerate() {
         let Some(machine) = exec.machine(&object.machine) else {
             continue;
@@ -138,6 +139,7 @@ pub fn apply(
         for &(guard, loc) in &objects[index] {
             let object = Object { loc, machine };
             doubt(exec, state, object, guard, &rows);
+            taking(exec, state, object, guard, &rows, (site, order));
             transition(exec, state, object, guard, &rows, site);
         }
     }
@@ -262,6 +264,64 @@ fn unsaved(
     unknown
 }
 
+/// Notes the paths on which an object that is not held is taken by the call, be it for a moment: those on
+/// which the call would be a mistake if it were held.
+fn taking(
+    exec: &mut Executor<'_>,
+    state: &State,
+    object: Object,
+    place: Guard,
+    rows: &[Enabled<'_>],
+    (site, order): (&CallSite<'_>, usize),
+) {
+    let machine = exec.machines[usize::from(object.machine.0)];
+    if machine.order.is_none() {
+        return;
+    }
+    let mut waits_for = States::default();
+    let mut taken = Guard::FALSE;
+    for Enabled { row, guard, .. } in rows {
+        let waits = matches!(&row.to, Target::Error(Some(rule)) if machine.is_about_taking(rule));
+        if waits && row.from != machine.initial && !row.doubtful {
+            waits_for.insert(row.from);
+            taken = exec.formula.guards.or(taken, *guard);
+        }
+    }
+    if taken == Guard::FALSE {
+        return;
+    }
+    let unheld = match state.objects.get(&object) {
+        Some(tracked) => tracked.guard_of(Status::At(machine.initial)),
+        None => exec
+            .entry_state(object)
+            .guard_of(Status::At(machine.initial)),
+    };
+    let guards = &mut exec.formula.guards;
+    let taken = guards.and(taken, place);
+    let taken = guards.and(taken, unheld);
+    let guard = guards.and(taken, state.guard);
+    if guard == Guard::FALSE {
+        return;
+    }
+    let inside = rows
+        .iter()
+        .find(|enabled| enabled.row.from == machine.initial && !enabled.row.trace.is_empty());
+    let event = TakeEvent {
+        object,
+        guard,
+        waits_for,
+        call: exec.log.call,
+        order,
+        stack: site.stack.clone(),
+        text: site.text.into(),
+        name: exec.name_of(object.loc),
+        inside: inside.map_or_else(Default::default, |enabled| {
+            enabled.row.trace.as_slice().into()
+        }),
+    };
+    exec.log.takes.push(event);
+}
+
 /// A row at a call site.
 struct Enabled<'s> {
     row: &'s Row,
@@ -333,6 +393,7 @@ fn transition(
                 to,
                 rule,
                 source: enabled.source.clone(),
+                call: exec.log.call,
                 stack: site.stack.clone(),
                 text: text.clone(),
                 name: name.clone(),

@@ -94,4 +94,9 @@ impl Summary {
     pub fn is_noop(&self) -> bool {
         self.rows.is_empty()
     }
+
+    /// Whether it is given by seed data: a primitive has no inside.
+    pub fn is_primitive(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.trace.is_empty())
+    }
 }

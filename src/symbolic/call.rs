@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::exec::{ArgValue, Executor, Frame};
 use super::guard::Guard;
+use super::log::CallEvent;
 use super::memory::Origin;
 use super::region::RegionKind;
 use super::state::State;
@@ -55,10 +56,26 @@ impl Executor<'_> {
                     self.stack.pop();
                     return;
                 }
+                let mut stack = self.stack.clone();
+                stack.push(site);
+                let known = match &view {
+                    CalleeView::Summary(summary) => !summary.is_primitive(),
+                    CalleeView::NoOp => true,
+                    CalleeView::Unknown => false,
+                };
+                self.log.call += 1;
+                if known {
+                    self.log.calls.push(CallEvent {
+                        callee: Arc::new(name.clone()),
+                        guard: state.guard,
+                        call: self.log.call,
+                        order: self.log.ops.len(),
+                        stack: stack.clone(),
+                        text: call.text.as_str().into(),
+                    });
+                }
                 match view {
                     CalleeView::Summary(summary) => {
-                        let mut stack = self.stack.clone();
-                        stack.push(site);
                         let width = scalar_width(call.ret);
                         let call_site = CallSite {
                             args: &args,

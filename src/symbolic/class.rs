@@ -17,7 +17,7 @@ const MAX_DEPTH: u32 = 8;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Class {
     /// `struct inode.i_rwsem`, `fs/inode.c::inode_hash_lock`; with a star for a pointer that leads from
-    /// there to the object, and brackets for an element of an array.
+    /// there to the object. The elements of an array are of one class.
     name: String,
     /// Where the object lies in the record or the global: records of one tag in different files are
     /// seldom alike.
@@ -82,6 +82,10 @@ impl Namer<'_> {
             RegionKind::Local { .. } | RegionKind::String(_) => return None,
             _ => {}
         }
+        // A callee gets a pointer to the record that the object is in, or to one further out.
+        if let Some(known) = known {
+            return Some(known.clone());
+        }
         if let Some(Part {
             record,
             name,
@@ -94,16 +98,10 @@ impl Namer<'_> {
                 offset: *offset as i64,
             });
         }
-        if let Some(known) = known {
-            return Some(known.clone());
-        }
         match names.link(address) {
             Some(Link::Element { base, .. }) => {
-                let array = self.class_at(base.address, is_object, depth + 1)?;
-                return Some(Class {
-                    name: format!("{}[]", array.name),
-                    ..array
-                });
+                let array = base.address;
+                return self.class_at(array, is_object, depth + 1);
             }
             // A member of a record without a name.
             Some(Link::Member { base, name }) => {

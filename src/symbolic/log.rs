@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::guard::Guard;
 use super::state::{Object, Status};
 use crate::ir::SymbolName;
+use crate::property::States;
 use crate::report::TraceStep;
 
 /// A place in the source within a function.
@@ -49,6 +50,8 @@ pub struct OpEvent {
     pub rule: Option<String>,
     /// The callee's row, unless it is a primitive's.
     pub source: Option<Source>,
+    /// The call that it is part of, as counted by [`Log::call`].
+    pub call: u32,
     /// Call sites from the analysed function's own frame down to the operation.
     pub stack: Vec<Site>,
     /// The call as the source shows it.
@@ -67,6 +70,39 @@ pub struct Source {
     pub row: u32,
 }
 
+/// An object that the function does not hold is taken, by a primitive that waits for it or within a callee
+/// that does, whether or not it is held afterwards.
+#[derive(Clone, Debug)]
+pub struct TakeEvent {
+    pub object: Object,
+    /// The paths on which it is.
+    pub guard: Guard,
+    /// The states in which another holder is waited for.
+    pub waits_for: States,
+    /// See [`OpEvent::call`].
+    pub call: u32,
+    /// Number of operations logged before it.
+    pub order: usize,
+    pub stack: Vec<Site>,
+    pub text: Arc<str>,
+    pub name: String,
+    pub inside: Arc<[TraceStep]>,
+}
+
+/// A call of a function that is no primitive.
+#[derive(Clone, Debug)]
+pub struct CallEvent {
+    pub callee: Arc<SymbolName>,
+    /// The paths that reach it.
+    pub guard: Guard,
+    /// See [`OpEvent::call`].
+    pub call: u32,
+    /// Number of operations logged before it.
+    pub order: usize,
+    pub stack: Vec<Site>,
+    pub text: Arc<str>,
+}
+
 #[derive(Clone, Debug)]
 pub struct ReturnEvent {
     pub guard: Guard,
@@ -76,7 +112,11 @@ pub struct ReturnEvent {
 
 #[derive(Debug, Default)]
 pub struct Log {
+    /// The number of the call at hand, among those that are not inlined.
+    pub call: u32,
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,
+    pub takes: Vec<TakeEvent>,
+    pub calls: Vec<CallEvent>,
     pub returns: Vec<ReturnEvent>,
 }

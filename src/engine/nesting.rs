@@ -1,0 +1,359 @@
+//! What a finished execution says about the order in which objects are taken ([`super::order`]).
+//!
+//! In: the log, and the objects that the summary has a name for. Out: which classes are taken, and called
+//! for, while the function itself holds an object of another class.
+//!
+//! What a callee takes under a name that its caller knows comes back as an operation of the caller, with
+//! the callee's conditions. What it takes beyond that is left to [`super::order`], by the callee's name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::order::{Inner, Nested, Nesting, Take};
+use super::witness;
+use crate::ir::SymbolName;
+use crate::property::{Machine, StateId};
+use crate::report::TraceStep;
+use crate::sat::Model;
+use crate::summary::infer::Feasible;
+use crate::symbolic::class::Class;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{CallEvent, Site, TakeEvent};
+use crate::symbolic::memory::Origin;
+use crate::symbolic::region::RegionKind;
+use crate::symbolic::state::{Object, Status};
+use crate::symbolic::term::Node;
+
+/// Pairs beyond this number are left out.
+const MAX_NESTED: usize = 96;
+/// Classes that a function is known to take itself.
+const MAX_TAKES: usize = 24;
+/// Queries for one function.
+const MAX_QUERIES: u32 = 64;
+
+/// An object that the function has taken and not given back.
+struct Holding {
+    object: Object,
+    state: StateId,
+    /// The paths on which it is held so.
+    paths: Guard,
+    /// The operation that took it.
+    since: usize,
+}
+
+/// Collects a function's part in the order of objects. `named`: those that callers know a name for.
+pub fn nesting(exec: &mut Executor<'_>, named: &[Object], queries: &mut dyn Feasible) -> Nesting {
+    if exec.log.takes.is_empty() && exec.log.calls.is_empty() {
+        return Nesting::default();
+    }
+    let mut collector = Collector {
+        classes: FxHashMap::default(),
+        models: Vec::new(),
+        asked: 0,
+        holdings: Vec::new(),
+        held_before: Vec::new(),
+        found: FxHashSet::default(),
+        nesting: Nesting::default(),
+        called: BTreeMap::new(),
+    };
+    let (mut take, mut call) = (0, 0);
+    for index in 0..=exec.log.ops.len() {
+        while let Some(event) = exec.log.takes.get(take)
+            && event.order <= index
+        {
+            let event = event.clone();
+            collector.take(exec, &event, named, queries);
+            take += 1;
+        }
+        while let Some(event) = exec.log.calls.get(call)
+            && event.order <= index
+        {
+            let event = event.clone();
+            collector.call(exec, &event, queries);
+            call += 1;
+        }
+        collector.operation(exec, index);
+    }
+    let under = collector.called.into_iter();
+    collector.nesting.under = under.filter(|(_, classes)| !classes.is_empty()).collect();
+    collector.nesting
+}
+
+struct Collector {
+    classes: FxHashMap<Object, Option<Class>>,
+    /// Executions that are known to be possible.
+    models: Vec<Rc<Model>>,
+    asked: u32,
+    holdings: Vec<Holding>,
+    /// The paths that end because an object is taken that the caller holds.
+    held_before: Vec<(Object, Guard)>,
+    found: FxHashSet<(Class, StateId, Inner)>,
+    nesting: Nesting,
+    /// What is held at every call of a function so far.
+    called: BTreeMap<SymbolName, BTreeSet<Class>>,
+}
+
+impl Collector {
+    fn class(&mut self, exec: &mut Executor<'_>, object: Object) -> Option<Class> {
+        if let Some(known) = self.classes.get(&object) {
+            return known.clone();
+        }
+        let class = match is_fresh(exec, object) {
+            true => None,
+            false => exec.class_of(object.loc),
+        };
+        self.classes.insert(object, class.clone());
+        class
+    }
+
+    /// An execution that takes these paths.
+    fn model(
+        &mut self,
+        exec: &mut Executor<'_>,
+        paths: Guard,
+        queries: &mut dyn Feasible,
+    ) -> Option<Rc<Model>> {
+        let known = |model: &&Rc<Model>| model.eval_guard(&exec.formula, paths);
+        if let Some(model) = self.models.iter().find(known) {
+            return Some(model.clone());
+        }
+        if self.asked >= MAX_QUERIES {
+            return None;
+        }
+        self.asked += 1;
+        let model = queries.model(exec, paths)?;
+        self.models.push(model.clone());
+        Some(model)
+    }
+
+    fn take(
+        &mut self,
+        exec: &mut Executor<'_>,
+        event: &TakeEvent,
+        named: &[Object],
+        queries: &mut dyn Feasible,
+    ) {
+        let Some(class) = self.class(exec, event.object) else {
+            return;
+        };
+        let inner = Inner::Taken {
+            class: class.clone(),
+            waits_for: event.waits_for,
+        };
+        let steps = || witness::take(event);
+        if let Some(site) = event.stack.first() {
+            let at = (site, event.call, event.order);
+            self.nest(exec, inner, event.guard, at, &event.name, &steps, queries);
+        }
+        let takes = &self.nesting.takes;
+        if named.contains(&event.object)
+            || takes.len() >= MAX_TAKES
+            || takes.iter().any(|take| take.class == class)
+        {
+            return;
+        }
+        let paths = exec.undoubted(event.guard);
+        if paths != Guard::FALSE && self.model(exec, paths, queries).is_some() {
+            self.nesting.takes.push(Take {
+                class,
+                name: event.name.clone(),
+                waits_for: event.waits_for,
+                trace: witness::take(event),
+            });
+        }
+    }
+
+    fn call(&mut self, exec: &mut Executor<'_>, event: &CallEvent, queries: &mut dyn Feasible) {
+        let inner = Inner::Called(SymbolName::clone(&event.callee));
+        let steps = || witness::call(event);
+        if let Some(site) = event.stack.first() {
+            let at = (site, event.call, event.order);
+            self.nest(exec, inner, event.guard, at, "", &steps, queries);
+        }
+        let held = self.held_on(exec, event.guard, None);
+        self.called
+            .entry(SymbolName::clone(&event.callee))
+            .and_modify(|known| known.retain(|class| held.contains(class)))
+            .or_insert(held);
+    }
+
+    /// The classes of what is held on all of these paths.
+    fn held_on(
+        &mut self,
+        exec: &mut Executor<'_>,
+        paths: Guard,
+        but: Option<Object>,
+    ) -> BTreeSet<Class> {
+        let mut objects: Vec<(Object, Guard)> = Vec::new();
+        for holding in &self.holdings {
+            match objects.iter_mut().find(|entry| entry.0 == holding.object) {
+                Some(entry) => entry.1 = exec.formula.guards.or(entry.1, holding.paths),
+                None => objects.push((holding.object, holding.paths)),
+            }
+        }
+        for (object, held) in &mut objects {
+            let before = self.held_before.iter().filter(|entry| entry.0 == *object);
+            for (_, paths) in before {
+                *held = exec.formula.guards.or(*held, *paths);
+            }
+        }
+        let mut classes = BTreeSet::new();
+        for (object, held) in objects {
+            if Some(object) != but && exec.formula.guards.implies(paths, held) {
+                classes.extend(self.class(exec, object));
+            }
+        }
+        classes
+    }
+
+    /// Notes what happens on some paths while other objects are held.
+    #[allow(clippy::too_many_arguments)]
+    fn nest(
+        &mut self,
+        exec: &mut Executor<'_>,
+        inner: Inner,
+        paths: Guard,
+        (site, call, order): (&Site, u32, usize),
+        name: &str,
+        steps: &dyn Fn() -> Vec<TraceStep>,
+        queries: &mut dyn Feasible,
+    ) {
+        for at in 0..self.holdings.len() {
+            let Holding {
+                object,
+                state,
+                paths: held,
+                since,
+            } = self.holdings[at];
+            if self.nesting.nested.len() >= MAX_NESTED {
+                return;
+            }
+            let Some(outer) = self.class(exec, object) else {
+                continue;
+            };
+            if matches!(&inner, Inner::Taken { class, .. } if *class == outer)
+                || self.found.contains(&(outer.clone(), state, inner.clone()))
+                || operates_on(exec, object, call, order)
+            {
+                continue;
+            }
+            let both = exec.formula.guards.and(held, paths);
+            let both = exec.undoubted(both);
+            if both == Guard::FALSE {
+                continue;
+            }
+            let Some(model) = self.model(exec, both, queries) else {
+                continue;
+            };
+            self.found.insert((outer.clone(), state, inner.clone()));
+            let mut trace = witness::held(exec, &model, object, both, (since, order));
+            trace.extend(steps());
+            let mut gates = self.held_on(exec, both, Some(object));
+            gates.remove(&outer);
+            let Some(rule) = machine(exec, object).order.clone() else {
+                continue;
+            };
+            self.nesting.nested.push(Nested {
+                rule,
+                site: (site.file.to_string(), site.line, site.column),
+                outer,
+                outer_name: exec.name_of(object.loc),
+                state,
+                inner: inner.clone(),
+                inner_name: name.to_string(),
+                gates,
+                trace,
+            });
+        }
+    }
+
+    /// What is held after an operation.
+    fn operation(&mut self, exec: &mut Executor<'_>, index: usize) {
+        let Some(event) = exec.log.ops.get(index).cloned() else {
+            return;
+        };
+        let initial = machine(exec, event.object).initial;
+        let Some(Status::At(to)) = event.to else {
+            if event.from != Status::At(initial) {
+                self.held_before.push((event.object, event.guard));
+            }
+            return;
+        };
+        if machine(exec, event.object).order.is_none() {
+            return;
+        }
+        let mut taken = Vec::new();
+        if event.from == Status::At(initial) {
+            taken.push((event.guard, index));
+        } else if to == initial {
+            let theirs = exec.formula.guards.and_not(event.guard, event.touched);
+            if theirs != Guard::FALSE
+                && let Some(class) = self.class(exec, event.object)
+            {
+                self.nesting.drops.insert(class);
+            }
+        }
+        for holding in &mut self.holdings {
+            if holding.object == event.object && Status::At(holding.state) == event.from {
+                let moved = exec.formula.guards.and(holding.paths, event.guard);
+                if moved != Guard::FALSE {
+                    taken.push((moved, holding.since));
+                    holding.paths = exec.formula.guards.and_not(holding.paths, event.guard);
+                }
+            }
+        }
+        let taken = taken.into_iter().filter(|_| to != initial);
+        for (paths, since) in taken {
+            let same = |holding: &&mut Holding| {
+                (holding.object, holding.state, holding.since) == (event.object, to, since)
+            };
+            match self.holdings.iter_mut().find(same) {
+                Some(known) => known.paths = exec.formula.guards.or(known.paths, paths),
+                None => self.holdings.push(Holding {
+                    object: event.object,
+                    state: to,
+                    paths,
+                    since,
+                }),
+            }
+        }
+        self.holdings
+            .retain(|holding| holding.paths != Guard::FALSE);
+    }
+}
+
+/// Whether a call operates on the object itself: it may give it up before it takes another.
+fn operates_on(exec: &Executor<'_>, object: Object, call: u32, order: usize) -> bool {
+    let ops = exec.log.ops[order..].iter();
+    let mut within = ops.take_while(|event| event.call == call);
+    within.any(|event| event.object == object)
+}
+
+/// Whether the function itself has just made the object, so that nobody else can wait for it.
+fn is_fresh(exec: &Executor<'_>, object: Object) -> bool {
+    let RegionKind::Environment { base } = exec.regions.kind(object.loc.region) else {
+        return exec.regions.is_local(object.loc.region);
+    };
+    let Node::Var(var) = exec.formula.terms.node(*base) else {
+        return false;
+    };
+    match exec.origins.of(*var) {
+        Origin::Call { text } => {
+            let name = text.split('(').next().unwrap_or_default();
+            name.split('_').any(makes)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a word in a function's name says that it makes something new.
+fn makes(word: &str) -> bool {
+    word.ends_with("alloc") || matches!(word, "create" | "new" | "dup" | "clone")
+}
+
+fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
+    exec.machines[usize::from(object.machine.0)]
+}

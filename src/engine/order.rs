@@ -1,0 +1,484 @@
+//! Objects that are taken in different orders: findings that no function shows by itself.
+//!
+//! In: for each function what it takes, or calls, while it holds something else ([`Nesting`]). Out: findings
+//! for classes A and B where one thread may hold an A and wait for a B while another holds a B and
+//! waits for an A; and for longer rings.
+//!
+//! Classes stand for objects, so this is less sure than what is found within a function. No ring is seen
+//! where both ways are taken under a common third lock, by all callers' doing if not by their own; where
+//! one function takes both ways, so that it must have an order for its instances; or where what is held
+//! would not make the other wait (two readers).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use super::analysis::Record;
+use super::program::{FunctionId, Program};
+use crate::ir::SymbolName;
+use crate::property::{Property, StateId, States};
+use crate::report::{self, Finding, TraceStep};
+use crate::symbolic::class::Class;
+
+/// Calls followed below one that is made with something held.
+const MAX_DEPTH: usize = 6;
+/// Functions looked at below such a call.
+const MAX_BELOW: usize = 256;
+/// Classes that such a call is known to take.
+const MAX_REACHED: usize = 24;
+/// Classes in a ring.
+const MAX_RING: usize = 4;
+/// Rounds until it is settled what all callers of a function hold.
+const MAX_ROUNDS: usize = 12;
+
+/// A function's part in the order of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nesting {
+    pub nested: Vec<Nested>,
+    /// What the function takes that its callers know no name for.
+    pub takes: Vec<Take>,
+    /// What the function holds whenever it calls another.
+    pub under: BTreeMap<SymbolName, BTreeSet<Class>>,
+    /// What it gives up that its caller holds.
+    pub drops: BTreeSet<Class>,
+}
+
+/// Something is taken, or called for, while something else is held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nested {
+    pub rule: String,
+    pub outer: Class,
+    /// As the source writes it.
+    pub outer_name: String,
+    /// How it is held.
+    pub state: StateId,
+    pub inner: Inner,
+    /// As the source writes it; empty for a call.
+    pub inner_name: String,
+    /// What else is held.
+    pub gates: BTreeSet<Class>,
+    /// File, line and column of the inner operation.
+    pub site: (String, u32, u32),
+    /// One way there.
+    pub trace: Vec<TraceStep>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Inner {
+    Taken {
+        class: Class,
+        /// The states in which another holder is waited for.
+        waits_for: States,
+    },
+    /// A call: whatever the callee takes that its callers know no name for.
+    Called(SymbolName),
+}
+
+/// An object is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Take {
+    pub class: Class,
+    /// As the source writes it.
+    pub name: String,
+    pub waits_for: States,
+    pub trace: Vec<TraceStep>,
+}
+
+/// One object taken while another is held: an edge between their classes.
+struct Edge<'p> {
+    function: FunctionId,
+    nested: &'p Nested,
+    waits_for: States,
+    /// What is taken, by its name or its class.
+    name: String,
+    /// The callee, the functions below it down to the one that takes the object, and how that does.
+    below: Vec<FunctionId>,
+    take: Option<&'p Take>,
+    gates: BTreeSet<&'p Class>,
+}
+
+type Edges<'p> = BTreeMap<(&'p Class, &'p Class), Vec<Edge<'p>>>;
+
+/// The findings for rings of classes.
+pub fn settle(
+    program: &Program,
+    records: &[Option<Record>],
+    property: &Property,
+) -> Vec<(FunctionId, Finding)> {
+    let calls = Calls { program, records };
+    let edges = calls.edges();
+    let mut findings = Vec::new();
+    let mut told = FxHashSet::default();
+    let mut tell = |ring: &[&Edge<'_>]| {
+        let [first, others @ ..] = ring else { return };
+        if let Some(finding) = finding(program, property, first, others)
+            && told.insert((finding.file.clone(), finding.line))
+        {
+            findings.push((first.function, finding));
+        }
+    };
+    for (&(a, b), forth) in &edges {
+        if a < b
+            && let Some(back) = edges.get(&(b, a))
+            && let Some(ring) = pair(forth, back)
+        {
+            tell(&ring);
+        }
+    }
+    for ring in rings(&edges) {
+        tell(&ring);
+    }
+    findings
+}
+
+struct Calls<'p> {
+    program: &'p Program,
+    records: &'p [Option<Record>],
+}
+
+impl<'p> Calls<'p> {
+    fn nesting(&self, function: FunctionId) -> Option<&'p Nesting> {
+        let record = self.records.get(function.index())?.as_ref()?;
+        Some(&record.nesting)
+    }
+
+    fn edges(&self) -> Edges<'p> {
+        let mut edges = Edges::new();
+        let held = self.held_by_all_callers();
+        let mut known: FxHashMap<FunctionId, Below<'p>> = FxHashMap::default();
+        for function in self.program.ids() {
+            let Some(nesting) = self.nesting(function) else {
+                continue;
+            };
+            for nested in &nesting.nested {
+                let mut gates: BTreeSet<&Class> = nested.gates.iter().collect();
+                gates.extend(held[function.index()].iter().copied());
+                match &nested.inner {
+                    Inner::Taken { class, waits_for } => {
+                        let edge = Edge {
+                            function,
+                            nested,
+                            waits_for: *waits_for,
+                            name: nested.inner_name.clone(),
+                            below: Vec::new(),
+                            take: None,
+                            gates,
+                        };
+                        edges.entry((&nested.outer, class)).or_default().push(edge);
+                    }
+                    Inner::Called(name) => {
+                        let callee = self.program.function(function).callee(name);
+                        let Some(callee) = callee.and_then(|callee| callee.function) else {
+                            continue;
+                        };
+                        let below = known.entry(callee).or_insert_with(|| self.below(callee));
+                        if below.drops.contains(&nested.outer) {
+                            continue;
+                        }
+                        for (path, take) in &below.takes {
+                            if take.class == nested.outer || gates.contains(&take.class) {
+                                continue;
+                            }
+                            let edge = Edge {
+                                function,
+                                nested,
+                                waits_for: take.waits_for,
+                                name: take.class.to_string(),
+                                below: path.clone(),
+                                take: Some(take),
+                                gates: gates.clone(),
+                            };
+                            let key = (&nested.outer, &take.class);
+                            edges.entry(key).or_default().push(edge);
+                        }
+                    }
+                }
+            }
+        }
+        edges
+    }
+
+    /// What a function takes, or those that it calls, under names that its callers do not know.
+    fn below(&self, start: FunctionId) -> Below<'p> {
+        let mut below = Below::default();
+        let mut paths: Vec<Vec<FunctionId>> = vec![vec![start]];
+        let mut seen = FxHashSet::from_iter([start]);
+        let mut at = 0;
+        while let Some(path) = paths.get(at).cloned() {
+            at += 1;
+            let Some(&function) = path.last() else {
+                continue;
+            };
+            if let Some(nesting) = self.nesting(function) {
+                below.drops.extend(&nesting.drops);
+                for take in &nesting.takes {
+                    let known = below
+                        .takes
+                        .iter()
+                        .any(|(_, other)| other.class == take.class);
+                    if !known && below.takes.len() < MAX_REACHED {
+                        below.takes.push((path.clone(), take));
+                    }
+                }
+            }
+            if path.len() >= MAX_DEPTH {
+                continue;
+            }
+            let callees = self.program.function(function).callees.iter();
+            for callee in callees.filter(|callee| callee.called) {
+                if let Some(id) = callee.function
+                    && paths.len() < MAX_BELOW
+                    && seen.insert(id)
+                {
+                    let mut longer = path.clone();
+                    longer.push(id);
+                    paths.push(longer);
+                }
+            }
+        }
+        below
+    }
+
+    /// For each function what is held at every call of it; nothing for one that is not only called by name.
+    fn held_by_all_callers(&self) -> Vec<BTreeSet<&'p Class>> {
+        // `None`: everything, as no caller has been looked at.
+        let count = self.program.functions.len();
+        let mut held: Vec<Option<BTreeSet<&'p Class>>> = vec![None; count];
+        let mut called = vec![false; count];
+        let mut open = vec![false; count];
+        for function in &self.program.functions {
+            for callee in &function.callees {
+                if let Some(id) = callee.function {
+                    called[id.index()] |= callee.called;
+                    open[id.index()] |= callee.taken;
+                }
+            }
+        }
+        for index in 0..count {
+            if open[index] || !called[index] {
+                held[index] = Some(BTreeSet::new());
+            }
+        }
+        for _ in 0..MAX_ROUNDS {
+            let mut next: Vec<Option<BTreeSet<&'p Class>>> = vec![None; count];
+            for caller in self.program.ids() {
+                let Some(outside) = &held[caller.index()] else {
+                    continue;
+                };
+                let under = self.nesting(caller).map(|nesting| &nesting.under);
+                for callee in &self.program.function(caller).callees {
+                    let Some(id) = callee.function.filter(|id| *id != caller) else {
+                        continue;
+                    };
+                    let here = under.and_then(|under| under.get(&callee.name));
+                    let here = here.into_iter().flatten().chain(outside.iter().copied());
+                    match &mut next[id.index()] {
+                        Some(known) => {
+                            if !known.is_empty() {
+                                let here: BTreeSet<&Class> = here.collect();
+                                known.retain(|class| here.contains(class));
+                            }
+                        }
+                        unknown => *unknown = Some(here.collect()),
+                    }
+                }
+            }
+            for index in 0..count {
+                if open[index] || !called[index] {
+                    next[index] = Some(BTreeSet::new());
+                }
+            }
+            if next == held {
+                break;
+            }
+            held = next;
+        }
+        held.into_iter().map(Option::unwrap_or_default).collect()
+    }
+}
+
+/// What lies below a call.
+#[derive(Default)]
+struct Below<'p> {
+    takes: Vec<(Vec<FunctionId>, &'p Take)>,
+    drops: BTreeSet<&'p Class>,
+}
+
+/// Two edges that contradict each other, the one to report first: that of the direction which fewer
+/// functions take.
+fn pair<'e, 'p>(forth: &'e [Edge<'p>], back: &'e [Edge<'p>]) -> Option<[&'e Edge<'p>; 2]> {
+    let functions = |edges: &[Edge<'_>]| -> BTreeSet<FunctionId> {
+        edges.iter().map(|edge| edge.function).collect()
+    };
+    let (forth_in, back_in) = (functions(forth), functions(back));
+    if !forth_in.is_disjoint(&back_in) {
+        return None;
+    }
+    let (rare, usual) = match forth_in.len() <= back_in.len() {
+        true => (forth, back),
+        false => (back, forth),
+    };
+    let mut pairs: Vec<[&Edge<'_>; 2]> = Vec::new();
+    for first in rare {
+        for second in usual {
+            if waits(first, second)
+                && waits(second, first)
+                && first.gates.is_disjoint(&second.gates)
+            {
+                pairs.push([first, second]);
+            }
+        }
+    }
+    pairs.into_iter().min_by_key(|pair| {
+        let calls: usize = pair.iter().map(|edge| edge.below.len()).sum();
+        (
+            calls,
+            pair[0].nested.site.clone(),
+            pair[1].nested.site.clone(),
+        )
+    })
+}
+
+/// Whether what one takes is held by the other so that it waits.
+fn waits(one: &Edge<'_>, other: &Edge<'_>) -> bool {
+    one.waits_for.contains(other.nested.state)
+}
+
+/// Rings of three classes or more, of edges whose direction nothing contradicts.
+fn rings<'e, 'p>(edges: &'e Edges<'p>) -> Vec<Vec<&'e Edge<'p>>> {
+    let mut next: BTreeMap<&Class, Vec<&Class>> = BTreeMap::new();
+    for &(a, b) in edges.keys() {
+        if !edges.contains_key(&(b, a)) {
+            next.entry(a).or_default().push(b);
+        }
+    }
+    let mut rings = Vec::new();
+    let mut told: BTreeSet<BTreeSet<&Class>> = BTreeSet::new();
+    for &start in next.keys() {
+        let Some(ring) = shortest_ring(&next, start) else {
+            continue;
+        };
+        if !told.insert(ring.iter().copied().collect()) {
+            continue;
+        }
+        let steps: Vec<&[Edge<'_>]> = (0..ring.len())
+            .filter_map(|at| edges.get(&(ring[at], ring[(at + 1) % ring.len()])))
+            .map(Vec::as_slice)
+            .collect();
+        rings.extend(witnesses(&steps));
+    }
+    rings
+}
+
+/// The shortest way from a class back to itself, if it is short.
+fn shortest_ring<'p>(
+    next: &BTreeMap<&'p Class, Vec<&'p Class>>,
+    start: &'p Class,
+) -> Option<Vec<&'p Class>> {
+    let mut paths = vec![vec![start]];
+    let mut seen = BTreeSet::from([start]);
+    let mut at = 0;
+    while let Some(path) = paths.get(at).cloned() {
+        at += 1;
+        for &class in next.get(path.last()?).into_iter().flatten() {
+            if class == start {
+                return Some(path);
+            }
+            if path.len() < MAX_RING && seen.insert(class) {
+                let mut longer = path.clone();
+                longer.push(class);
+                paths.push(longer);
+            }
+        }
+    }
+    None
+}
+
+/// One edge for each step of a ring, so that each waits for the next and nothing keeps all of them apart;
+/// the rarest first.
+fn witnesses<'e, 'p>(steps: &[&'e [Edge<'p>]]) -> Option<Vec<&'e Edge<'p>>> {
+    let mut ring: Vec<&Edge<'_>> = Vec::new();
+    for &edges in steps {
+        ring.push(
+            edges
+                .iter()
+                .min_by_key(|edge| (edge.below.len(), &edge.nested.site))?,
+        );
+    }
+    for at in 0..ring.len() {
+        let next = ring[(at + 1) % ring.len()];
+        let others = ring.iter().filter(|edge| !std::ptr::eq(**edge, ring[at]));
+        let mut others = others;
+        if !waits(ring[at], next) || others.any(|edge| !edge.gates.is_disjoint(&ring[at].gates)) {
+            return None;
+        }
+    }
+    let functions: BTreeSet<FunctionId> = ring.iter().map(|edge| edge.function).collect();
+    if functions.len() < ring.len() {
+        return None;
+    }
+    let rarest = (0..ring.len()).min_by_key(|&at| steps[at].len())?;
+    ring.rotate_left(rarest);
+    Some(ring)
+}
+
+fn finding(
+    program: &Program,
+    property: &Property,
+    first: &Edge<'_>,
+    others: &[&Edge<'_>],
+) -> Option<Finding> {
+    let rule = property.rule(&first.nested.rule)?;
+    let function = program.function(first.function);
+    let mut trace = steps(program, first);
+    for other in others {
+        let name = &program.function(other.function).name.name;
+        let mut there = steps(program, other);
+        if let Some(step) = there.first_mut() {
+            step.message = format!("but in {name}, {}", step.message);
+        }
+        trace.extend(there);
+    }
+    let held = &first.nested.outer_name;
+    let (file, line, column) = first.nested.site.clone();
+    let object = format!("{} after {held}", first.name);
+    Some(Finding {
+        rule: rule.id.clone(),
+        level: rule.level,
+        message: rule.message_for(&first.name, held, &function.name.name),
+        file,
+        line,
+        column,
+        function: function.name.name.clone(),
+        fingerprint: report::fingerprint(&rule.id, &function.name, &object, &trace),
+        object: first.name.clone(),
+        specification: None,
+        trace,
+    })
+}
+
+/// How an edge comes about.
+fn steps(program: &Program, edge: &Edge<'_>) -> Vec<TraceStep> {
+    let mut steps = edge.nested.trace.clone();
+    let depth = steps.last().map_or(0, |step| step.depth);
+    for (at, pair) in edge.below.windows(2).enumerate() {
+        let (caller, callee) = (program.function(pair[0]), program.function(pair[1]));
+        steps.push(TraceStep {
+            file: caller.file.clone(),
+            line: caller.line,
+            column: 0,
+            function: caller.name.name.clone(),
+            depth: depth + 1 + at as u32,
+            message: format!("which calls {}", callee.name.name),
+        });
+    }
+    if let Some(take) = edge.take {
+        let depth = depth + edge.below.len() as u32;
+        steps.extend(take.trace.iter().map(|step| TraceStep {
+            depth: depth + step.depth,
+            ..step.clone()
+        }));
+    }
+    steps
+}

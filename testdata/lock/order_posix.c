@@ -1,0 +1,107 @@
+/* POSIX mutexes in different orders: globals, and a lock known only to the callee. */
+#include <pthread.h>
+
+static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t journal = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t stats = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER;
+static int balance, lines, hits;
+
+struct session { int id; pthread_mutex_t lock; };
+struct session *find(int id);
+
+void deposit(int n) //~ clean
+{
+	pthread_mutex_lock(&accounts);
+	pthread_mutex_lock(&journal);
+	balance += n;
+	lines++;
+	pthread_mutex_unlock(&journal);
+	pthread_mutex_unlock(&accounts);
+}
+
+void withdraw(int n) //~ clean
+{
+	pthread_mutex_lock(&accounts);
+	pthread_mutex_lock(&journal);
+	balance -= n;
+	lines++;
+	pthread_mutex_unlock(&journal);
+	pthread_mutex_unlock(&accounts);
+}
+
+int audit(void)
+{
+	int sum;
+
+	pthread_mutex_lock(&journal);
+	pthread_mutex_lock(&accounts); //~ lock/order
+	sum = balance + lines;
+	pthread_mutex_unlock(&accounts);
+	pthread_mutex_unlock(&journal);
+	return sum;
+}
+
+/* Its caller has no name for the session. */
+static void touch(int id) //~ clean
+{
+	struct session *s = find(id);
+
+	pthread_mutex_lock(&s->lock);
+	s->id++;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void touch_both(int id) //~ clean
+{
+	touch(id);
+	touch(id + 1);
+}
+
+void report(int id) //~ clean
+{
+	pthread_mutex_lock(&stats);
+	touch_both(id);
+	hits++;
+	pthread_mutex_unlock(&stats);
+}
+
+void report_again(int id) //~ clean
+{
+	pthread_mutex_lock(&stats);
+	touch(id);
+	pthread_mutex_unlock(&stats);
+}
+
+void count(struct session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&stats); //~ lock/order
+	hits += s->id;
+	pthread_mutex_unlock(&stats);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The callee gives up what its caller holds before it takes the session's. */
+static void touch_unlocked(int id) //~ clean
+{
+	pthread_mutex_unlock(&names);
+	touch(id);
+	pthread_mutex_lock(&names);
+}
+
+void rename_one(int id) //~ clean
+{
+	pthread_mutex_lock(&names);
+	touch_unlocked(id);
+	pthread_mutex_unlock(&names);
+}
+
+void name(struct session *s) //~ clean
+{
+	pthread_mutex_lock(&s->lock);
+	pthread_mutex_lock(&names);
+	s->id++;
+	pthread_mutex_unlock(&names);
+	pthread_mutex_unlock(&s->lock);
+}
