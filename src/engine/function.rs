@@ -142,13 +142,13 @@ pub fn analyse(
             .take(body.params as usize)
             .map(|local| local.name.clone())
             .collect();
-        let mut named = Vec::new();
         match exit {
             Some(state) => {
                 let value = exec.result(&frame, &state);
                 let exit = Exit::new(&mut exec, &state, value);
                 let mut exits = infer::exits(&mut exec, &state);
                 findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
+                result.nesting = nesting::nesting(&mut exec, &exit, &mut queries);
                 // What makes a summary readable must not leave nothing for what makes a finding.
                 queries.session.reserve(options.max_solver_work / 4);
                 let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
@@ -163,7 +163,6 @@ pub fn analyse(
                     &findings,
                     &mut queries,
                 );
-                named.extend(inferred.row_paths.iter().map(|(object, _)| *object));
                 result.summary = inferred.summary;
             }
             None => {
@@ -175,7 +174,6 @@ pub fn analyse(
                 };
             }
         }
-        result.nesting = nesting::nesting(&mut exec, &named, &mut queries);
         result.findings = findings.found;
     }
     if exec.exhausted.is_none() {

@@ -1,6 +1,6 @@
 //! What a finished execution says about the order in which objects are taken ([`super::order`]).
 //!
-//! In: the log, and the objects that the summary has a name for. Out: which classes are taken, and called
+//! In: the log, and the exit, for what has a name to callers. Out: which classes are taken, and called
 //! for, while the function itself holds an object of another class.
 //!
 //! What a callee takes under a name that its caller knows comes back as an operation of the caller, with
@@ -13,11 +13,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::order::{Inner, Nested, Nesting, Take};
 use super::witness;
-use crate::ir::SymbolName;
+use crate::ir::{POINTER_BITS, SymbolName};
 use crate::property::{Machine, StateId};
 use crate::report::TraceStep;
 use crate::sat::Model;
-use crate::summary::infer::Feasible;
+use crate::summary::convert::Converter;
+use crate::summary::infer::{Exit, Feasible};
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -44,13 +45,14 @@ struct Holding {
     since: usize,
 }
 
-/// Collects a function's part in the order of objects. `named`: those that callers know a name for.
-pub fn nesting(exec: &mut Executor<'_>, named: &[Object], queries: &mut dyn Feasible) -> Nesting {
+/// Collects a function's part in the order of objects.
+pub fn nesting(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasible) -> Nesting {
     if exec.log.takes.is_empty() && exec.log.calls.is_empty() {
         return Nesting::default();
     }
     let mut collector = Collector {
         classes: FxHashMap::default(),
+        numbers: FxHashMap::default(),
         models: Vec::new(),
         asked: 0,
         holdings: Vec::new(),
@@ -65,7 +67,7 @@ pub fn nesting(exec: &mut Executor<'_>, named: &[Object], queries: &mut dyn Feas
             && event.order <= index
         {
             let event = event.clone();
-            collector.take(exec, &event, named, queries);
+            collector.take(exec, &event, exit, queries);
             take += 1;
         }
         while let Some(event) = exec.log.calls.get(call)
@@ -84,6 +86,7 @@ pub fn nesting(exec: &mut Executor<'_>, named: &[Object], queries: &mut dyn Feas
 
 struct Collector {
     classes: FxHashMap<Object, Option<Class>>,
+    numbers: FxHashMap<Object, u32>,
     /// Executions that are known to be possible.
     models: Vec<Rc<Model>>,
     asked: u32,
@@ -107,6 +110,12 @@ impl Collector {
         };
         self.classes.insert(object, class.clone());
         class
+    }
+
+    /// An object's number in the function.
+    fn number(&mut self, object: Object) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(object).or_insert(next)
     }
 
     /// An execution that takes these paths.
@@ -133,7 +142,7 @@ impl Collector {
         &mut self,
         exec: &mut Executor<'_>,
         event: &TakeEvent,
-        named: &[Object],
+        exit: &Exit<'_>,
         queries: &mut dyn Feasible,
     ) {
         let Some(class) = self.class(exec, event.object) else {
@@ -146,13 +155,20 @@ impl Collector {
         let steps = || witness::take(event);
         if let Some(site) = event.stack.first() {
             let at = (site, event.call, event.order);
-            self.nest(exec, inner, event.guard, at, &event.name, &steps, queries);
+            self.nest(
+                exec,
+                inner,
+                event.guard,
+                at,
+                (&event.name, Some(event.object)),
+                &steps,
+                queries,
+            );
         }
         let takes = &self.nesting.takes;
-        if named.contains(&event.object)
-            || takes.len() >= MAX_TAKES
-            || takes.iter().any(|take| take.class == class)
-        {
+        let known = takes.iter().any(|take| take.class == class);
+        let mut converter = Converter::new(exit);
+        if known || takes.len() >= MAX_TAKES || converter.object(exec, event.object.loc).is_some() {
             return;
         }
         let paths = exec.undoubted(event.guard);
@@ -171,7 +187,7 @@ impl Collector {
         let steps = || witness::call(event);
         if let Some(site) = event.stack.first() {
             let at = (site, event.call, event.order);
-            self.nest(exec, inner, event.guard, at, "", &steps, queries);
+            self.nest(exec, inner, event.guard, at, ("", None), &steps, queries);
         }
         let held = self.held_on(exec, event.guard, None);
         self.called
@@ -217,7 +233,7 @@ impl Collector {
         inner: Inner,
         paths: Guard,
         (site, call, order): (&Site, u32, usize),
-        name: &str,
+        (name, taken): (&str, Option<Object>),
         steps: &dyn Fn() -> Vec<TraceStep>,
         queries: &mut dyn Feasible,
     ) {
@@ -241,6 +257,12 @@ impl Collector {
                 continue;
             }
             let both = exec.formula.guards.and(held, paths);
+            // Where a pointer is null there is nothing to hold or to take.
+            let mut both = both;
+            for object in [Some(object), taken].into_iter().flatten() {
+                let exists = is_there(exec, object);
+                both = exec.formula.guards.and(both, exists);
+            }
             let both = exec.undoubted(both);
             if both == Guard::FALSE {
                 continue;
@@ -251,6 +273,7 @@ impl Collector {
             self.found.insert((outer.clone(), state, inner.clone()));
             let mut trace = witness::held(exec, &model, object, both, (since, order));
             trace.extend(steps());
+            let objects = [Some(object), taken].map(|object| Some(self.number(object?)));
             let mut gates = self.held_on(exec, both, Some(object));
             gates.remove(&outer);
             let Some(rule) = machine(exec, object).order.clone() else {
@@ -262,6 +285,7 @@ impl Collector {
                 outer,
                 outer_name: exec.name_of(object.loc),
                 state,
+                objects,
                 inner: inner.clone(),
                 inner_name: name.to_string(),
                 gates,
@@ -330,6 +354,17 @@ fn operates_on(exec: &Executor<'_>, object: Object, call: u32, order: usize) -> 
     let ops = exec.log.ops[order..].iter();
     let mut within = ops.take_while(|event| event.call == call);
     within.any(|event| event.object == object)
+}
+
+/// The paths on which a pointer leads to the object, rather than nowhere.
+fn is_there(exec: &mut Executor<'_>, object: Object) -> Guard {
+    let exists = exec.exists(object.loc);
+    let terms = &mut exec.formula.terms;
+    let address = exec.regions.address(terms, object.loc);
+    let null = terms.constant(0, POINTER_BITS);
+    let nowhere = terms.eq(address, null);
+    let nowhere = exec.formula.guard_of(nowhere);
+    exec.formula.guards.and_not(exists, nowhere)
 }
 
 /// Whether the function itself has just made the object, so that nobody else can wait for it.

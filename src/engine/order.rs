@@ -6,7 +6,7 @@
 //!
 //! Classes stand for objects, so this is less sure than what is found within a function. No ring is seen
 //! where both ways are taken under a common third lock, by all callers' doing if not by their own; where
-//! one function takes both ways, so that it must have an order for its instances; or where what is held
+//! one function goes both ways, so that it must have an order for its instances; or where what is held
 //! would not make the other wait (two readers).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,6 +53,8 @@ pub struct Nested {
     pub outer_name: String,
     /// How it is held.
     pub state: StateId,
+    /// Which of the function's objects the outer and the inner one are; for a call, none.
+    pub objects: [Option<u32>; 2],
     pub inner: Inner,
     /// As the source writes it; empty for a call.
     pub inner_name: String,
@@ -89,6 +91,7 @@ pub struct Take {
 struct Edge<'p> {
     function: FunctionId,
     nested: &'p Nested,
+    inner: &'p Class,
     waits_for: States,
     /// What is taken, by its name or its class.
     name: String,
@@ -159,6 +162,7 @@ impl<'p> Calls<'p> {
                         let edge = Edge {
                             function,
                             nested,
+                            inner: class,
                             waits_for: *waits_for,
                             name: nested.inner_name.clone(),
                             below: Vec::new(),
@@ -183,6 +187,7 @@ impl<'p> Calls<'p> {
                             let edge = Edge {
                                 function,
                                 nested,
+                                inner: &take.class,
                                 waits_for: take.waits_for,
                                 name: take.class.to_string(),
                                 below: path.clone(),
@@ -312,7 +317,10 @@ fn pair<'e, 'p>(forth: &'e [Edge<'p>], back: &'e [Edge<'p>]) -> Option<[&'e Edge
         edges.iter().map(|edge| edge.function).collect()
     };
     let (forth_in, back_in) = (functions(forth), functions(back));
-    if !forth_in.is_disjoint(&back_in) {
+    if forth_in
+        .intersection(&back_in)
+        .any(|&function| !is_one_pair(function, forth, back))
+    {
         return None;
     }
     let (rare, usual) = match forth_in.len() <= back_in.len() {
@@ -322,10 +330,7 @@ fn pair<'e, 'p>(forth: &'e [Edge<'p>], back: &'e [Edge<'p>]) -> Option<[&'e Edge
     let mut pairs: Vec<[&Edge<'_>; 2]> = Vec::new();
     for first in rare {
         for second in usual {
-            if waits(first, second)
-                && waits(second, first)
-                && first.gates.is_disjoint(&second.gates)
-            {
+            if waits(first, second) && waits(second, first) && !kept_apart(first, second) {
                 pairs.push([first, second]);
             }
         }
@@ -337,6 +342,30 @@ fn pair<'e, 'p>(forth: &'e [Edge<'p>], back: &'e [Edge<'p>]) -> Option<[&'e Edge
             pair[0].nested.site.clone(),
             pair[1].nested.site.clone(),
         )
+    })
+}
+
+/// Whether a function that goes both ways does so with the same two objects: there is no order of instances
+/// that it could know of.
+fn is_one_pair(function: FunctionId, forth: &[Edge<'_>], back: &[Edge<'_>]) -> bool {
+    fn of<'e, 'p>(
+        edges: &'e [Edge<'p>],
+        function: FunctionId,
+    ) -> impl Iterator<Item = &'e Edge<'p>> {
+        edges.iter().filter(move |edge| edge.function == function)
+    }
+    of(forth, function).any(|one| {
+        let [outer, inner] = one.nested.objects;
+        let single = one.nested.outer.is_single() && one.inner.is_single();
+        single || of(back, function).any(|other| other.nested.objects == [inner, outer])
+    })
+}
+
+/// Whether the same third object is held on both ways. Of a class of many it need not be the same, unless
+/// it lies beside one that is taken.
+fn kept_apart(one: &Edge<'_>, other: &Edge<'_>) -> bool {
+    one.gates.intersection(&other.gates).any(|gate| {
+        gate.is_single() || gate.is_beside(&one.nested.outer) || gate.is_beside(one.inner)
     })
 }
 
@@ -410,7 +439,7 @@ fn witnesses<'e, 'p>(steps: &[&'e [Edge<'p>]]) -> Option<Vec<&'e Edge<'p>>> {
         let next = ring[(at + 1) % ring.len()];
         let others = ring.iter().filter(|edge| !std::ptr::eq(**edge, ring[at]));
         let mut others = others;
-        if !waits(ring[at], next) || others.any(|edge| !edge.gates.is_disjoint(&ring[at].gates)) {
+        if !waits(ring[at], next) || others.any(|edge| kept_apart(ring[at], edge)) {
             return None;
         }
     }
@@ -440,22 +469,31 @@ fn finding(
         }
         trace.extend(there);
     }
-    let held = &first.nested.outer_name;
+    let held = &shown(&first.nested.outer_name, &first.nested.outer);
+    let taken = &shown(&first.name, first.inner);
     let (file, line, column) = first.nested.site.clone();
-    let object = format!("{} after {held}", first.name);
+    let object = format!("{taken} after {held}");
     Some(Finding {
         rule: rule.id.clone(),
         level: rule.level,
-        message: rule.message_for(&first.name, held, &function.name.name),
+        message: rule.message_for(taken, held, &function.name.name),
         file,
         line,
         column,
         function: function.name.name.clone(),
         fingerprint: report::fingerprint(&rule.id, &function.name, &object, &trace),
-        object: first.name.clone(),
+        object: taken.clone(),
         specification: None,
         trace,
     })
+}
+
+/// An object as the source writes it, if that is readable, else its class.
+fn shown(name: &str, class: &Class) -> String {
+    match name.is_empty() || name.contains(['(', '…']) {
+        true => class.to_string(),
+        false => name.to_string(),
+    }
 }
 
 /// How an edge comes about.

@@ -113,7 +113,7 @@ pub fn held(
     (from, until): (usize, usize),
 ) -> Vec<TraceStep> {
     let relevant = exec.formula.guards.support(query);
-    steps(exec, model, &relevant, until, |index, event| {
+    steps(exec, model, relevant, until, |index, event| {
         index >= from
             && index < until
             && event.object == object
@@ -132,7 +132,7 @@ pub fn path(
 ) -> Vec<TraceStep> {
     let relevant = exec.formula.guards.support(query);
     let end = last.unwrap_or(exec.log.ops.len());
-    steps(exec, model, &relevant, end, |index, event| {
+    steps(exec, model, relevant, end, |index, event| {
         event.object == object
             && (Some(index) == last
                 || event.to.is_some() && model.eval_guard(&exec.formula, event.guard))

@@ -61,7 +61,13 @@ pub fn apply(
             objects.push(Vec::new());
             continue;
         }
-        let places = binding.locate(exec, state, &object.object);
+        let address = binding.address(exec, state, &object.object);
+        let places = address.map_or_else(Vec::new, |address| exec.locations(address).to_vec());
+        if let Some(address) = address
+            && places.len() > 1
+        {
+            exec.classify_choice(address, &places);
+        }
         name_object(exec, summary, &binding, object, &places);
         let places = match object.optional {
             false => exec.gone_through(state, places),

@@ -22,6 +22,8 @@ pub struct Class {
     /// Where the object lies in the record or the global: records of one tag in different files are
     /// seldom alike.
     offset: i64,
+    /// There is one such object only: it is a global or lies in one.
+    single: bool,
 }
 
 impl std::fmt::Display for Class {
@@ -36,14 +38,52 @@ impl Class {
     pub fn pointed_to(self) -> Class {
         Class {
             name: format!("*{}", self.name),
+            single: false,
             ..self
         }
     }
 
-    /// The member's own name, or the global's.
+    /// Whether objects of the two classes are members of one kind of record.
+    pub fn is_beside(&self, other: &Class) -> bool {
+        let record = |class: &Class| {
+            class
+                .name
+                .rsplit_once('.')
+                .map(|(record, _)| record.to_owned())
+        };
+        !self.single && !other.single && record(self) == record(other)
+    }
+
+    /// Whether there is only one such object.
+    pub fn is_single(&self) -> bool {
+        self.single
+    }
+
+    /// The member's own name.
     fn last(&self) -> &str {
-        let name = self.name.rsplit("::").next().unwrap_or(&self.name);
-        name.rsplit('.').next().unwrap_or(name)
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+}
+
+impl Part {
+    /// The class of this member of any such record.
+    fn class(&self) -> Option<Class> {
+        (!self.record.is_empty()).then(|| Class {
+            name: format!("{}.{}", self.record, self.name),
+            offset: self.offset as i64,
+            single: false,
+        })
+    }
+}
+
+impl Names {
+    /// The class of what lies at an address that is a choice, by the member that the source names there.
+    pub fn class_of_choice(
+        &self,
+        address: Term,
+        is_object: &dyn Fn(&str) -> bool,
+    ) -> Option<Class> {
+        self.innermost(address, is_object).and_then(Part::class)
     }
 }
 
@@ -69,6 +109,9 @@ impl Namer<'_> {
         let known = names.class_of(address);
         match self.regions.kind(loc.region) {
             RegionKind::Symbol(symbol) if loc.symbolic == SymbolicOffset::NONE => {
+                if let Some(known) = known.filter(|known| known.single) {
+                    return Some(known.clone());
+                }
                 let member = part.map(|part| &*part.name);
                 let member = member.or_else(|| known.map(Class::last));
                 let name = match (loc.offset, member) {
@@ -76,8 +119,11 @@ impl Namer<'_> {
                     (_, Some(member)) => format!("{symbol}.{member}"),
                     (offset, None) => format!("{symbol}.+{offset}"),
                 };
-                let offset = loc.offset;
-                return Some(Class { name, offset });
+                return Some(Class {
+                    name,
+                    offset: loc.offset,
+                    single: true,
+                });
             }
             RegionKind::Local { .. } | RegionKind::String(_) => return None,
             _ => {}
@@ -86,17 +132,8 @@ impl Namer<'_> {
         if let Some(known) = known {
             return Some(known.clone());
         }
-        if let Some(Part {
-            record,
-            name,
-            offset,
-        }) = part
-            && !record.is_empty()
-        {
-            return Some(Class {
-                name: format!("{record}.{name}"),
-                offset: *offset as i64,
-            });
+        if let Some(class) = part.and_then(Part::class) {
+            return Some(class);
         }
         match names.link(address) {
             Some(Link::Element { base, .. }) => {

@@ -625,6 +625,18 @@ impl<'a> Executor<'a> {
         namer.class(address, &|record| callees.is_object_type(record))
     }
 
+    /// Gives what an address may lead to the class of the member that the source names there.
+    pub fn classify_choice(&mut self, address: Term, places: &[(Guard, Loc)]) {
+        let callees = self.callees;
+        let is_object = |record: &str| callees.is_object_type(record);
+        if let Some(class) = self.names.class_of_choice(address, &is_object) {
+            for &(_, loc) in places {
+                let address = self.regions.address(&mut self.formula.terms, loc);
+                self.names.class(address, &class);
+            }
+        }
+    }
+
     /// A value as the source would write it.
     pub fn name_of_value(&mut self, value: Term) -> String {
         let mut namer = Namer {
