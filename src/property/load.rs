@@ -568,7 +568,7 @@ mod tests {
             ),
             (
                 "[[rule]]\nid = \"a/b\"\nlevel = \"note\"\nmessage = \"{lock}\"\nexplanation = \"\"".into(),
-                "my.toml:4:11: the message mentions `{lock}`; expected one of {object}, {state}, {function}",
+                "my.toml:4:11: the message mentions `{lock}`; expected one of {object}, {state}, {function}, {held}",
             ),
             (
                 "[[machines]]".into(),
