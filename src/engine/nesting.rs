@@ -106,7 +106,7 @@ impl Collector {
         }
         let class = match is_fresh(exec, object) {
             true => None,
-            false => exec.class_of(object.loc),
+            false => exec.class_or_choice(object.loc),
         };
         self.classes.insert(object, class.clone());
         class

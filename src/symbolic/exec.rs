@@ -625,6 +625,14 @@ impl<'a> Executor<'a> {
         namer.class(address, &|record| callees.is_object_type(record))
     }
 
+    /// The class of the object at a location, be it one of several that an address may lead to.
+    pub fn class_or_choice(&mut self, loc: Loc) -> Option<Class> {
+        self.class_of(loc).or_else(|| {
+            let address = self.regions.address(&mut self.formula.terms, loc);
+            self.names.chosen(address).cloned()
+        })
+    }
+
     /// Gives what an address may lead to the class of the member that the source names there.
     pub fn classify_choice(&mut self, address: Term, places: &[(Guard, Loc)]) {
         let callees = self.callees;
@@ -632,7 +640,7 @@ impl<'a> Executor<'a> {
         if let Some(class) = self.names.class_of_choice(address, &is_object) {
             for &(_, loc) in places {
                 let address = self.regions.address(&mut self.formula.terms, loc);
-                self.names.class(address, &class);
+                self.names.choice(address, &class);
             }
         }
     }

@@ -52,6 +52,8 @@ pub struct Names {
     objects: FxHashMap<Term, String>,
     /// Classes that callees give objects.
     classes: FxHashMap<Term, Class>,
+    /// Classes of objects that an address which the source names may lead to, among others.
+    choices: FxHashMap<Term, Class>,
 }
 
 impl Names {
@@ -75,6 +77,15 @@ impl Names {
     /// The class that a callee's object at an address has there.
     pub fn class(&mut self, address: Term, class: &Class) {
         self.classes.entry(address).or_insert_with(|| class.clone());
+    }
+
+    /// The class of a place that an address which the source names may lead to.
+    pub(super) fn choice(&mut self, address: Term, class: &Class) {
+        self.choices.entry(address).or_insert_with(|| class.clone());
+    }
+
+    pub(super) fn chosen(&self, address: Term) -> Option<&Class> {
+        self.choices.get(&address)
     }
 
     pub(super) fn class_of(&self, address: Term) -> Option<&Class> {
