@@ -132,7 +132,7 @@ fn what_was_lost_once_has_its_size() {
             24,
         ),
         (
-            "int f() { static char *nullptr = 0; return !nullptr + sizeof(&nullptr); }",
+            "int f() { static char *const nullptr = 0; return !nullptr + sizeof(&nullptr); }",
             9,
         ),
         (

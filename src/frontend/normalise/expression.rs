@@ -135,7 +135,9 @@ impl Normaliser<'_> {
         (1..self.tokens.len()).any(|at| {
             let before = self.spelling(at - 1);
             self.spelling(at) == b"nullptr"
-                && (before == b"*" || is_type_keyword(before) || self.is_typedef(at - 1))
+                && (matches!(before, b"*" | b"const" | b"volatile")
+                    || is_type_keyword(before)
+                    || self.is_typedef(at - 1))
         })
     }
 
