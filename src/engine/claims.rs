@@ -60,6 +60,7 @@ pub fn custody(
         );
     }
     uses(exec, exits, summary, rows, &mut custody);
+    custody.calls = std::mem::take(&mut exec.called);
     custody
 }
 
@@ -80,9 +81,9 @@ fn kept(
         return;
     };
     let initial = machine.initial;
-    let doubtful = moved_by_callee(exec, exits.object, |from, to| {
-        from != initial && to == initial
-    });
+    let ambient = exec.is_saved(exits.object.machine);
+    let back = |from: StateId, to: StateId| from != initial && to == initial;
+    let doubtful = !ambient && moved_by_callee(exec, exits.object, back);
     let given_back = doubt::given_back_as_another(exec, exits.object, initial);
     let with_another = doubt::left_with_another(exec, exit.state, exits.object);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
@@ -144,7 +145,9 @@ fn kept(
                     exits,
                     place.map(|place| &summary.rows[place.index as usize]),
                 ),
-                doubtful,
+                doubtful: doubtful
+                    || ambient && perhaps_moved_by_callee(exec, exits.object, paths, back),
+                ambient,
                 finding,
             });
         }
@@ -220,6 +223,7 @@ fn needed(
                 on_failure: false,
                 offered: false,
                 doubtful,
+                ambient: false,
                 finding,
             });
         }
@@ -239,6 +243,27 @@ fn moved_by_callee(
             _ => false,
         };
         event.object == object && event.source.is_some() && moved
+    })
+}
+
+/// Whether on some of these paths a callee leaves the object alone that has the other half on others.
+fn perhaps_moved_by_callee(
+    exec: &mut Executor<'_>,
+    object: Object,
+    paths: Guard,
+    half: impl Fn(StateId, StateId) -> bool,
+) -> bool {
+    let Executor { log, formula, .. } = exec;
+    let mut idle = log.ops.iter().filter(|event| {
+        event.object == object && event.source.is_some() && event.to == Some(event.from)
+    });
+    idle.any(|event| {
+        let moves = |other: &OpEvent| match (other.from, other.to) {
+            (Status::At(from), Some(Status::At(to))) => half(from, to),
+            _ => false,
+        };
+        let same = |other: &&OpEvent| other.object == object && other.stack == event.stack;
+        log.ops.iter().filter(same).any(moves) && !formula.guards.excludes(event.guard, paths)
     })
 }
 
@@ -362,8 +387,8 @@ fn offered(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, row: Option<
         return true;
     }
     let initial = machine(exec, exits.object).initial;
-    if exec.is_saved(exits.object.machine) && only_moved_alone(exec, exits.object, initial) {
-        return true;
+    if exec.is_saved(exits.object.machine) {
+        return only_moved_alone(exec, exits.object, initial);
     }
     let released = |event: &OpEvent| {
         event.object == exits.object

@@ -66,6 +66,9 @@ pub struct Claim {
     /// A callee has the other half on some paths, on which its summary may have lost: this is no finding,
     /// but the other half for others.
     pub doubtful: bool,
+    /// It is about the processor, no object that callers have at hand: a function that is only handed to
+    /// others as a callback must leave it as it came.
+    pub ambient: bool,
     /// What to report if it is not met.
     pub finding: Finding,
 }
@@ -86,6 +89,8 @@ pub enum Use {
 pub struct Custody {
     pub claims: Vec<Claim>,
     pub uses: BTreeSet<(CalleeClaim, Use)>,
+    /// The functions with an effect that it calls, not only mentions.
+    pub calls: BTreeSet<SymbolName>,
 }
 
 /// The findings for claims that nobody meets.
@@ -126,6 +131,8 @@ struct Settlement<'p> {
     claims: FxHashMap<Node, &'p Claim>,
     /// Functions that are called by one whose analysis came to no end, or by none at all.
     unknown_callers: FxHashSet<FunctionId>,
+    /// Functions that others mention, and those that others call.
+    mentioned: FxHashSet<FunctionId>,
     called: FxHashSet<FunctionId>,
     /// The classes that uncalled and exported functions keep or need.
     entries: FxHashSet<(Kind, &'p Class)>,
@@ -138,6 +145,7 @@ impl<'p> Settlement<'p> {
             uses: FxHashMap::default(),
             claims: FxHashMap::default(),
             unknown_callers: FxHashSet::default(),
+            mentioned: FxHashSet::default(),
             called: FxHashSet::default(),
             entries: FxHashSet::default(),
         };
@@ -150,9 +158,17 @@ impl<'p> Settlement<'p> {
                     Disposition::Analysed | Disposition::NoOp
                 )
             });
-            for callee in function.callees.iter().filter_map(|callee| callee.function) {
+            for reference in &function.callees {
+                let Some(callee) = reference.function else {
+                    continue;
+                };
                 if callee != caller {
-                    settlement.called.insert(callee);
+                    settlement.mentioned.insert(callee);
+                    let calls =
+                        record.is_some_and(|record| record.custody.calls.contains(&reference.name));
+                    if calls || !known {
+                        settlement.called.insert(callee);
+                    }
                 }
                 if !known {
                     settlement.unknown_callers.insert(callee);
@@ -174,7 +190,7 @@ impl<'p> Settlement<'p> {
         for (index, record) in records.iter().enumerate() {
             let id = FunctionId(index as u32);
             let exported = program.function(id).name.file.is_none();
-            let entry = exported || !settlement.called.contains(&id);
+            let entry = exported || !settlement.mentioned.contains(&id);
             for claim in record.iter().flat_map(|record| &record.custody.claims) {
                 if entry {
                     let classes = claim.classes.iter();
@@ -208,7 +224,11 @@ impl<'p> Settlement<'p> {
             }
             let Some(users) = self.uses.get(&node) else {
                 // Its callers never come to the point, or there are none.
-                if self.called.contains(&function) || self.is_met_by_an_entry(function, claim) {
+                let called = match claim.ambient {
+                    true => &self.called,
+                    false => &self.mentioned,
+                };
+                if called.contains(&function) || self.is_met_by_an_entry(function, claim) {
                     return true;
                 }
                 continue;
@@ -239,6 +259,7 @@ impl<'p> Settlement<'p> {
         let is_there = |class: &Class| self.entries.contains(&(other, class));
         let name = &self.program.function(function).name.name;
         let words: &[&str] = match claim.kind {
+            _ if claim.ambient => &["irqsave", "irq_save", "lock_irq", "disable"],
             Kind::Kept => &["lock", "acquire"],
             Kind::Needed => &["unlock", "release"],
         };

@@ -94,6 +94,42 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Calls that may sleep while the function holds what forbids it. One for each object.
+    pub fn sleeps_in_atomic(&mut self, exec: &mut Executor<'_>, queries: &mut dyn Feasible) {
+        let mut reported = BTreeSet::new();
+        for index in 0..exec.log.sleeps.len() {
+            for (object, status, paths) in exec.log.sleeps[index].held.clone() {
+                let Some(rule) = machine(exec, object).atomic.clone() else {
+                    continue;
+                };
+                if reported.contains(&object) || self.failed.contains(&object) {
+                    continue;
+                }
+                let paths = exec.apart(object, paths);
+                let paths = exec.undoubted(paths);
+                let usual = entered_as_usual(exec, object, paths);
+                let Some(model) = queries.model(exec, usual) else {
+                    continue;
+                };
+                reported.insert(object);
+                let name = exec.name_of(object.loc);
+                let state = match status {
+                    Status::At(state) => machine(exec, object).state_name(state).to_string(),
+                    Status::Error(_) => continue,
+                };
+                let event = &exec.log.sleeps[index];
+                let Some(site) = event.stack.first() else {
+                    continue;
+                };
+                let place = (site.file.to_string(), site.line, site.column);
+                let mut trace =
+                    witness::path_until(exec, &model, object, paths, None, event.order);
+                trace.extend(witness::sleeping(event));
+                self.report(&rule, place, &name, &state, trace);
+            }
+        }
+    }
+
     /// Type B.
     pub fn ambiguous_exits(
         &mut self,
@@ -315,10 +351,7 @@ fn ambiguity(
                     paths,
                     reported: false,
                 };
-                let pair = Exits {
-                    moves: vec![moved(kept, away), moved(other, there)],
-                    ..exits.clone()
-                };
+                let pair = [moved(kept, away), moved(other, there)];
                 let chosen = predicates::select(exec, candidates, &pair, queries);
                 let Some((left, right)) = open(exec, away, there, &chosen, queries) else {
                     continue;

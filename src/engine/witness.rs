@@ -8,7 +8,7 @@ use crate::report::TraceStep;
 use crate::sat::Model;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::{CallEvent, OpEvent, ReturnEvent, Site, TakeEvent};
+use crate::symbolic::log::{CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent};
 use crate::symbolic::state::{Object, Status};
 
 /// Steps kept in a summary's row, so that traces through deep call chains stay readable.
@@ -72,6 +72,25 @@ fn push_call(stack: &[Site], message: &str, inside: &[TraceStep], steps: &mut Ve
     }
 }
 
+/// The way from a call down to what sleeps.
+pub fn sleeping(event: &SleepEvent) -> Vec<TraceStep> {
+    let mut steps = Vec::new();
+    for (depth, site) in event.stack.iter().enumerate() {
+        let message = match event.stack.get(depth + 1) {
+            None => format!("{}: may sleep", event.text),
+            Some(next) => format!("calls {}", next.function),
+        };
+        steps.push(step(site, depth as u32, message));
+    }
+    let below = event.stack.len() as u32;
+    steps.extend(event.inside.iter().map(|inner| TraceStep {
+        depth: inner.depth + below,
+        ..inner.clone()
+    }));
+    steps.truncate(MAX_ROW_STEPS);
+    steps
+}
+
 /// The operations on an object along the model's path: what a caller's trace shows of a callee.
 pub fn inside(exec: &Executor<'_>, model: &Model, object: Object) -> Vec<TraceStep> {
     let mut steps = Vec::new();
@@ -130,10 +149,23 @@ pub fn path(
     query: Guard,
     last: Option<usize>,
 ) -> Vec<TraceStep> {
-    let relevant = exec.formula.guards.support(query);
     let end = last.unwrap_or(exec.log.ops.len());
+    path_until(exec, model, object, query, last, end)
+}
+
+/// The path up to an event, of which not more than its place among the operations is told.
+pub fn path_until(
+    exec: &Executor<'_>,
+    model: &Model,
+    object: Object,
+    query: Guard,
+    last: Option<usize>,
+    end: usize,
+) -> Vec<TraceStep> {
+    let relevant = exec.formula.guards.support(query);
     steps(exec, model, relevant, end, |index, event| {
         event.object == object
+            && (last.is_some() || index < end)
             && (Some(index) == last
                 || event.to.is_some() && model.eval_guard(&exec.formula, event.guard))
     })

@@ -14,7 +14,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::{Checker, Machine, Property, Rule, StateId, Target};
 use crate::report::Level;
 
-/// A property file: any of `[[machine]]`, `[[rule]]` and `[[function]]` rows.
+/// A property file: any of `[[machine]]`, `[[rule]]`, `[[function]]` and `[[sleep]]` rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
     /// As error messages show it.
@@ -53,7 +53,7 @@ pub(crate) struct Document<'a> {
 }
 
 /// The sections of a property file and its only plain key.
-const KEYS: [&str; 4] = ["name", "machine", "rule", "function"];
+const KEYS: [&str; 5] = ["name", "machine", "rule", "function", "sleep"];
 
 impl<'a> Document<'a> {
     pub(crate) fn parse(file: &'a SourceFile) -> Self {
@@ -171,6 +171,9 @@ struct RuleRow {
 #[serde(deny_unknown_fields)]
 struct MachineRow {
     name: Spanned<String>,
+    /// Another machine, whose states, operations and rules this one has, too.
+    like: Option<Spanned<String>>,
+    #[serde(default)]
     states: Vec<Spanned<String>>,
     /// The first state where it is missing.
     initial: Option<Spanned<String>>,
@@ -180,6 +183,8 @@ struct MachineRow {
     held_on_exit: Option<Spanned<String>>,
     unheld_release: Option<Spanned<String>>,
     order: Option<Spanned<String>>,
+    atomic: Option<Spanned<String>>,
+    #[serde(default)]
     operations: BTreeMap<Spanned<String>, Spanned<TargetRow>>,
 }
 
@@ -270,8 +275,28 @@ fn add_machine(
         document.error(row.name.span(), message);
         return;
     }
-    let Some(states) = state_names(&row, document) else {
-        return;
+    let model = match &row.like {
+        None => None,
+        Some(like) => {
+            let known = property.machines().chain(&checker.machines);
+            let Some(model) = known.into_iter().find(|m| m.name == *like.get_ref()) else {
+                document.error(like.span(), format!("no machine `{}`", like.get_ref()));
+                return;
+            };
+            Some(model.clone())
+        }
+    };
+    let states = match &model {
+        Some(model) if row.states.is_empty() => model.states.clone(),
+        Some(_) => {
+            let message = "a machine that is `like` another has that one's states";
+            document.error(row.name.span(), message);
+            return;
+        }
+        None => match state_names(&row, document) {
+            Some(states) => states,
+            None => return,
+        },
     };
     let known_rule =
         |id: &str| property.rule(id).is_some() || checker.rules.iter().any(|rule| rule.id == id);
@@ -298,6 +323,7 @@ fn add_machine(
     let held_on_exit = rule(row.held_on_exit);
     let unheld_release = rule(row.unheld_release);
     let order = rule(row.order);
+    let atomic = rule(row.atomic);
     let mut operations = BTreeMap::new();
     for (operation, targets) in row.operations {
         if let Some(targets) =
@@ -306,7 +332,7 @@ fn add_machine(
             operations.insert(operation.into_inner(), targets);
         }
     }
-    checker.machines.push(Machine {
+    let mut machine = Machine {
         name,
         states,
         initial,
@@ -316,7 +342,19 @@ fn add_machine(
         held_on_exit,
         unheld_release,
         order,
-    });
+        atomic,
+    };
+    if let Some(model) = model {
+        machine.initial = model.initial;
+        machine.operations.extend(model.operations);
+        machine.saved = machine.saved.or(model.saved);
+        machine.inconsistent_exit = machine.inconsistent_exit.or(model.inconsistent_exit);
+        machine.held_on_exit = machine.held_on_exit.or(model.held_on_exit);
+        machine.unheld_release = machine.unheld_release.or(model.unheld_release);
+        machine.order = machine.order.or(model.order);
+        machine.atomic = machine.atomic.or(model.atomic);
+    }
+    checker.machines.push(machine);
 }
 
 /// The machine's states, or `None` (reported) if they cannot serve as such.
@@ -572,7 +610,7 @@ mod tests {
             ),
             (
                 "[[machines]]".into(),
-                "my.toml:1:3: unknown key `machines`; expected one of name, machine, rule, function",
+                "my.toml:1:3: unknown key `machines`; expected one of name, machine, rule, function, sleep",
             ),
             (
                 machine("operations = {}\nsaved = { b = 1 }"),

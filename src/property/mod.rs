@@ -53,6 +53,8 @@ pub struct Machine {
     pub initial: StateId,
     /// For each operation the target from each state, in the order of `states`.
     pub operations: BTreeMap<String, Vec<Target>>,
+    /// The rule for sleeping while the object is in another state than the initial one.
+    pub atomic: Option<String>,
     /// The value in which a program keeps each state, in the order of `states`: `flags` of
     /// `local_irq_save(flags)`.
     pub saved: Option<Vec<u64>>,

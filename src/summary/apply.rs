@@ -19,7 +19,7 @@ use crate::ir::{POINTER_BITS, SymbolName, Ty};
 use crate::property::{States, Target};
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{OpEvent, Site, Source, TakeEvent};
+use crate::symbolic::log::{OpEvent, Site, SleepEvent, Source, TakeEvent};
 use crate::symbolic::memory::Origin;
 use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
@@ -55,6 +55,7 @@ pub fn apply(
         .iter()
         .map(|input| binding.condition(exec, state, input))
         .collect();
+    sleep(exec, state, summary, &inputs, site);
     let mut objects: Vec<Vec<(Guard, Loc)>> = Vec::with_capacity(summary.objects.len());
     for object in &summary.objects {
         if object.object.root.is_received() {
@@ -153,6 +154,74 @@ pub fn apply(
         state.guard = Guard::FALSE;
     }
     result
+}
+
+/// Notes where the call may sleep, and what is held there.
+fn sleep(
+    exec: &mut Executor<'_>,
+    state: &State,
+    summary: &Summary,
+    inputs: &[Guard],
+    site: &CallSite<'_>,
+) {
+    for sleep in &summary.sleeps {
+        let here = cube(exec, &sleep.incond, inputs);
+        let guard = exec.formula.guards.and(state.guard, here);
+        if guard == Guard::FALSE {
+            continue;
+        }
+        if sleep.doubtful {
+            // As if it did not: too little is known for a finding, here and above.
+            continue;
+        }
+        let (held, released) = atomic_objects(exec, state, guard);
+        exec.log.sleeps.push(SleepEvent {
+            guard,
+            held,
+            released,
+            order: exec.log.ops.len(),
+            stack: site.stack.clone(),
+            text: site.text.into(),
+            inside: sleep.trace.as_slice().into(),
+        });
+    }
+}
+
+/// The objects that forbid to sleep, and the paths on which the function has put them into such a state; and
+/// those on which it has put one out of it that was so on entry, or on which one is in error.
+fn atomic_objects(
+    exec: &mut Executor<'_>,
+    state: &State,
+    paths: Guard,
+) -> (Vec<(Object, Status, Guard)>, Guard) {
+    let mut held = Vec::new();
+    let mut released = Guard::FALSE;
+    for (&object, tracked) in &state.objects {
+        let machine = exec.machines[usize::from(object.machine.0)];
+        if machine.atomic.is_none() {
+            continue;
+        }
+        let initial = Status::At(machine.initial);
+        let entered = exec.entry_state(object).guard_of(initial);
+        for &(status, guard) in &tracked.set {
+            let guards = &mut exec.formula.guards;
+            let here = guards.and(paths, guard);
+            match status {
+                _ if status == initial => {
+                    let given_up = guards.and_not(here, entered);
+                    released = guards.or(released, given_up);
+                }
+                Status::At(_) => {
+                    let ours = guards.and(here, tracked.touched);
+                    if ours != Guard::FALSE {
+                        held.push((object, status, ours));
+                    }
+                }
+                Status::Error(_) => released = guards.or(released, here),
+            }
+        }
+    }
+    (held, released)
 }
 
 /// Names a callee's object in the caller's terms where the caller's own source does not: `dev->lock`

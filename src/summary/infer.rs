@@ -243,7 +243,7 @@ pub fn infer(
             continue;
         }
         let candidates = super::predicates::mine(exec, &mut converter, exit, object);
-        let chosen = select(exec, &candidates, object, queries);
+        let chosen = select(exec, &candidates, &object.moves, queries);
         let index = summary.objects.len() as u32;
         let machine = exec.machines[usize::from(object.object.machine.0)]
             .name
@@ -261,6 +261,7 @@ pub fn infer(
         let paths = rows(exec, &mut summary, index, object, &chosen, queries);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
     }
+    super::sleep::add(exec, exit, &mut summary, queries);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
     for row in &mut summary.rows {
@@ -386,7 +387,7 @@ fn rows(
     paths
 }
 
-fn enumerate(
+pub(super) fn enumerate(
     exec: &mut Executor<'_>,
     paths: Guard,
     chosen: &[Predicate],
@@ -413,7 +414,7 @@ fn enumerate(
 }
 
 /// Joins cubes that differ in one condition only, until none do.
-fn merge_cubes(mut cubes: Vec<Vec<Option<bool>>>) -> Vec<Vec<Option<bool>>> {
+pub(super) fn merge_cubes(mut cubes: Vec<Vec<Option<bool>>>) -> Vec<Vec<Option<bool>>> {
     'again: loop {
         for left in 0..cubes.len() {
             for right in left + 1..cubes.len() {

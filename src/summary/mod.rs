@@ -9,6 +9,7 @@ pub mod infer;
 pub mod interface;
 pub mod predicates;
 pub mod seeds;
+pub mod sleep;
 
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,17 @@ pub struct Modified {
     pub value: Option<IExpr>,
 }
 
+/// The function may sleep.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Sleep {
+    /// Over [`Summary::inputs`], evaluated on entry.
+    pub incond: Cube,
+    /// See [`Row::doubtful`].
+    pub doubtful: bool,
+    /// Down to what sleeps; empty for a primitive.
+    pub trace: Vec<TraceStep>,
+}
+
 /// What a caller needs to know of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Summary {
@@ -81,6 +93,11 @@ pub struct Summary {
     pub objects: Vec<SummaryObject>,
     /// R, in the order of objects, then of conditions.
     pub rows: Vec<Row>,
+    /// When it may sleep in the hands of its callers: where it does not with an object of its own held, which
+    /// is reported in it, nor after it has given up an object of theirs.
+    pub sleeps: Vec<Sleep>,
+    /// Nothing more is known of it: it may change what it gets pointers to.
+    pub opaque: bool,
     /// The result in terms of entry values, where it is known and small.
     pub result: Option<IExpr>,
     /// Control never comes back.
@@ -90,9 +107,9 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The no-op summary: touches no object of any machine.
+    /// The no-op summary: touches no object of any machine, and does not sleep.
     pub fn is_noop(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.is_empty() && self.sleeps.is_empty()
     }
 
     /// Whether it is given by seed data: a primitive has no inside.

@@ -4,7 +4,7 @@
 //! values, the result and out-parameters under which the exit state is determined as far as it can be.
 
 use super::convert::Converter;
-use super::infer::{Exit, Exits, Feasible, nonzero};
+use super::infer::{Exit, Exits, Feasible, Move, nonzero};
 use super::{IExpr, IObj, Offset, Root, When};
 use crate::ir::POINTER_BITS;
 use crate::property::StateId;
@@ -45,19 +45,28 @@ pub fn mine(
     exits: &Exits,
 ) -> Vec<Predicate> {
     let mut found = outputs(exec, exit);
+    found.extend(inputs(exec, converter, &exits.moves));
+    found
+}
+
+/// The conditions over entry values.
+pub fn inputs(
+    exec: &mut Executor<'_>,
+    converter: &mut Converter,
+    moves: &[Move],
+) -> Vec<Predicate> {
+    let mut found = Vec::new();
     let mut conditions = Vec::new();
-    for entry in &exits.moves {
+    for entry in moves {
         conditions.extend_from_slice(exec.formula.guards.support(entry.paths));
     }
     conditions.sort();
     conditions.dedup();
-    let mut inputs = 0;
     for condition in conditions {
         let term = exec.formula.cond_term(condition);
-        if inputs < MAX_INPUT_CANDIDATES
+        if found.len() < MAX_INPUT_CANDIDATES
             && let Some(expr) = converter.expr(exec, term)
         {
-            inputs += 1;
             // `flag != 0` reads better than `flag == 0`: it is how C tests.
             let is_zero_test = matches!(
                 &expr,
@@ -275,11 +284,11 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
 pub fn select(
     exec: &mut Executor<'_>,
     candidates: &[Predicate],
-    exits: &Exits,
+    moves: &[Move],
     queries: &mut dyn Feasible,
 ) -> Vec<Predicate> {
     let mut chosen: Vec<Predicate> = Vec::new();
-    let whole = Partition::new(exec, exits, queries);
+    let whole = Partition::new(exec, moves, queries);
     let mut partition = whole.clone();
     while !partition.open.is_empty() && chosen.len() < MAX_PREDICATES {
         let mut best = partition.ambiguity();
@@ -334,13 +343,12 @@ struct Open {
 
 impl Partition {
     /// Without any condition.
-    fn new(exec: &mut Executor<'_>, exits: &Exits, queries: &mut dyn Feasible) -> Self {
-        let mut entries: Vec<StateId> = exits.moves.iter().map(|entry| entry.from).collect();
+    fn new(exec: &mut Executor<'_>, moves: &[Move], queries: &mut dyn Feasible) -> Self {
+        let mut entries: Vec<StateId> = moves.iter().map(|entry| entry.from).collect();
         entries.dedup();
         let mut partition = Partition { open: Vec::new() };
         for from in entries {
-            let of_entry = exits
-                .moves
+            let of_entry = moves
                 .iter()
                 .filter(|entry| entry.from == from && !entry.reported);
             let targets: Vec<Guard> = of_entry.map(|entry| entry.paths).collect();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use self::syntax::{Condition, When as Happens};
-use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject};
+use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Sleep, Summary, SummaryObject};
 use crate::ir::SymbolName;
 use crate::property::load::{Document, expected};
 use crate::property::{LoadError, Machine, Property, SourceFile, StateId, Target};
@@ -149,6 +149,36 @@ impl Seeds {
                 }
             }
         }
+        for row in document.rows::<SleepRow>("sleep") {
+            let Some(input) = row.condition(&mut document) else {
+                continue;
+            };
+            for name in &row.names {
+                let known = self.by_name.get(name.get_ref()).cloned();
+                let seed = seeds.entry(name.get_ref().clone()).or_insert_with(|| {
+                    known.unwrap_or_else(|| Seed {
+                        summary: Arc::new(Summary {
+                            opaque: true,
+                            ..Summary::default()
+                        }),
+                        types: Vec::new(),
+                        replaces: row.replaces,
+                        param: None,
+                    })
+                });
+                let summary = Arc::make_mut(&mut seed.summary);
+                let mut incond: Cube = vec![None; summary.inputs.len()];
+                if let Some(input) = &input {
+                    summary.inputs.push(input.clone());
+                    incond.push(Some(true));
+                }
+                summary.sleeps.push(Sleep {
+                    incond,
+                    doubtful: false,
+                    trace: Vec::new(),
+                });
+            }
+        }
         let types = seeds.values().flat_map(|seed| &seed.types);
         self.types.extend(types.cloned());
         self.by_name.extend(seeds);
@@ -182,6 +212,31 @@ struct FunctionRow {
     saves: Option<Spanned<String>>,
     /// A value of that kind: the operation leads to the state that it tells.
     restores: Option<Spanned<String>>,
+}
+
+/// A `[[sleep]]` row as written: functions that may sleep.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SleepRow {
+    names: Vec<Spanned<String>>,
+    /// A bit of an argument that is set where they may; `always` if missing.
+    when: Option<Spanned<String>>,
+    /// Whatever the tree's own definition of the function does.
+    #[serde(default)]
+    replaces: bool,
+}
+
+impl SleepRow {
+    /// `Some(None)`: always; `None`: what is written is no condition, which is reported.
+    fn condition(&self, document: &mut Document) -> Option<Option<IExpr>> {
+        let Some(when) = &self.when else {
+            return Some(None);
+        };
+        syntax::bit(when.get_ref())
+            .map_err(|message| document.error(when.span(), message))
+            .ok()
+            .map(Some)
+    }
 }
 
 #[derive(Clone, Deserialize)]

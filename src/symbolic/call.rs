@@ -45,7 +45,10 @@ impl Executor<'_> {
                 // What is in a record that comes back (a guard, with the lock that it holds) is beyond
                 // a summary.
                 let record = matches!(call.ret, RetTy::Record { .. });
-                let summarised = matches!(view, CalleeView::Summary(_)) && !record;
+                let summarised = match &view {
+                    CalleeView::Summary(summary) => !summary.rows.is_empty() && !record,
+                    CalleeView::NoOp | CalleeView::Unknown => false,
+                };
                 let body = match !summarised && self.stack.len() < MAX_INLINE_DEPTH {
                     true => self.callees.inline_body(&name),
                     false => None,
@@ -76,6 +79,9 @@ impl Executor<'_> {
                 }
                 match view {
                     CalleeView::Summary(summary) => {
+                        if !summary.is_noop() && !self.called.contains(&name) {
+                            self.called.insert(name.clone());
+                        }
                         let width = scalar_width(call.ret);
                         let call_site = CallSite {
                             args: &args,
@@ -84,6 +90,9 @@ impl Executor<'_> {
                             callee: &Arc::new(name),
                             stack,
                         };
+                        if summary.opaque {
+                            self.escape_all(frame, state, &args);
+                        }
                         let result = apply::apply(self, state, &summary, &call_site);
                         if result.is_none() {
                             self.unknown_result(frame, state, call);
@@ -153,12 +162,16 @@ impl Executor<'_> {
         call: &Call,
         args: &[ArgValue],
     ) -> Option<Term> {
+        self.escape_all(frame, state, args);
+        self.unknown_result(frame, state, call)
+    }
+
+    fn escape_all(&mut self, frame: &Frame<'_>, state: &mut State, args: &[ArgValue]) {
         for arg in args {
             if let ArgValue::Scalar(address) = arg {
                 self.escape(frame, state, *address);
             }
         }
-        self.unknown_result(frame, state, call)
     }
 
     fn escape(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {

@@ -4,7 +4,7 @@
 //! operations on tracked objects and returns, from which findings and traces are made. Calls are in
 //! [`super::call`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -23,7 +23,7 @@ use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::Term;
 use super::unroll::{Instance, OrderKey, Unrolling};
 use crate::engine::function::{Callees, Options};
-use crate::ir::{Arg, BlockId, Body, LocalId, Pos, RetTy, StmtKind, TermKind, Ty};
+use crate::ir::{Arg, BlockId, Body, LocalId, Pos, RetTy, StmtKind, SymbolName, TermKind, Ty};
 use crate::property::{Machine, Property, StateId};
 
 /// Iterations of a loop whose exit tests all fold to constants.
@@ -58,6 +58,8 @@ pub struct Executor<'a> {
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
     /// The paths that rest on something in a callee of which it is not known whether it is possible.
     pub doubted: Guard,
+    /// The functions called that move some object.
+    pub called: BTreeSet<SymbolName>,
     /// Executions cut off at a loop's unrolling limit.
     pub cut: bool,
     /// The budget that ran out.
@@ -118,6 +120,7 @@ impl<'a> Executor<'a> {
             made_on: FxHashMap::default(),
             opaque: FxHashMap::default(),
             doubted: Guard::FALSE,
+            called: BTreeSet::new(),
             cut: false,
             exhausted: None,
             out_of_time: false,

@@ -62,6 +62,27 @@ pub struct OpEvent {
     pub inside: Arc<[TraceStep]>,
 }
 
+/// A call that may sleep.
+#[derive(Clone, Debug)]
+pub struct SleepEvent {
+    /// The paths on which it may.
+    pub guard: Guard,
+    /// The atomic objects in another state than their initial one, which the function itself has put them
+    /// into, and the paths on which they are.
+    pub held: Vec<(Object, Status, Guard)>,
+    /// The paths on which it is no business of the callers: an atomic object of theirs was given up, or is
+    /// in error.
+    pub released: Guard,
+    /// Number of operations logged before it.
+    pub order: usize,
+    /// Call sites from the analysed function's own frame down to the call.
+    pub stack: Vec<Site>,
+    /// The call as the source shows it.
+    pub text: Arc<str>,
+    /// What happens within the callee.
+    pub inside: Arc<[TraceStep]>,
+}
+
 /// A row of a callee's summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -118,5 +139,6 @@ pub struct Log {
     pub ops: Vec<OpEvent>,
     pub takes: Vec<TakeEvent>,
     pub calls: Vec<CallEvent>,
+    pub sleeps: Vec<SleepEvent>,
     pub returns: Vec<ReturnEvent>,
 }

@@ -57,6 +57,43 @@ pub(super) fn object(text: &str) -> Result<IObj, String> {
     }
 }
 
+/// Reads `param1 & 0x400`: some of those bits of an `int` argument are set.
+pub(super) fn bit(text: &str) -> Result<IExpr, String> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let parsed = match words.as_slice() {
+        [name, "&", number] => {
+            let bits = match number.strip_prefix("0x") {
+                Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
+                None => number.parse().ok(),
+            };
+            param(name).zip(bits)
+        }
+        _ => None,
+    };
+    let Some((param, bits)) = parsed else {
+        return Err(format!(
+            "`{text}` is no condition on an argument; expected something like `param1 & 0x400`"
+        ));
+    };
+    let width = 32;
+    let constant = |value: u32| IExpr::Const {
+        value: u128::from(value),
+        width,
+    };
+    let value = IExpr::Value {
+        object: IObj {
+            root: Root::Param(param),
+            path: Vec::new(),
+        },
+        width,
+        when: interface::When::Entry,
+    };
+    let op = |op, width, args| IExpr::Op { op, width, args };
+    let set = op(Op::And, width, vec![value, constant(bits)]);
+    let clear = op(Op::Eq, 1, vec![set, constant(0)]);
+    Ok(op(Op::Not, 1, vec![clear]))
+}
+
 /// An object's name in reports: a global's own name, else the text.
 pub(super) fn name(text: &str) -> &str {
     text.strip_prefix("global ").map_or(text, str::trim)
