@@ -174,7 +174,20 @@ fn sleep(
             // As if it did not: too little is known for a finding, here and above.
             continue;
         }
-        let (held, released) = atomic_objects(exec, state, guard);
+        let (mut held, released) = atomic_objects(exec, state);
+        // Where it depends on what has played no part so far whether it sleeps, someone else may know that
+        // it does not.
+        held.retain(|&(_, _, paths)| {
+            let guards = &exec.formula.guards;
+            let decided = guards.support(paths);
+            guards
+                .support(here)
+                .iter()
+                .all(|condition| decided.contains(condition))
+        });
+        for (_, _, paths) in &mut held {
+            *paths = exec.formula.guards.and(*paths, here);
+        }
         exec.log.sleeps.push(SleepEvent {
             guard,
             held,
@@ -188,11 +201,10 @@ fn sleep(
 }
 
 /// The objects that forbid to sleep, and the paths on which the function has put them into such a state; and
-/// those on which it has put one out of it that was so on entry, or on which one is in error.
+/// the paths on which it has put one out of it that was so on entry, or on which one is in error.
 fn atomic_objects(
     exec: &mut Executor<'_>,
     state: &State,
-    paths: Guard,
 ) -> (Vec<(Object, Status, Guard)>, Guard) {
     let mut held = Vec::new();
     let mut released = Guard::FALSE;
@@ -202,22 +214,20 @@ fn atomic_objects(
             continue;
         }
         let initial = Status::At(machine.initial);
-        let entered = exec.entry_state(object).guard_of(initial);
+        let entry = exec.entry_state(object);
         for &(status, guard) in &tracked.set {
             let guards = &mut exec.formula.guards;
-            let here = guards.and(paths, guard);
+            let here = guards.and(state.guard, guard);
+            // As it was found: that is the caller's.
+            let moved = guards.and_not(here, entry.guard_of(status));
             match status {
-                _ if status == initial => {
-                    let given_up = guards.and_not(here, entered);
-                    released = guards.or(released, given_up);
-                }
-                Status::At(_) => {
-                    let ours = guards.and(here, tracked.touched);
+                Status::At(_) if status != initial => {
+                    let ours = guards.and(moved, tracked.touched);
                     if ours != Guard::FALSE {
                         held.push((object, status, ours));
                     }
                 }
-                Status::Error(_) => released = guards.or(released, here),
+                Status::At(_) | Status::Error(_) => released = guards.or(released, moved),
             }
         }
     }

@@ -276,3 +276,44 @@ int read_key_first(struct table *t, const void *user) //~ clean
 	spin_unlock(&t->lock);
 	return key;
 }
+
+/* Whoever passes the flags knows that the lock is held. */
+struct entry *add_by_callers_flags(struct table *t, int key, gfp_t gfp) //~ clean
+{
+	struct entry *e;
+
+	spin_lock(&t->lock);
+	e = entry_new(key, gfp);
+	t->first = e;
+	spin_unlock(&t->lock);
+	return e;
+}
+
+struct entry *add_if_it_may_wait(struct table *t, int key, gfp_t gfp)
+{
+	struct entry *e = NULL;
+
+	spin_lock(&t->lock);
+	if (gfp & 0x400u)
+		e = entry_new(key, gfp); //~ lock/sleep-in-atomic
+	t->first = e;
+	spin_unlock(&t->lock);
+	return e;
+}
+
+/* A reader nested in its caller's: the lock is as it was found. */
+static int peek(struct table *t) //~ clean
+{
+	int key;
+
+	_raw_read_lock(&t->rw);
+	key = t->first->key;
+	_raw_read_unlock(&t->rw);
+	msleep(1);
+	return key;
+}
+
+int peek_twice(struct table *t) //~ clean
+{
+	return peek(t) + peek(t);
+}
