@@ -139,6 +139,22 @@ pub fn left_with_another(exec: &mut Executor<'_>, state: &State, object: Object)
     union(exec, paths)
 }
 
+/// Whether the operation before a point that moved the object last is a callee's, which leaves it alone at
+/// other times: when, its summary may not know.
+pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usize) -> bool {
+    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
+    let of_object = || ops.iter().filter(|event| event.object == object);
+    let moving = |event: &&OpEvent| event.to.is_some_and(|to| to != event.from);
+    let Some(last) = of_object().rfind(moving) else {
+        return false;
+    };
+    let initial = Status::At(exec.machines[usize::from(object.machine.0)].initial);
+    let idle = |event: &OpEvent| {
+        event.stack == last.stack && event.from == initial && event.to == Some(initial)
+    };
+    last.source.is_some() && of_object().any(idle)
+}
+
 /// Whether two locations are one for some values of the pointers and indices on the way to them.
 fn may_be_one(exec: &Executor<'_>, a: Loc, b: Loc) -> bool {
     let known = |loc: Loc| loc.symbolic == SymbolicOffset::NONE;

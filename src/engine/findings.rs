@@ -111,6 +111,9 @@ impl<'a> Findings<'a> {
                 let Some(model) = queries.model(exec, usual) else {
                     continue;
                 };
+                if doubt::kept_by_callee_at_times(exec, object, exec.log.sleeps[index].order) {
+                    continue;
+                }
                 reported.insert(object);
                 let name = exec.name_of(object.loc);
                 let state = match status {
@@ -122,8 +125,7 @@ impl<'a> Findings<'a> {
                     continue;
                 };
                 let place = (site.file.to_string(), site.line, site.column);
-                let mut trace =
-                    witness::path_until(exec, &model, object, paths, None, event.order);
+                let mut trace = witness::path_until(exec, &model, object, paths, None, event.order);
                 trace.extend(witness::sleeping(event));
                 self.report(&rule, place, &name, &state, trace);
             }

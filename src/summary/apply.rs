@@ -202,10 +202,7 @@ fn sleep(
 
 /// The objects that forbid to sleep, and the paths on which the function has put them into such a state; and
 /// the paths on which it has put one out of it that was so on entry, or on which one is in error.
-fn atomic_objects(
-    exec: &mut Executor<'_>,
-    state: &State,
-) -> (Vec<(Object, Status, Guard)>, Guard) {
+fn atomic_objects(exec: &mut Executor<'_>, state: &State) -> (Vec<(Object, Status, Guard)>, Guard) {
     let mut held = Vec::new();
     let mut released = Guard::FALSE;
     for (&object, tracked) in &state.objects {
