@@ -513,7 +513,15 @@ mod tests {
         let names: Vec<_> = property.machines().map(|m| m.name.as_str()).collect();
         assert_eq!(
             names,
-            ["mutex", "bitlock", "rwlock", "semaphore", "interrupts"]
+            [
+                "mutex",
+                "spinlock",
+                "bitlock",
+                "rwlock",
+                "rwspinlock",
+                "semaphore",
+                "interrupts"
+            ]
         );
         for rule in property.rules() {
             assert!(rule.explanation.starts_with(&format!("# {}\n", rule.id)));
@@ -531,6 +539,21 @@ mod tests {
         assert_eq!(
             mutex.operations["lock"][1],
             Target::Error(Some("lock/double-lock".into()))
+        );
+    }
+
+    #[test]
+    fn a_machine_like_another_has_all_of_it_and_what_it_says_itself() {
+        let (property, _) = Property::load(&[]);
+        let mutex = property.machine("mutex").unwrap();
+        let spinlock = property.machine("spinlock").unwrap();
+        assert_eq!(spinlock.operations, mutex.operations);
+        assert_eq!(spinlock.held_on_exit, mutex.held_on_exit);
+        assert_eq!(spinlock.atomic.as_deref(), Some("lock/sleep-in-atomic"));
+        assert_eq!(mutex.atomic, None);
+        assert_eq!(
+            errors_of("[[machine]]\nname = \"m\"\nlike = \"x\"\n"),
+            ["my.toml:3:8: no machine `x`"]
         );
     }
 

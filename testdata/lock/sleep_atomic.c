@@ -77,7 +77,7 @@ void nap_outside(struct table *t) //~ clean
 void nested_mutex(struct table *t)
 {
 	spin_lock(&t->lock);
-	mutex_lock(&t->mutex); //~ lock/sleep-in-atomic
+	mutex_lock(&t->mutex); //~ lock/sleep-in-atomic //~ lock/order
 	t->busy = 0;
 	mutex_unlock(&t->mutex);
 	spin_unlock(&t->lock);

@@ -278,8 +278,8 @@ operation = \"none\"
     assert_eq!(
         errors,
         [
-            "my.toml:4:11: no machine `mutx`; expected one of mutex, bitlock, rwlock, semaphore, \
-             interrupts",
+            "my.toml:4:11: no machine `mutx`; expected one of mutex, spinlock, bitlock, \
+             rwlock, rwspinlock, semaphore, interrupts",
             "my.toml:8:18: `2take` is no C function name",
             "my.toml:17:13: machine `mutex` has no operation `release`; expected one of lock, \
              trylock, unlock",
@@ -395,4 +395,25 @@ fn only_a_machine_that_says_how_keeps_states_in_values() {
 fn a_row_may_stand_for_any_definition() {
     let seeds = built_in();
     assert!(seeds.get("arch_local_irq_save").unwrap().applies(Some(&[])));
+}
+
+#[test]
+fn an_allocation_sleeps_by_its_flags_and_a_mutex_always() {
+    let seeds = built_in();
+    let sleeps = |name: &str| {
+        let summary = &seeds.get(name).unwrap().summary;
+        let conditions: Vec<_> = summary.sleeps.iter().map(|s| s.incond.clone()).collect();
+        (conditions, summary.inputs.len(), summary.opaque)
+    };
+    assert_eq!(sleeps("__kmalloc"), (vec![vec![Some(true)]], 1, true));
+    assert_eq!(sleeps("mutex_lock"), (vec![vec![]], 0, false));
+    assert_eq!(sleeps("mutex_trylock"), (vec![], 0, false));
+    let (_, errors) = load("[[sleep]]\nnames = [\"f\"]\nwhen = \"param1 == 3\"\n");
+    assert_eq!(
+        errors,
+        [
+            "my.toml:3:8: `param1 == 3` is no condition on an argument; expected something like \
+             `param1 & 0x400`"
+        ]
+    );
 }
