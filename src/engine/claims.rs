@@ -187,6 +187,8 @@ fn needed(
         index: summary.rows[row].object,
     });
     let taken = doubt::taken_as_another(exec, exits.object, initial);
+    let by_unknown = doubt::taken_by_unknown(exec, exits.object, initial);
+    let taken = exec.formula.guards.or(taken, by_unknown);
     for index in 0..exec.log.ops.len() {
         let event = &exec.log.ops[index];
         let release = event.object == exits.object

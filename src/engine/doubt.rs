@@ -12,9 +12,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::property::StateId;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{OpEvent, Site};
-use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
+use crate::symbolic::log::{OpEvent, Site, UnknownCall};
+use crate::symbolic::memory::Origin;
+use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status};
+use crate::symbolic::term::{Node, Term};
+
+/// Pointers gone through to an object, at most.
+const MAX_WAY: usize = 16;
 
 /// For each object the paths on which an operation that moved it elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
@@ -153,6 +158,110 @@ pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usiz
         event.stack == last.stack && event.from == initial && event.to == Some(initial)
     };
     last.source.is_some() && of_object().any(idle)
+}
+
+/// The paths on which the function gives back an object that it has not taken, but that a function of which
+/// nothing is known may have taken for it: the object was found only where that function may have put it, or
+/// what that function returned decides whether it is given back.
+pub fn taken_by_unknown(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
+    let initial = Status::At(initial);
+    let way = way_to(exec, object.loc.region);
+    let calls = exec.log.unknown_calls.clone();
+    let mut paths = Vec::new();
+    for index in 0..exec.log.ops.len() {
+        let event = &exec.log.ops[index];
+        let gives = match event.to {
+            Some(to) => to == initial && event.from != initial,
+            None => event.from == initial,
+        };
+        if event.object != object || !gives {
+            continue;
+        }
+        let guard = event.guard;
+        let explains = |call: &UnknownCall| {
+            // The part of the way that the callee had in its hands.
+            let at = way.iter().position(|step| call.reached.contains(&step.0));
+            let found_later = |step: &(RegionId, Option<Term>)| {
+                step.1.is_some_and(|base| base.index() >= call.terms)
+            };
+            at.is_some_and(|at| way[..at].iter().any(found_later) || decides(exec, call, guard))
+                && !exec.formula.guards.excludes(call.guard, guard)
+        };
+        if calls.iter().any(explains) {
+            paths.push(guard);
+        }
+    }
+    union(exec, paths)
+}
+
+/// Whether a call's result is among what decides whether paths are taken.
+fn decides(exec: &Executor<'_>, call: &UnknownCall, paths: Guard) -> bool {
+    let Some(result) = call.result else {
+        return false;
+    };
+    let formula = &exec.formula;
+    let conditions = formula.guards.support(paths).iter();
+    let mut terms = conditions.map(|&cond| formula.cond_term(cond));
+    terms.any(|term| formula.mentions(term, result))
+}
+
+/// The regions that are gone through to reach one, that one first, each with the pointer that was read to get there.
+fn way_to(exec: &Executor<'_>, region: RegionId) -> Vec<(RegionId, Option<Term>)> {
+    let mut way = Vec::new();
+    let mut next = Some(region);
+    while let Some(region) = next.take()
+        && way.len() < MAX_WAY
+    {
+        let base = match exec.regions.kind(region) {
+            RegionKind::Environment { base } => Some(*base),
+            _ => None,
+        };
+        way.push((region, base));
+        if let Some(Node::Var(var)) = base.map(|base| exec.formula.terms.node(base))
+            && let Origin::Initial { loc, .. } = exec.origins.of(*var)
+        {
+            next = Some(loc.region);
+        }
+    }
+    way
+}
+
+/// The exits on which each object is held that the function has moved; or would be, had it been free on entry.
+/// That the pointers to it are valid is not asked for: the function went through them.
+pub fn held(exec: &mut Executor<'_>, exit: &State) -> Vec<(Object, Guard)> {
+    let mut held = Vec::new();
+    for (&object, tracked) in &exit.objects {
+        let initial = Status::At(exec.machines[usize::from(object.machine.0)].initial);
+        for &(status, paths) in tracked.set.iter().filter(|entry| entry.0 != initial) {
+            let guards = &mut exec.formula.guards;
+            let moved = match status {
+                Status::At(_) => guards.and(paths, tracked.touched),
+                Status::Error(_) => paths,
+            };
+            held.push((object, guards.and(exit.guard, moved)));
+        }
+    }
+    held
+}
+
+/// The exits on which the function holds another object of the same kind instead, which it does not where
+/// it keeps this one: it hands over one or the other, and the caller knows which by other means.
+pub fn another_is_held(
+    exec: &mut Executor<'_>,
+    held: &[(Object, Guard)],
+    object: Object,
+    kept: Guard,
+) -> Guard {
+    let mut paths = Vec::new();
+    for &(other, there) in held {
+        if other != object
+            && other.machine == object.machine
+            && exec.formula.guards.excludes(there, kept)
+        {
+            paths.push(there);
+        }
+    }
+    union(exec, paths)
 }
 
 /// Whether two locations are one for some values of the pointers and indices on the way to them.

@@ -27,7 +27,7 @@ use crate::summary::predicates::{self, Predicate, Side};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::SymbolicOffset;
-use crate::symbolic::state::{Object, Status};
+use crate::symbolic::state::{Object, State, Status};
 
 /// Collects the findings of one function.
 pub struct Findings<'a> {
@@ -59,6 +59,7 @@ impl<'a> Findings<'a> {
     pub fn wrong_whatever_the_caller_does(
         &mut self,
         exec: &mut Executor<'_>,
+        exit: Option<&State>,
         queries: &mut dyn Feasible,
     ) {
         for index in 0..exec.log.ops.len() {
@@ -68,6 +69,12 @@ impl<'a> Findings<'a> {
                 continue;
             };
             if query == Guard::FALSE || self.failed.contains(&object) {
+                continue;
+            }
+            if let Some(exit) = exit
+                && machine(exec, object).counts
+                && keeps(exec, exit, object)
+            {
                 continue;
             }
             let query = from_every_entry(exec, index);
@@ -141,6 +148,7 @@ impl<'a> Findings<'a> {
         queries: &mut dyn Feasible,
     ) {
         let elsewhere = Elsewhere::new(exec);
+        let held = doubt::held(exec, exit.state);
         for object in exits {
             let key = object.object;
             let Some(rule) = machine(exec, key).inconsistent_exit.clone() else {
@@ -159,7 +167,7 @@ impl<'a> Findings<'a> {
             // A caller cannot have had its hands on what only this function finds.
             let at_hand = name.is_some_and(|name| !name.root.is_received());
             let Some((ambiguity, kept, given_back)) =
-                ambiguity(exec, exit, object, at_hand, &elsewhere, queries)
+                ambiguity(exec, exit, object, at_hand, (&elsewhere, &held), queries)
             else {
                 continue;
             };
@@ -279,6 +287,21 @@ fn entered_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Gu
     exec.formula.guards.and(paths, entered)
 }
 
+/// Whether the function may return with an object held that was not on entry. A semaphore that it keeps
+/// counts something, and is no lock.
+fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
+    let initial = Status::At(machine(exec, object).initial);
+    let Some(tracked) = exit.objects.get(&object) else {
+        return false;
+    };
+    let entered = exec.entry_state(object).guard_of(initial);
+    let entered = exec.formula.guards.and(entered, exit.guard);
+    tracked.set.iter().any(|&(status, held)| {
+        let held_on = matches!(status, Status::At(_)) && status != initial;
+        held_on && !exec.formula.guards.excludes(entered, held)
+    })
+}
+
 fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
     exec.machines[usize::from(object.machine.0)]
 }
@@ -290,7 +313,7 @@ fn ambiguity(
     exit: &Exit<'_>,
     exits: &Exits,
     at_hand: bool,
-    elsewhere: &Elsewhere,
+    (elsewhere, held): (&Elsewhere, &[(Object, Guard)]),
     queries: &mut dyn Feasible,
 ) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
     let machine = machine(exec, exits.object);
@@ -306,11 +329,13 @@ fn ambiguity(
     let another = elsewhere.than(exits.object);
     let given_back = doubt::given_back_as_another(exec, exits.object, machine.initial);
     let taken = doubt::taken_as_another(exec, exits.object, machine.initial);
+    let by_unknown = doubt::taken_by_unknown(exec, exits.object, machine.initial);
+    let taken = exec.formula.guards.or(taken, by_unknown);
     let with_another = doubt::left_with_another(exec, exit.state, exits.object);
     let mut outputs = predicates::outputs(exec, exit);
     outputs.push(predicates::received(exec, exit, exits.object));
     for entry in entries {
-        if entry != machine.initial && (machine.counts() || !at_hand) {
+        if entry != machine.initial && (machine.counts || !at_hand) {
             continue;
         }
         for kept in machine.state_ids() {
@@ -327,13 +352,19 @@ fn ambiguity(
             if kept == entry || away == Guard::FALSE || !counts {
                 continue;
             }
+            let instead = doubt::another_is_held(exec, held, exits.object, away);
             let back = exits.paths(entry, entry);
+            let back = exec.formula.guards.and_not(back, instead);
             let undone = exec.formula.guards.and(back, moved);
             let untouched = exec.formula.guards.and_not(back, moved);
             let untouched = exec.formula.guards.and_not(untouched, another);
             // On a lock that its caller holds, a function that gives it up under a condition on its
             // arguments is taken for a conditional unlock wrapper.
             let undoes = entry == machine.initial && queries.model(exec, undone).is_some();
+            let untouched = match machine.counts && !undoes {
+                true => Guard::FALSE,
+                false => untouched,
+            };
             let mut converter = Converter::new(exit);
             let mined = predicates::mine(exec, &mut converter, exit, exits);
             let inputs = mined.into_iter().filter(|known| known.side == Side::Input);

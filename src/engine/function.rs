@@ -135,7 +135,7 @@ pub fn analyse(
     };
     if exec.exhausted.is_none() {
         let mut findings = Findings::new(body, property);
-        findings.wrong_whatever_the_caller_does(&mut exec, &mut queries);
+        findings.wrong_whatever_the_caller_does(&mut exec, exit.as_ref(), &mut queries);
         findings.sleeps_in_atomic(&mut exec, &mut queries);
         let params: Vec<String> = body
             .locals

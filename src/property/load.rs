@@ -179,6 +179,9 @@ struct MachineRow {
     initial: Option<Spanned<String>>,
     /// For each state the value in which a program keeps it.
     saved: Option<Spanned<BTreeMap<Spanned<String>, u64>>>,
+    /// Whether objects count, see [`Machine::counts`].
+    #[serde(default)]
+    counts: bool,
     inconsistent_exit: Option<Spanned<String>>,
     held_on_exit: Option<Spanned<String>>,
     unheld_release: Option<Spanned<String>>,
@@ -338,6 +341,7 @@ fn add_machine(
         initial,
         operations,
         saved,
+        counts: row.counts,
         inconsistent_exit,
         held_on_exit,
         unheld_release,

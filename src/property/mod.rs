@@ -58,6 +58,9 @@ pub struct Machine {
     /// The value in which a program keeps each state, in the order of `states`: `flags` of
     /// `local_irq_save(flags)`.
     pub saved: Option<Vec<u64>>,
+    /// The objects may count something (semaphores): releasing one that is not held is no mistake, one that
+    /// a function takes and keeps is no lock, and a function may well do just one half.
+    pub counts: bool,
     /// The rule for exits in different states without an observable difference (Type B), if any.
     pub inconsistent_exit: Option<String>,
     /// The rule for an object that a function takes and that neither it nor any caller gives back.
@@ -126,18 +129,6 @@ impl Property {
 }
 
 impl Machine {
-    /// Whether releasing what is not held is no mistake: a counting semaphore, of which one function
-    /// may well do just one half.
-    pub fn counts(&self) -> bool {
-        let initial = usize::from(self.initial.0);
-        self.operations.values().any(|targets| {
-            targets.get(initial) == Some(&Target::State(self.initial))
-                && targets
-                    .iter()
-                    .any(|target| *target != Target::State(self.initial))
-        })
-    }
-
     /// The bits by which saved states differ.
     pub fn saved_mask(&self) -> u64 {
         self.saved

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::exec::{ArgValue, Executor, Frame};
 use super::guard::Guard;
-use super::log::CallEvent;
+use super::log::{CallEvent, UnknownCall};
 use super::memory::Origin;
 use super::region::RegionKind;
 use super::state::State;
@@ -99,12 +99,11 @@ impl Executor<'_> {
                         }
                         result
                     }
-                    CalleeView::NoOp | CalleeView::Unknown => {
-                        self.unknown_call(frame, state, call, &args)
-                    }
+                    CalleeView::NoOp => self.unknown_call(frame, state, call, &args),
+                    CalleeView::Unknown => self.logged_call(frame, state, call, &args),
                 }
             }
-            None => self.unknown_call(frame, state, call, &args),
+            None => self.logged_call(frame, state, call, &args),
         };
         if noreturn {
             state.guard = Guard::FALSE;
@@ -172,6 +171,35 @@ impl Executor<'_> {
                 self.escape(frame, state, *address);
             }
         }
+    }
+
+    /// A call of a function that may do anything to what it gets hold of: nothing is assumed of it, but
+    /// no finding should rest on that.
+    fn logged_call(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+        args: &[ArgValue],
+    ) -> Option<Term> {
+        let terms = self.formula.terms.len();
+        let result = self.unknown_call(frame, state, call, args);
+        let mut reached = Vec::new();
+        for arg in args {
+            if let ArgValue::Scalar(address) = arg
+                && self.formula.terms.width(*address) == crate::ir::POINTER_BITS
+            {
+                let places = self.locations(*address);
+                reached.extend(places.iter().map(|(_, loc)| loc.region));
+            }
+        }
+        self.log.unknown_calls.push(UnknownCall {
+            guard: state.guard,
+            reached,
+            result,
+            terms,
+        });
+        result
     }
 
     fn escape(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {

@@ -4,13 +4,16 @@
 //! negation, and comparisons that are each other's negation, share one variable because terms are
 //! canonical.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::guard::{Cond, Guard, Guards};
 use super::term::{Node, Op, Term, Terms};
 
 /// A guard of more nodes than this is given a name by [`Formula::bound`].
 const MAX_GUARD: usize = 400;
+
+/// Parts of a term that [`Formula::mentions`] looks at.
+const MAX_PARTS: usize = 4_000;
 
 /// A limit that was hit. What was built since then means nothing: the function is out of budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +64,31 @@ impl Formula {
     /// The term, of width 1, that a condition stands for.
     pub fn cond_term(&self, cond: Cond) -> Term {
         self.cond_terms[usize::from(cond.0)]
+    }
+
+    /// Whether a term is made of another. Looks no further than at some thousands of parts.
+    pub fn mentions(&self, term: Term, part: Term) -> bool {
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut work = vec![term];
+        while let Some(term) = work.pop() {
+            if term == part {
+                return true;
+            }
+            // Operands precede their users.
+            if term < part || seen.len() > MAX_PARTS || !seen.insert(term) {
+                continue;
+            }
+            match self.terms.node(term) {
+                Node::Op { args, .. } => work.extend(args.iter()),
+                Node::Linear { terms, .. } => work.extend(terms.iter().map(|&(_, term)| term)),
+                Node::Guard(guard) => {
+                    let conditions = self.guards.support(*guard).iter();
+                    work.extend(conditions.map(|&cond| self.cond_term(cond)));
+                }
+                Node::Const(_) | Node::Var(_) => {}
+            }
+        }
+        false
     }
 
     /// The guard of a term of width 1: Boolean structure becomes structure of the guard, anything

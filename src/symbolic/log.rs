@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use super::guard::Guard;
+use super::region::RegionId;
 use super::state::{Object, Status};
+use super::term::Term;
 use crate::ir::SymbolName;
 use crate::property::States;
 use crate::report::TraceStep;
@@ -131,10 +133,23 @@ pub struct ReturnEvent {
     pub depth: u32,
 }
 
+/// A call of a function of which nothing is known.
+#[derive(Clone, Debug)]
+pub struct UnknownCall {
+    pub guard: Guard,
+    /// What its arguments point to.
+    pub reached: Vec<RegionId>,
+    /// The unknown that is its result.
+    pub result: Option<Term>,
+    /// Terms made before it.
+    pub terms: usize,
+}
+
 #[derive(Debug, Default)]
 pub struct Log {
     /// The number of the call at hand, among those that are not inlined.
     pub call: u32,
+    pub unknown_calls: Vec<UnknownCall>,
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,
     pub takes: Vec<TakeEvent>,
