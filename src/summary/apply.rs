@@ -170,10 +170,6 @@ fn sleep(
         if guard == Guard::FALSE {
             continue;
         }
-        if sleep.doubtful {
-            // As if it did not: too little is known for a finding, here and above.
-            continue;
-        }
         let (mut held, released) = atomic_objects(exec, state);
         // Where it depends on what has played no part so far whether it sleeps, someone else may know that
         // it does not.
@@ -215,16 +211,18 @@ fn atomic_objects(exec: &mut Executor<'_>, state: &State) -> (Vec<(Object, Statu
         for &(status, guard) in &tracked.set {
             let guards = &mut exec.formula.guards;
             let here = guards.and(state.guard, guard);
-            // As it was found: that is the caller's.
-            let moved = guards.and_not(here, entry.guard_of(status));
             match status {
+                // What was so before is the caller's.
                 Status::At(_) if status != initial => {
-                    let ours = guards.and(moved, tracked.touched);
+                    let ours = guards.and(here, entry.guard_of(initial));
                     if ours != Guard::FALSE {
                         held.push((object, status, ours));
                     }
                 }
-                Status::At(_) | Status::Error(_) => released = guards.or(released, moved),
+                Status::At(_) | Status::Error(_) => {
+                    let moved = guards.and_not(here, entry.guard_of(status));
+                    released = guards.or(released, moved);
+                }
             }
         }
     }

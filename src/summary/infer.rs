@@ -261,7 +261,7 @@ pub fn infer(
         let paths = rows(exec, &mut summary, index, object, &chosen, queries);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
     }
-    super::sleep::add(exec, exit, &mut summary, queries);
+    super::sleep::add(exec, &mut summary, queries);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
     for row in &mut summary.rows {
@@ -387,7 +387,7 @@ fn rows(
     paths
 }
 
-pub(super) fn enumerate(
+fn enumerate(
     exec: &mut Executor<'_>,
     paths: Guard,
     chosen: &[Predicate],
@@ -414,7 +414,7 @@ pub(super) fn enumerate(
 }
 
 /// Joins cubes that differ in one condition only, until none do.
-pub(super) fn merge_cubes(mut cubes: Vec<Vec<Option<bool>>>) -> Vec<Vec<Option<bool>>> {
+fn merge_cubes(mut cubes: Vec<Vec<Option<bool>>>) -> Vec<Vec<Option<bool>>> {
     'again: loop {
         for left in 0..cubes.len() {
             for right in left + 1..cubes.len() {

@@ -75,8 +75,6 @@ pub struct Modified {
 pub struct Sleep {
     /// Over [`Summary::inputs`], evaluated on entry.
     pub incond: Cube,
-    /// See [`Row::doubtful`].
-    pub doubtful: bool,
     /// Down to what sleeps; empty for a primitive.
     pub trace: Vec<TraceStep>,
 }

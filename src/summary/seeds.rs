@@ -174,7 +174,6 @@ impl Seeds {
                 }
                 summary.sleeps.push(Sleep {
                     incond,
-                    doubtful: false,
                     trace: Vec::new(),
                 });
             }

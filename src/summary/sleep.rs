@@ -1,30 +1,27 @@
 //! When a function may sleep in the hands of its callers.
 //!
-//! In: the sleeping calls of a finished execution. Out: conditions over entry values under which it may, and
-//! the way down to what sleeps.
+//! In: the sleeping calls of a finished execution. Out: for each the conditions over entry values that hold
+//! on all paths to it, and the way down to what sleeps.
 
 use super::convert::Converter;
-use super::infer::{Exit, Feasible, Move, enumerate, merge_cubes};
-use super::predicates::{self, Predicate, select};
-use super::{Cube, Sleep, Summary};
+use super::infer::Feasible;
+use super::{Cube, IExpr, Sleep, Summary};
 use crate::engine::witness;
-use crate::property::{StateId, Target};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 
-/// Sleeping calls looked at.
-const MAX_EVENTS: usize = 64;
+/// Ways to sleep that are kept apart; what is beyond is taken to be unconditional.
+const MAX_WAYS: usize = 8;
+const MAX_CONDITIONS: usize = 6;
 
-/// Adds the conditions under which the function may sleep to its summary.
-pub fn add(
-    exec: &mut Executor<'_>,
-    exit: &Exit<'_>,
-    summary: &mut Summary,
-    queries: &mut dyn Feasible,
-) {
-    let mut paths = Guard::FALSE;
-    let mut each = Vec::new();
-    for index in 0..exec.log.sleeps.len().min(MAX_EVENTS) {
+/// A condition over entry values, and whether it holds.
+type Literal = (IExpr, bool);
+
+/// Adds to a function's summary when it may sleep.
+pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Feasible) {
+    let mut converter = Converter::of_entry();
+    let mut ways: Vec<(Vec<Literal>, usize)> = Vec::new();
+    for index in 0..exec.log.sleeps.len() {
         let event = &exec.log.sleeps[index];
         let (mut guard, released) = (event.guard, event.released);
         let held: Vec<Guard> = event.held.iter().map(|(_, _, held)| *held).collect();
@@ -32,61 +29,30 @@ pub fn add(
         for not in held.into_iter().chain([released, exec.doubted]) {
             guard = exec.formula.guards.and_not(guard, not);
         }
-        if guard != Guard::FALSE {
-            each.push((index, guard));
-            paths = exec.formula.guards.or(paths, guard);
+        let mut conditions = conditions(exec, &mut converter, guard);
+        if ways.len() >= MAX_WAYS {
+            conditions.clear();
         }
-    }
-    let paths = exec.formula.bound(paths);
-    if paths == Guard::FALSE {
-        return;
-    }
-    let awake = exec.formula.guards.and_not(exit.state.guard, paths);
-    let (awake_state, asleep_state) = (StateId(0), StateId(1));
-    let moved = |to: StateId, paths: Guard| Move {
-        from: awake_state,
-        to: Target::State(to),
-        paths,
-        reported: false,
-    };
-    // Whether the function sleeps is told apart as where an object goes.
-    let moves = [moved(awake_state, awake), moved(asleep_state, paths)];
-    let mut chosen: Vec<Predicate> = Vec::new();
-    if awake != Guard::FALSE {
-        let mut converter = Converter::of_entry();
-        let candidates = predicates::inputs(exec, &mut converter, &moves);
-        if !candidates.is_empty() {
-            chosen = select(exec, &candidates, &moves, queries);
+        // One that asks for less says it all.
+        let covered = ways
+            .iter()
+            .any(|(way, _)| way.iter().all(|literal| conditions.contains(literal)));
+        if covered || queries.model(exec, guard).is_none() {
+            continue;
         }
+        ways.retain(|(way, _)| !conditions.iter().all(|literal| way.contains(literal)));
+        ways.push((conditions, index));
     }
-    let mut cubes = Vec::new();
-    enumerate(exec, paths, &chosen, &mut Vec::new(), &mut cubes, queries);
-    let mut columns = Vec::new();
-    for predicate in &chosen {
-        columns.push(column(summary, predicate));
-    }
-    for cube in merge_cubes(cubes) {
-        let mut incond: Cube = vec![None; summary.inputs.len()];
-        let mut here = Guard::TRUE;
-        for ((wanted, predicate), &column) in cube.iter().zip(&chosen).zip(&columns) {
-            incond[column] = *wanted;
-            here = match wanted {
-                None => here,
-                Some(true) => exec.formula.guards.and(here, predicate.guard),
-                Some(false) => exec.formula.guards.and_not(here, predicate.guard),
-            };
+    for (conditions, index) in ways {
+        let mut incond: Cube = Vec::new();
+        for (predicate, holds) in conditions {
+            let column = column(summary, predicate);
+            incond.resize(incond.len().max(column + 1), None);
+            incond[column] = Some(holds);
         }
-        let witness = each.iter().find_map(|&(index, guard)| {
-            let guard = exec.formula.guards.and(guard, here);
-            queries.model(exec, guard).map(|_| index)
-        });
         summary.sleeps.push(Sleep {
             incond,
-            doubtful: witness.is_none(),
-            trace: match witness {
-                Some(index) => witness::sleeping(&exec.log.sleeps[index]),
-                None => Vec::new(),
-            },
+            trace: witness::sleeping(&exec.log.sleeps[index]),
         });
     }
     for row in &mut summary.rows {
@@ -97,14 +63,25 @@ pub fn add(
     }
 }
 
+/// The conditions over entry values that hold on all of these paths.
+fn conditions(exec: &mut Executor<'_>, converter: &mut Converter, paths: Guard) -> Vec<Literal> {
+    let mut found = Vec::new();
+    for (condition, holds) in exec.formula.guards.implied_literals(paths) {
+        let term = exec.formula.cond_term(condition);
+        if found.len() < MAX_CONDITIONS
+            && let Some(expr) = converter.expr(exec, term)
+        {
+            found.push((expr, holds));
+        }
+    }
+    found
+}
+
 /// The predicate's place in P_in, added if need be.
-fn column(summary: &mut Summary, predicate: &Predicate) -> usize {
-    let known = summary
-        .inputs
-        .iter()
-        .position(|known| *known == predicate.expr);
+fn column(summary: &mut Summary, predicate: IExpr) -> usize {
+    let known = summary.inputs.iter().position(|known| *known == predicate);
     known.unwrap_or_else(|| {
-        summary.inputs.push(predicate.expr.clone());
+        summary.inputs.push(predicate);
         summary.inputs.len() - 1
     })
 }
