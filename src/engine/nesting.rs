@@ -27,6 +27,7 @@ use crate::symbolic::memory::Origin;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::Node;
+use crate::symbolic::validity::LAST_POINTER;
 
 /// Pairs beyond this number are left out.
 const MAX_NESTED: usize = 96;
@@ -45,6 +46,15 @@ struct Holding {
     since: usize,
 }
 
+/// What matters here of an operation.
+struct Step {
+    object: Object,
+    guard: Guard,
+    touched: Guard,
+    from: Status,
+    to: Option<Status>,
+}
+
 /// Collects a function's part in the order of objects.
 pub fn nesting(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasible) -> Nesting {
     if exec.log.takes.is_empty() && exec.log.calls.is_empty() {
@@ -61,24 +71,21 @@ pub fn nesting(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasi
         nesting: Nesting::default(),
         called: BTreeMap::new(),
     };
-    let (mut take, mut call) = (0, 0);
+    let (takes, calls) = (
+        std::mem::take(&mut exec.log.takes),
+        std::mem::take(&mut exec.log.calls),
+    );
+    let (mut taken, mut called) = (takes.iter().peekable(), calls.iter().peekable());
     for index in 0..=exec.log.ops.len() {
-        while let Some(event) = exec.log.takes.get(take)
-            && event.order <= index
-        {
-            let event = event.clone();
-            collector.take(exec, &event, exit, queries);
-            take += 1;
+        while let Some(event) = taken.next_if(|event| event.order <= index) {
+            collector.take(exec, event, exit, queries);
         }
-        while let Some(event) = exec.log.calls.get(call)
-            && event.order <= index
-        {
-            let event = event.clone();
-            collector.call(exec, &event, queries);
-            call += 1;
+        while let Some(event) = called.next_if(|event| event.order <= index) {
+            collector.call(exec, event, queries);
         }
         collector.operation(exec, index);
     }
+    (exec.log.takes, exec.log.calls) = (takes, calls);
     let under = collector.called.into_iter();
     collector.nesting.under = under.filter(|(_, classes)| !classes.is_empty()).collect();
     collector.nesting
@@ -296,8 +303,15 @@ impl Collector {
 
     /// What is held after an operation.
     fn operation(&mut self, exec: &mut Executor<'_>, index: usize) {
-        let Some(event) = exec.log.ops.get(index).cloned() else {
+        let Some(event) = exec.log.ops.get(index) else {
             return;
+        };
+        let event = Step {
+            object: event.object,
+            guard: event.guard,
+            touched: event.touched,
+            from: event.from,
+            to: event.to,
         };
         let initial = machine(exec, event.object).initial;
         let Some(Status::At(to)) = event.to else {
@@ -359,11 +373,17 @@ fn operates_on(exec: &Executor<'_>, object: Object, call: u32, order: usize) -> 
 /// The paths on which a pointer leads to the object, rather than nowhere.
 fn is_there(exec: &mut Executor<'_>, object: Object) -> Guard {
     let exists = exec.exists(object.loc);
+    let RegionKind::Environment { base } = *exec.regions.kind(object.loc.region) else {
+        return exists;
+    };
     let terms = &mut exec.formula.terms;
     let address = exec.regions.address(terms, object.loc);
     let null = terms.constant(0, POINTER_BITS);
     let nowhere = terms.eq(address, null);
-    let nowhere = exec.formula.guard_of(nowhere);
+    let last = terms.constant(LAST_POINTER, POINTER_BITS);
+    let valid = terms.ule(base, last);
+    let (nowhere, valid) = (exec.formula.guard_of(nowhere), exec.formula.guard_of(valid));
+    let exists = exec.formula.guards.and(exists, valid);
     exec.formula.guards.and_not(exists, nowhere)
 }
 

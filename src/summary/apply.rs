@@ -146,8 +146,9 @@ pub fn apply(
         for &(guard, loc) in &objects[index] {
             let object = Object { loc, machine };
             doubt(exec, state, object, guard, &rows);
-            taking(exec, state, object, guard, &rows, (site, order));
-            transition(exec, state, object, guard, &rows, site);
+            let name = exec.name_of(loc);
+            taking(exec, state, (object, &name), guard, &rows, (site, order));
+            transition(exec, state, (object, &name), guard, &rows, site);
         }
     }
     if summary.noreturn {
@@ -349,7 +350,7 @@ fn unsaved(
 fn taking(
     exec: &mut Executor<'_>,
     state: &State,
-    object: Object,
+    (object, name): (Object, &str),
     place: Guard,
     rows: &[Enabled<'_>],
     (site, order): (&CallSite<'_>, usize),
@@ -394,7 +395,7 @@ fn taking(
         order,
         stack: site.stack.clone(),
         text: site.text.into(),
-        name: exec.name_of(object.loc),
+        name: name.to_string(),
         inside: inside.map_or_else(Default::default, |enabled| {
             enabled.row.trace.as_slice().into()
         }),
@@ -417,13 +418,12 @@ struct Enabled<'s> {
 fn transition(
     exec: &mut Executor<'_>,
     state: &mut State,
-    object: Object,
+    (object, name): (Object, &str),
     place: Guard,
     rows: &[Enabled<'_>],
     site: &CallSite<'_>,
 ) {
     let before = exec.now(state, object);
-    let name = exec.name_of(object.loc);
     let text: Arc<str> = site.text.into();
     let first_event = exec.log.ops.len();
     let mut after = Tracked {
@@ -476,7 +476,7 @@ fn transition(
                 call: exec.log.call,
                 stack: site.stack.clone(),
                 text: text.clone(),
-                name: name.clone(),
+                name: name.to_string(),
                 inside: row.trace.as_slice().into(),
             });
             exec.log.ops.len() as u32 - 1

@@ -74,7 +74,6 @@ impl Executor<'_> {
                         call: self.log.call,
                         order: self.log.ops.len(),
                         stack: stack.clone(),
-                        text: call.text.as_str().into(),
                     });
                 }
                 match view {

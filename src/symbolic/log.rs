@@ -123,7 +123,6 @@ pub struct CallEvent {
     /// Number of operations logged before it.
     pub order: usize,
     pub stack: Vec<Site>,
-    pub text: Arc<str>,
 }
 
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use crate::ir::POINTER_BITS;
 /// Pointers followed back from an object to the call that gave the first.
 const MAX_BIRTH_CHAIN: usize = 8;
 /// Addresses above this are error numbers (IS_ERR), not pointers.
-const LAST_POINTER: u128 = u64::MAX as u128 - 4095;
+pub const LAST_POINTER: u128 = u64::MAX as u128 - 4095;
 /// Addresses below this are null or members of a record at null.
 const FIRST_POINTER: u128 = 4096;
 /// `&p->member == 0` is `p == -offset`: such addresses hold no record either.
