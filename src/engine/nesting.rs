@@ -274,6 +274,9 @@ impl Collector {
             if both == Guard::FALSE {
                 continue;
             }
+            if !is_given_back(exec, object, both, (since, order)) {
+                continue;
+            }
             let Some(model) = self.model(exec, both, queries) else {
                 continue;
             };
@@ -368,6 +371,28 @@ fn operates_on(exec: &Executor<'_>, object: Object, call: u32, order: usize) -> 
     let ops = exec.log.ops[order..].iter();
     let mut within = ops.take_while(|event| event.call == call);
     within.any(|event| event.object == object)
+}
+
+/// Whether what is held is believed to be: the function has taken it itself, or gives back on some of the
+/// paths what a callee has left held. (That a callee leaves something held which nobody gives back is mostly
+/// said of one object that the callee knew by two names.)
+fn is_given_back(
+    exec: &mut Executor<'_>,
+    object: Object,
+    paths: Guard,
+    (since, order): (usize, usize),
+) -> bool {
+    if exec.log.ops[since].source.is_none() {
+        return true;
+    }
+    let initial = Status::At(machine(exec, object).initial);
+    let later = order.max(since + 1)..exec.log.ops.len();
+    later.into_iter().any(|index| {
+        let event = &exec.log.ops[index];
+        let back = event.object == object && event.from != initial && event.to == Some(initial);
+        let guard = event.guard;
+        back && !exec.formula.guards.excludes(guard, paths)
+    })
 }
 
 /// The paths on which a pointer leads to the object, rather than nowhere.
