@@ -736,3 +736,8 @@ fn a_dialect_is_written_out() {
     let raw = |tree: &dyn Tree| split(b"char c;", "main.c", tree).pieces[0].raw;
     assert_ne!(raw(&tree), raw(&OneTree), "not shared between dialects");
 }
+
+#[test]
+fn strings_in_a_row_are_not_nested() {
+    parses(&format!("char s[] = {};", "\"a\" ".repeat(300_000)));
+}

@@ -219,7 +219,8 @@ fn mates(text: &[u8], tokens: &[Token]) -> Result<Mates, LossReason> {
     let mut open: Vec<(usize, u8)> = Vec::new();
     let (mut deepest, mut elses, mut run, mut longest) = (0, 0usize, 0usize, 0usize);
     for (index, token) in tokens.iter().enumerate() {
-        run += 1;
+        // Strings in a row are one operand.
+        run += usize::from(token.kind != Kind::Str);
         let spelling = undigraph(&text[token.start as usize..token.end as usize]);
         match (token.kind, spelling) {
             (Kind::Punct, b"(" | b"[" | b"{") => {
