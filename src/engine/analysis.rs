@@ -115,7 +115,7 @@ struct Face {
     view: CalleeView,
     /// A hash of all that callers can learn of the function: part of the keys of their results.
     identity: blake3::Hash,
-    /// The function may be inlined, and so may all that it calls but primitives, this many calls deep.
+    /// The function may be inlined, with functions that it calls, this many calls deep.
     inline_depth: Option<u8>,
     /// The summary is given by seed data.
     primitive: bool,
@@ -310,14 +310,18 @@ impl<'a> Run<'a> {
         hasher.update(b"inline").update(&body.0);
         let mut depth = 0;
         for callee in &self.function(id).callees {
-            // Undefined callees, members of the same component and large ones forbid inlining.
+            // Members of the same component forbid inlining, and so do callees that must be applied by
+            // summary. A call of anything else that is too large, or not defined, stays a call.
             let face = self.face(callee)?;
-            if !face.primitive {
-                depth = depth.max(face.inline_depth? + 1);
+            match face.inline_depth {
+                _ if face.primitive => {}
+                Some(below) if below < INLINE_DEPTH => depth = depth.max(below + 1),
+                _ if matches!(face.view, CalleeView::NoOp | CalleeView::Unknown) => {}
+                _ => return None,
             }
             hasher.update(face.identity.as_bytes());
         }
-        (depth <= INLINE_DEPTH).then(|| (depth, hasher.finalize()))
+        Some((depth, hasher.finalize()))
     }
 
     /// The keys of the results of a component's functions.

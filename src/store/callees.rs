@@ -54,11 +54,10 @@ impl StoredCallees<'_> {
         let body = self.bodies.get(row.body?)?;
         let leaves = |callee: &&SymbolName| {
             let row = self.resolve(callee).ok().flatten();
-            let primitive = match row {
-                Some(row) => row.outcome.as_deref() == Some("seeded"),
-                None => self.seeds.summary(callee, None).is_some(),
-            };
-            primitive || depth > 0 && self.tiny(callee, depth - 1).is_some()
+            let outcome = row.as_ref().map(|row| row.outcome.as_deref());
+            // Primitives, and what stays a call of which nothing comes.
+            let plain = matches!(outcome, None | Some(Some("seeded" | "no-op")));
+            plain || depth > 0 && self.tiny(callee, depth - 1).is_some()
         };
         (body.is_small() && body.direct_callees().iter().all(leaves)).then_some(body)
     }

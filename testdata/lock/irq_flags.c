@@ -372,3 +372,14 @@ void idle(struct ring *r) //~ clean
 	step(r);
 	local_irq_enable();
 }
+
+/* Turned on again on one path only: whoever has them off does not call it. */
+int count_unless(struct ring *r, int quick) //~ clean
+{
+	if (quick)
+		return 0;
+	spin_lock_irq(&r->lock);
+	r->head++;
+	spin_unlock_irq(&r->lock);
+	return 0;
+}
