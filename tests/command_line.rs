@@ -301,6 +301,38 @@ fn an_unchanged_tree_is_not_analysed_again() {
 }
 
 #[test]
+fn an_unchanged_unit_is_not_preprocessed_again() {
+    let header = "#define LOCKED spin_lock(&dev->lock);\n";
+    let text = DOUBLE_LOCK.replacen("spin_lock(&dev->lock);\n\tif", "LOCKED\n\tif", 1);
+    let tree = tree(&[
+        ("a.c", &format!("#include <l.h>\n{text}")),
+        ("inc/l.h", header),
+    ]);
+    let other = tempfile::tempdir().unwrap();
+    fs::write(other.path().join("l.h"), "#define LOCKED\n").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let run = |code, path: &Path| {
+        let statistics = tree.path().join("statistics.json");
+        let mut command = check(tree.path());
+        command.args(["-q", "--statistics"]).arg(&statistics);
+        command.env("C_INCLUDE_PATH", path).assert().code(code);
+        let text = fs::read_to_string(statistics).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        value["seconds"]["preprocess"].as_f64().unwrap()
+    };
+    let here = tree.path().join("inc");
+    assert!(run(1, &here) > 0.0);
+    assert!(run(1, &here) == 0.0, "nothing has changed");
+    assert!(
+        run(0, other.path()) > 0.0,
+        "the environment names another header"
+    );
+    assert!(run(1, &here) == 0.0, "and the one from before again");
+    fs::write(tree.path().join("inc/l.h"), "#define LOCKED\n").unwrap();
+    assert!(run(0, &here) > 0.0, "the header has changed");
+}
+
+#[test]
 fn a_report_goes_to_the_file_that_is_named() {
     let tree = tree(&[("a.c", DOUBLE_LOCK)]);
     let file = tree.path().join("report.txt");

@@ -397,6 +397,26 @@ pub(super) fn drop_include(arguments: &mut Vec<OsString>, file: &Path) -> bool {
     found.is_some()
 }
 
+/// The files that `-include` names.
+pub(super) fn included(arguments: &[OsString]) -> impl Iterator<Item = &OsStr> {
+    let mut words = arguments.iter();
+    std::iter::from_fn(move || {
+        loop {
+            let word = words.next()?.as_bytes();
+            if has(&["-include", "--include"], word) {
+                return words.next().map(OsString::as_os_str);
+            }
+            let joined = word.strip_prefix(b"--include=");
+            if let Some(name) = joined.or_else(|| word.strip_prefix(b"-include")) {
+                return Some(OsStr::from_bytes(name));
+            }
+            if has(KEPT_WITH_VALUE, word) {
+                words.next();
+            }
+        }
+    })
+}
+
 /// Drops flags that another compiler than the command's own may not know, and that change no macro
 /// that programs commonly ask for.
 pub(super) fn portable(arguments: &[OsString]) -> Vec<OsString> {

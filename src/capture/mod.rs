@@ -8,9 +8,13 @@ mod bare;
 mod command;
 mod compile_commands;
 mod complaint;
+mod disk;
 pub mod intercept;
+mod manifest;
 mod preprocess;
 mod problem;
+mod scan;
+mod search;
 mod standin;
 mod tree;
 
@@ -21,6 +25,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use command::CompileCommand;
+pub use manifest::{Archive, Archived, CommandKey, Manifest, Manifests, State, StateId};
 pub use preprocess::{NoCompiler, PreprocessError, Preprocessed, Preprocessor};
 pub use problem::{Place, Problem, Severity, distinct};
 pub use tree::{SourceName, Tree};

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -20,6 +20,9 @@ use wait4::Wait4;
 
 use super::command::{self, CompileCommand};
 use super::complaint::{Complaint, Mend};
+use super::disk::Memo;
+use super::manifest::{self, CommandKey};
+use super::search::Search;
 use super::standin::{self, StandIns};
 use super::{Place, Problem, Severity, Tree};
 
@@ -42,6 +45,19 @@ pub struct Preprocessed {
     pub notes: Vec<Problem>,
     /// CPU time of the preprocessor, user and system, over all attempts.
     pub cpu: Duration,
+    /// `None` if the compiler does not tell.
+    pub(super) origin: Option<Origin>,
+}
+
+/// What the preprocessor was asked for.
+#[derive(Debug)]
+pub(super) struct Origin {
+    /// Where it looked for headers.
+    pub search: Search,
+    /// The command's arguments and the user's.
+    pub arguments: Vec<OsString>,
+    /// Headers that have stand-ins.
+    pub missing: Vec<PathBuf>,
 }
 
 /// A translation unit that could not be preprocessed.
@@ -76,6 +92,8 @@ pub struct Preprocessor<'a> {
     path: Vec<PathBuf>,
     /// What a command's compiler came to, by its folder (for a relative path) and name.
     compilers: Mutex<HashMap<(PathBuf, OsString), Option<Compiler>>>,
+    /// Hashes of what tells one compiler from another.
+    identities: Memo<PathBuf, blake3::Hash>,
 }
 
 /// A compiler that can be run.
@@ -90,6 +108,7 @@ struct Compiler {
 struct Run {
     text: Vec<u8>,
     messages: String,
+    search: Option<Search>,
     success: bool,
     cpu: Duration,
 }
@@ -110,7 +129,74 @@ impl<'a> Preprocessor<'a> {
             extra,
             path,
             compilers: Mutex::default(),
+            identities: Memo::default(),
         }
+    }
+
+    /// Names all that the text of a unit depends on besides what lies on the disk; `None` if that
+    /// cannot be told.
+    pub fn key(&self, command: &CompileCommand) -> Option<CommandKey> {
+        let compiler = self.compiler(command).ok()?;
+        let arguments = self.arguments(&compiler, command);
+        if is_preprocessed(&command.source) || !manifest::is_tracked(&arguments) {
+            return None;
+        }
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |part: &[u8]| {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        };
+        add(env!("CASSINI_BUILD").as_bytes());
+        add(self.identity(&compiler.program).as_bytes());
+        for (name, value) in manifest::environment() {
+            add(name.as_bytes());
+            add(&[u8::from(value.is_some())]);
+            add(value.unwrap_or_default().as_bytes());
+        }
+        for path in [self.tree.root(), &command.directory, &command.source] {
+            add(path.as_os_str().as_bytes());
+        }
+        add(command.name.as_bytes());
+        add(command.spelling.as_bytes());
+        add(&[u8::from(command.guessed), u8::from(compiler.foreign)]);
+        for (header, place) in &command.ungenerated {
+            add(header.as_os_str().as_bytes());
+            add(place.to_string().as_bytes());
+        }
+        for argument in &arguments {
+            add(argument.as_bytes());
+        }
+        Some(CommandKey(*hasher.finalize().as_bytes()))
+    }
+
+    /// What tells a compiler from another, and from itself after an upgrade. A wrapper stays the same
+    /// file when what it runs does not.
+    fn identity(&self, program: &Path) -> blake3::Hash {
+        self.identities.get(program.to_owned(), || {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(program.as_os_str().as_bytes());
+            if let Ok(data) = program.metadata() {
+                for number in [data.size().cast_signed(), data.mtime(), data.mtime_nsec()] {
+                    hasher.update(&number.to_le_bytes());
+                }
+            }
+            let mut version = Command::new(program);
+            version.arg("--version").env("LC_ALL", "C");
+            if let Ok(output) = version.stdin(Stdio::null()).output() {
+                hasher.update(&output.stdout);
+            }
+            hasher.finalize()
+        })
+    }
+
+    /// The command's arguments, as far as the compiler knows them, and the user's.
+    fn arguments(&self, compiler: &Compiler, command: &CompileCommand) -> Vec<OsString> {
+        let mut arguments = match compiler.foreign {
+            true => command::portable(&command.arguments),
+            false => command.arguments.clone(),
+        };
+        arguments.extend(self.extra.iter().cloned());
+        arguments
     }
 
     /// Looks for the compilers of `commands`: says which are replaced by another, and fails if there is
@@ -153,7 +239,12 @@ impl<'a> Preprocessor<'a> {
         let mut cpu = Duration::ZERO;
         let mut notes = Vec::new();
         self.attempts(command, &mut cpu, &mut notes)
-            .map(|text| Preprocessed { text, notes, cpu })
+            .map(|(text, origin)| Preprocessed {
+                text,
+                notes,
+                cpu,
+                origin,
+            })
             .map_err(|problem| PreprocessError {
                 file: command.name.clone(),
                 problem,
@@ -167,7 +258,7 @@ impl<'a> Preprocessor<'a> {
         command: &CompileCommand,
         cpu: &mut Duration,
         notes: &mut Vec<Problem>,
-    ) -> Result<Vec<u8>, Problem> {
+    ) -> Result<(Vec<u8>, Option<Origin>), Problem> {
         let at_source = |severity, message: String| {
             let place = Place {
                 file: command.name.clone(),
@@ -178,19 +269,19 @@ impl<'a> Preprocessor<'a> {
         };
         let failed = |error: io::Error| at_source(Severity::Error, error.to_string());
         if is_preprocessed(&command.source) {
-            return read_limited(&command.source).map_err(failed);
+            let text = read_limited(&command.source).map_err(failed)?;
+            return Ok((text, None));
         }
         let compiler = self
             .compiler(command)
             .map_err(|e| at_source(Severity::Error, e.to_string()))?;
-        let mut arguments = command.arguments.clone();
-        if compiler.foreign {
-            arguments = command::portable(&arguments);
-        }
-        arguments.extend(self.extra.iter().cloned());
+        let mut arguments = self.arguments(&compiler, command);
+        let given = arguments.clone();
+        let mut missing: Vec<PathBuf> = Vec::new();
         let mut stand_ins: Option<StandIns> = None;
         for (name, place) in &command.ungenerated {
             let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
+            missing.push(name.clone());
             if let Some(message) = self.add_stand_in(folder, name).map_err(failed)? {
                 notes.push(Problem::new(
                     Severity::Warning,
@@ -205,8 +296,13 @@ impl<'a> Preprocessor<'a> {
                 .run(&compiler, command, &arguments, stand_ins.as_ref())
                 .map_err(failed)?;
             *cpu += run.cpu;
+            let origin = run.search.map(|search| Origin {
+                search,
+                arguments: given.clone(),
+                missing: missing.clone(),
+            });
             if run.success {
-                return Ok(finish(stand_ins, run.text));
+                return Ok((finish(stand_ins, run.text), origin));
             }
             let first = Complaint::first(&run.messages).ok_or_else(|| {
                 let program = compiler.program.display();
@@ -220,6 +316,7 @@ impl<'a> Preprocessor<'a> {
             let mended = match cause.mend() {
                 Some(Mend::Header(name)) => {
                     let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
+                    missing.push(name.clone());
                     match self.add_stand_in(folder, &name).map_err(failed)? {
                         None if command::drop_include(&mut arguments, &name) => {
                             Some(format!("{} cannot be found; not included", name.display()))
@@ -255,7 +352,7 @@ impl<'a> Preprocessor<'a> {
                 severity: Severity::Warning,
                 ..problem
             });
-            return Ok(finish(stand_ins, run.text));
+            return Ok((finish(stand_ins, run.text), origin));
         }
         Err(at_source(
             Severity::Error,
@@ -292,7 +389,8 @@ impl<'a> Preprocessor<'a> {
         }
         // Warnings are the compiler's business. `--` is not portable, and no spelling starts with `-`
         // that the command itself could have meant as a file.
-        process.args(["-w", "-E"]).arg(&command.spelling);
+        // Under `-v` the compiler tells where it looks for headers.
+        process.args(["-w", "-E", "-v"]).arg(&command.spelling);
         process.current_dir(&command.directory);
         // Messages are read, and __DATE__ and __TIME__ must not change from run to run.
         process.env("LC_ALL", "C").env("SOURCE_DATE_EPOCH", "0");
@@ -326,9 +424,11 @@ impl<'a> Preprocessor<'a> {
                 "more than {TEXT_LIMIT} bytes after preprocessing"
             )));
         }
+        let (search, messages) = Search::take(&String::from_utf8_lossy(&messages));
         Ok(Run {
             text,
-            messages: String::from_utf8_lossy(&messages).into_owned(),
+            messages,
+            search,
             success: usage.status.success(),
             cpu: usage.rusage.utime + usage.rusage.stime,
         })

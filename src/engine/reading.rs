@@ -1,7 +1,8 @@
 //! Reads a tree's translation units: preprocess and front end, unit by unit on all cores.
 //!
 //! In: a [`Capture`]. Out: the units' indexes and the problems met, both in the order of the compile
-//! commands; bodies go to the store. A unit that cannot be read is a problem and costs itself.
+//! commands; bodies go to the store. A unit that cannot be read is a problem and costs itself. One of
+//! which nothing has changed on the disk is not even preprocessed.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,15 +13,20 @@ use rayon::prelude::*;
 use super::contain::contained;
 use super::meter::Meter;
 use super::run::Progress;
-use crate::capture::{self, Capture, CompileCommand, NoCompiler, Preprocessor, Problem, Severity};
+use crate::capture::{
+    self, Archive, Capture, CommandKey, CompileCommand, Manifests, NoCompiler, Preprocessed,
+    Preprocessor, Problem, Severity,
+};
 use crate::frontend::dialect::Dialect;
 use crate::frontend::split::{self, SourceFile};
-use crate::frontend::unit::{BodyStore, FrontEnd, UnitSource};
+use crate::frontend::unit::{BodyStore, FrontEnd, UnitKey, UnitSource};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
 
 /// What reading needs besides the tree.
 pub struct Context<'a> {
     pub store: &'a dyn BodyStore,
+    /// What units' texts came from.
+    pub archive: &'a dyn Archive,
     /// Arguments for the compiler of the user's own.
     pub compiler_arguments: Vec<OsString>,
     pub progress: &'a dyn Progress,
@@ -51,9 +57,13 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
     units
         .problems
         .extend(preprocessor.check(&capture.commands)?);
+    let commands = capture.commands.par_iter();
+    let keys: Vec<Option<CommandKey>> = commands.map(|c| preprocessor.key(c)).collect();
+    let known: Vec<CommandKey> = keys.iter().copied().flatten().collect();
     let reader = Reader {
         context,
         preprocessor: &preprocessor,
+        manifests: Manifests::load(&capture.tree, context.archive, &known),
         tree: &capture.tree,
         front_end: FrontEnd::new(),
     };
@@ -63,8 +73,9 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
     let read: Vec<Option<UnitOutcome>> = capture
         .commands
         .par_iter()
-        .map(|command| {
-            let outcome = reader.unit(command);
+        .zip(keys)
+        .map(|(command, key)| {
+            let outcome = reader.unit(command, key);
             context.progress.step();
             outcome
         })
@@ -86,15 +97,19 @@ type UnitOutcome = (Result<UnitIndex, Loss>, Vec<Problem>);
 struct Reader<'a> {
     context: &'a Context<'a>,
     preprocessor: &'a Preprocessor<'a>,
+    manifests: Manifests<'a>,
     tree: &'a capture::Tree,
     front_end: FrontEnd,
 }
 
 impl Reader<'_> {
     /// What became of a unit; `None` if the run is to end.
-    fn unit(&self, command: &CompileCommand) -> Option<UnitOutcome> {
+    fn unit(&self, command: &CompileCommand, key: Option<CommandKey>) -> Option<UnitOutcome> {
         if self.context.cancel.load(Ordering::Relaxed) {
             return None;
+        }
+        if let Some(unchanged) = key.and_then(|key| self.unchanged(&key)) {
+            return Some(unchanged);
         }
         let preprocessed = match self.preprocessor.preprocess(command) {
             Ok(preprocessed) => preprocessed,
@@ -112,9 +127,10 @@ impl Reader<'_> {
             }
         };
         self.context.preprocessing.add(preprocessed.cpu);
-        let index = || contained(|| self.index(command, &preprocessed.text));
+        let index = || contained(|| self.index(command, key, &preprocessed));
+        let index = self.context.front_end.measure(index);
         let mut problems = preprocessed.notes;
-        let index = self.context.front_end.measure(index).map_err(|panic| {
+        let index = index.map_err(|panic| {
             let message = format!("not read: {panic}");
             problems.push(Problem {
                 severity: Severity::Error,
@@ -126,7 +142,20 @@ impl Reader<'_> {
         Some((index, problems))
     }
 
-    fn index(&self, command: &CompileCommand, text: &[u8]) -> UnitIndex {
+    /// A unit that an earlier run has read, if its text would be the same now.
+    fn unchanged(&self, key: &CommandKey) -> Option<UnitOutcome> {
+        let manifest = self.manifests.unchanged(key)?;
+        let index = || self.context.store.unit(&UnitKey(manifest.outcome));
+        let index = self.context.front_end.measure(index)?;
+        Some((Ok(index), manifest.notes.clone()))
+    }
+
+    fn index(
+        &self,
+        command: &CompileCommand,
+        key: Option<CommandKey>,
+        preprocessed: &Preprocessed,
+    ) -> UnitIndex {
         let own = self.context.compiler_arguments.iter();
         let arguments = command.arguments.iter().chain(own);
         let tree = UnitTree {
@@ -136,11 +165,18 @@ impl Reader<'_> {
         };
         let unit = UnitSource {
             source: &command.name,
-            text,
+            text: &preprocessed.text,
             tree: &tree,
             tree_key: tree.key(),
         };
-        self.front_end.unit(&unit, self.context.store)
+        let unit_key = unit.key();
+        let store = self.context.store;
+        let index = self.front_end.unit_of_key(unit_key, &unit, store);
+        if let Some(key) = key {
+            self.manifests
+                .record(&key, command, preprocessed, unit_key.0);
+        }
+        index
     }
 }
 

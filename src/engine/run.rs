@@ -215,6 +215,7 @@ impl Task<'_> {
             capture,
             &reading::Context {
                 store: &self.store.bodies,
+                archive: &self.store.database,
                 compiler_arguments: self.settings.compiler_arguments.clone(),
                 progress: self.progress,
                 cancel: self.cancel,

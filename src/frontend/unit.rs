@@ -68,7 +68,16 @@ impl FrontEnd {
 
     /// Indexes a unit, from the store if its text was seen before.
     pub fn unit(&self, unit: &UnitSource<'_>, store: &dyn BodyStore) -> UnitIndex {
-        let key = unit_key(unit);
+        self.unit_of_key(unit.key(), unit, store)
+    }
+
+    /// The same for a unit whose key is known.
+    pub fn unit_of_key(
+        &self,
+        key: UnitKey,
+        unit: &UnitSource<'_>,
+        store: &dyn BodyStore,
+    ) -> UnitIndex {
         if let Some(index) = store.unit(&key) {
             return index;
         }
@@ -98,14 +107,16 @@ impl FrontEnd {
     }
 }
 
-fn unit_key(unit: &UnitSource<'_>) -> UnitKey {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(env!("CASSINI_BUILD").as_bytes());
-    hasher.update(&unit.tree_key);
-    hasher.update(unit.source.as_bytes());
-    hasher.update(&[0]);
-    hasher.update(unit.text);
-    UnitKey(*hasher.finalize().as_bytes())
+impl UnitSource<'_> {
+    pub fn key(&self) -> UnitKey {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(env!("CASSINI_BUILD").as_bytes());
+        hasher.update(&self.tree_key);
+        hasher.update(self.source.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(self.text);
+        UnitKey(*hasher.finalize().as_bytes())
+    }
 }
 
 struct Driver<'a> {

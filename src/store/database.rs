@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 
@@ -61,6 +61,14 @@ impl Database {
             connection: Mutex::new(connection),
             stored: Mutex::default(),
         })
+    }
+
+    pub(super) fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection.lock()
+    }
+
+    pub(super) fn send(&self, message: Message) {
+        self.writer.send(message);
     }
 
     /// Makes `program` the one that queries are about. Its functions have no outcome until they are

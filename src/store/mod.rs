@@ -7,6 +7,7 @@
 pub mod bodies;
 pub mod callees;
 pub mod database;
+mod manifests;
 pub mod query;
 mod schema;
 mod writer;

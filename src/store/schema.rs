@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{DATABASE, StoreError};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 5;
+pub const VERSION: i64 = 6;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `duplicates` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -63,7 +63,8 @@ const TABLES: &str = "
 /// Makes the tables of a new database.
 pub fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
+        "BEGIN IMMEDIATE; {TABLES} {} PRAGMA user_version = {VERSION}; COMMIT;",
+        super::manifests::TABLES
     ))
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use rusqlite::{Connection, params};
 
+use super::manifests;
 use crate::engine::analysis::ResultKey;
 use crate::engine::function::Statistics;
 
@@ -30,6 +31,18 @@ pub enum Message {
         outcome: &'static str,
         reason: Option<String>,
         key: Option<ResultKey>,
+    },
+    State {
+        id: u32,
+        state: Vec<u8>,
+    },
+    Manifest {
+        command: [u8; 32],
+        manifest: Vec<u8>,
+    },
+    Forget {
+        manifests: Vec<[u8; 32]>,
+        states: Vec<u32>,
     },
     /// Commit, then answer with the first error since the last answer.
     Commit(Sender<Result<(), rusqlite::Error>>),
@@ -165,6 +178,18 @@ impl Batch {
                     "UPDATE functions SET outcome = ?2, reason = ?3, result = ?4 WHERE id = ?1",
                 )?
                 .execute(params![function, outcome, reason, key.map(|key| key.0)])?,
+            Message::State { id, state } => self
+                .connection
+                .prepare_cached("INSERT OR REPLACE INTO states VALUES (?1, ?2)")?
+                .execute(params![id, state])?,
+            Message::Manifest { command, manifest } => self
+                .connection
+                .prepare_cached("INSERT OR REPLACE INTO manifests VALUES (?1, ?2)")?
+                .execute(params![command, manifest])?,
+            Message::Forget { manifests, states } => {
+                manifests::forget(&self.connection, &manifests, &states)?;
+                0
+            }
             Message::Commit(_) => 0,
         };
         if self.length >= BATCH_LENGTH || self.due.is_some_and(|due| Instant::now() >= due) {
