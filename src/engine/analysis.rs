@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::callgraph::Condensation;
 use super::contain::contained;
 use super::custody::Custody;
+use super::face::{self, Demand, Face};
 use super::function::{self, CalleeView, Callees, FunctionResult, Options, Outcome, Statistics};
 use super::meter::Timings;
 use super::order::Nesting;
@@ -36,10 +37,40 @@ pub trait Bodies: Sync {
     fn body(&self, key: BodyKey) -> Result<Arc<Body>, String>;
 }
 
+/// A function's result but for its summary, which is read only where a caller is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredResult {
+    /// Hash of the summary.
+    pub identity: blake3::Hash,
+    /// A call moves an object of some machine.
+    pub active: bool,
+    pub findings: Vec<Finding>,
+    pub custody: Custody,
+    pub nesting: Nesting,
+    pub outcome: Outcome,
+    pub statistics: Statistics,
+}
+
+impl StoredResult {
+    pub fn split(result: FunctionResult) -> (StoredResult, Summary) {
+        let stored = StoredResult {
+            identity: face::identity(&result.summary),
+            active: !result.summary.is_noop(),
+            findings: result.findings,
+            custody: result.custody,
+            nesting: result.nesting,
+            outcome: result.outcome,
+            statistics: result.statistics,
+        };
+        (stored, result.summary)
+    }
+}
+
 /// Where results are kept from run to run.
 pub trait Results: Sync {
-    fn get(&self, key: ResultKey) -> Option<FunctionResult>;
-    fn put(&self, key: ResultKey, result: &FunctionResult);
+    fn get(&self, key: ResultKey) -> Option<StoredResult>;
+    fn summary(&self, key: ResultKey) -> Option<Summary>;
+    fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary);
     /// Called once for each function, when it is done.
     fn finished(&self, id: FunctionId, record: &Record);
 }
@@ -102,55 +133,12 @@ pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
         let members = &graph.components[component as usize].members;
         let members: Vec<FunctionId> = members.iter().copied().map(FunctionId).collect();
         inputs.timings.total.measure(|| run.component(&members));
+        run.let_go(&members);
     });
     run.done
         .into_iter()
         .map(|done| done.into_inner().map(|done| done.record))
         .collect()
-}
-
-/// What callers see of a function.
-#[derive(Clone, Debug)]
-struct Face {
-    view: CalleeView,
-    /// A hash of all that callers can learn of the function: part of the keys of their results.
-    identity: blake3::Hash,
-    /// The function may be inlined, with functions that it calls, this many calls deep.
-    inline_depth: Option<u8>,
-    /// The summary is given by seed data.
-    primitive: bool,
-}
-
-impl Face {
-    fn unknown() -> Self {
-        Face {
-            view: CalleeView::Unknown,
-            identity: blake3::hash(b"unknown"),
-            inline_depth: None,
-            primitive: false,
-        }
-    }
-
-    fn primitive(summary: Arc<Summary>) -> Self {
-        Face {
-            primitive: true,
-            ..Face::summary(summary)
-        }
-    }
-
-    fn summary(summary: Arc<Summary>) -> Self {
-        Face {
-            identity: hash(&[b"summary", &encode(&*summary)]),
-            view: CalleeView::Summary(summary),
-            inline_depth: None,
-            primitive: false,
-        }
-    }
-
-    /// Whether a call moves an object of some machine.
-    fn is_active(&self) -> bool {
-        matches!(&self.view, CalleeView::Summary(summary) if !summary.is_noop())
-    }
 }
 
 struct Done {
@@ -169,6 +157,7 @@ struct Run<'a> {
     externals: FxHashMap<&'a SymbolName, Face>,
     unknown: Face,
     done: Vec<OnceLock<Done>>,
+    demand: Demand,
 }
 
 impl<'a> Run<'a> {
@@ -198,6 +187,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .map(|_| OnceLock::new())
                 .collect(),
+            demand: Demand::new(&inputs.program.functions),
         }
     }
 
@@ -240,21 +230,33 @@ impl<'a> Run<'a> {
             return;
         }
         let keys = self.keys(&open);
-        let stored: Option<Vec<FunctionResult>> = keys
+        let stored: Option<Vec<StoredResult>> = keys
             .iter()
             .map(|&key| self.inputs.results.get(key))
             .collect();
-        let (results, fresh) = match stored {
-            Some(stored) => (stored, false),
-            None => (self.execute(&open), true),
-        };
+        if let Some(stored) = stored {
+            for ((&(id, _), key), result) in open.iter().zip(keys).zip(stored) {
+                self.finish_result(id, Some(key), result, None);
+            }
+            return;
+        }
+        let results = self.execute(&open);
         // A half-finished component has no place in the database.
         let timely = results.iter().all(|r| r.outcome != Outcome::OutOfTime);
         for ((&(id, _), key), result) in open.iter().zip(keys).zip(results) {
-            if fresh && timely {
-                self.inputs.results.put(key, &result);
+            let (result, summary) = StoredResult::split(result);
+            if timely {
+                self.inputs.results.put(key, &result, &summary);
             }
-            self.finish_result(id, timely.then_some(key), result);
+            self.finish_result(id, timely.then_some(key), result, Some(Arc::new(summary)));
+        }
+    }
+
+    /// Frees the summaries that nobody asks for now that these functions are done.
+    fn let_go(&self, members: &[FunctionId]) {
+        for &id in members {
+            let face = |id: FunctionId| self.done[id.index()].get().map(|done| &done.face);
+            self.demand.done(id, self.function(id), face);
         }
     }
 
@@ -279,18 +281,23 @@ impl<'a> Run<'a> {
 
     /// What callers see of a function that touches no object of any machine.
     fn noop(&self, id: FunctionId, body: BodyKey) -> Face {
-        let inlining = self.inlining(id, body);
-        Face {
-            view: CalleeView::NoOp,
-            identity: inlining.map_or_else(|| blake3::hash(b"noop"), |(_, identity)| identity),
-            inline_depth: inlining.map(|(depth, _)| depth),
-            primitive: false,
+        let mut face = Face::noop();
+        if let Some((depth, identity)) = self.inlining(id, body) {
+            face.identity = identity;
+            face.inline_depth = Some(depth);
         }
+        face
     }
 
     /// What callers see of an analysed function.
-    fn analysed(&self, id: FunctionId, result: &FunctionResult) -> Face {
-        let mut face = face_of(result);
+    fn analysed(
+        &self,
+        id: FunctionId,
+        key: Option<ResultKey>,
+        result: &StoredResult,
+        summary: Option<Arc<Summary>>,
+    ) -> Face {
+        let mut face = Face::analysed(result, key, summary);
         if let Ok(body) = self.function(id).body
             && let Some((depth, identity)) = self.inlining(id, body)
         {
@@ -316,7 +323,7 @@ impl<'a> Run<'a> {
             match face.inline_depth {
                 _ if face.primitive => {}
                 Some(below) if below < INLINE_DEPTH => depth = depth.max(below + 1),
-                _ if matches!(face.view, CalleeView::NoOp | CalleeView::Unknown) => {}
+                _ if face.is_plain() => {}
                 _ => return None,
             }
             hasher.update(face.identity.as_bytes());
@@ -367,7 +374,7 @@ impl<'a> Run<'a> {
             for &(id, body) in members {
                 let result = self.execute_one(id, body, &provisional);
                 if recursive {
-                    provisional.insert(id, face_of(&result).view);
+                    provisional.insert(id, view_of(&result));
                 }
                 results.push(result);
             }
@@ -423,8 +430,14 @@ impl<'a> Run<'a> {
         self.finish(id, Face::primitive(summary), Disposition::Seeded);
     }
 
-    fn finish_result(&self, id: FunctionId, key: Option<ResultKey>, result: FunctionResult) {
-        let face = self.analysed(id, &result);
+    fn finish_result(
+        &self,
+        id: FunctionId,
+        key: Option<ResultKey>,
+        result: StoredResult,
+        summary: Option<Arc<Summary>>,
+    ) {
+        let face = self.analysed(id, key, &result, summary);
         let disposition = match result.outcome {
             Outcome::Analysed => Disposition::Analysed,
             Outcome::OutOfBudget(what) => Disposition::OutOfBudget(what),
@@ -450,10 +463,10 @@ impl<'a> Run<'a> {
 }
 
 /// What the members of its own component see of an analysed function.
-fn face_of(result: &FunctionResult) -> Face {
+fn view_of(result: &FunctionResult) -> CalleeView {
     match result.outcome {
-        Outcome::Analysed => Face::summary(Arc::new(result.summary.clone())),
-        _ => Face::unknown(),
+        Outcome::Analysed => CalleeView::Summary(Arc::new(result.summary.clone())),
+        _ => CalleeView::Unknown,
     }
 }
 
@@ -505,7 +518,7 @@ impl Callees for Caller<'_, '_> {
             return seed.map_or(CalleeView::Unknown, CalleeView::Summary);
         };
         match (self.run.face(callee), callee.function) {
-            (Some(face), _) => face.view.clone(),
+            (Some(face), _) => face.view(self.run.inputs.results),
             (None, Some(id)) => self
                 .provisional
                 .get(&id)
@@ -526,7 +539,7 @@ impl Callees for Caller<'_, '_> {
     }
 }
 
-fn hash(parts: &[&[u8]]) -> blake3::Hash {
+pub(super) fn hash(parts: &[&[u8]]) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
@@ -536,7 +549,7 @@ fn hash(parts: &[&[u8]]) -> blake3::Hash {
 }
 
 /// The bytes of a value, for hashing.
-fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     // Only unsized sequences and failing writers are errors; these values have neither.
     postcard::to_stdvec(value).unwrap_or_default()
 }
@@ -625,7 +638,9 @@ mod tests {
         defs: Vec<FunctionDef>,
         bodies: BTreeMap<BodyKey, Body>,
         read: Mutex<Vec<String>>,
-        results: Mutex<BTreeMap<ResultKey, FunctionResult>>,
+        results: Mutex<BTreeMap<ResultKey, (StoredResult, Summary)>>,
+        /// Summaries read.
+        summaries: Mutex<usize>,
         /// Results taken from `results`, and put there.
         reused: Mutex<usize>,
         stored: Mutex<usize>,
@@ -652,6 +667,7 @@ mod tests {
         fn run(&self) -> BTreeMap<String, Disposition> {
             *self.reused.lock() = 0;
             *self.stored.lock() = 0;
+            *self.summaries.lock() = 0;
             self.read.lock().clear();
             let unit = UnitIndex {
                 source: "a.c".into(),
@@ -693,15 +709,22 @@ mod tests {
     }
 
     impl Results for World {
-        fn get(&self, key: ResultKey) -> Option<FunctionResult> {
+        fn get(&self, key: ResultKey) -> Option<StoredResult> {
             let result = self.results.lock().get(&key).cloned();
             *self.reused.lock() += usize::from(result.is_some());
-            result
+            result.map(|(result, _)| result)
         }
 
-        fn put(&self, key: ResultKey, result: &FunctionResult) {
+        fn summary(&self, key: ResultKey) -> Option<Summary> {
+            *self.summaries.lock() += 1;
+            let results = self.results.lock();
+            results.get(&key).map(|(_, summary)| summary.clone())
+        }
+
+        fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
             *self.stored.lock() += 1;
-            self.results.lock().insert(key, result.clone());
+            let result = (result.clone(), summary.clone());
+            self.results.lock().insert(key, result);
         }
 
         fn finished(&self, _: FunctionId, _: &Record) {}
@@ -768,6 +791,28 @@ mod tests {
         world.define(body("tiny", "struct other", &[]), true);
         world.run();
         assert_eq!((*world.reused.lock(), *world.stored.lock()), (1, 1));
+    }
+
+    #[test]
+    fn only_the_summaries_that_an_edited_caller_asks_for_are_read() {
+        let mut world = World::default();
+        world.define(body("inner", "struct mutex", &["mutex_lock"]), false);
+        world.define(body("outer", "struct mutex", &["inner"]), false);
+        world.define(body("other", "struct mutex", &["inner"]), false);
+        world.run();
+        assert_eq!(*world.summaries.lock(), 0, "they were at hand");
+        world.run();
+        assert_eq!(*world.summaries.lock(), 0, "nobody asks");
+        let edited = body("outer", "struct mutex", &["inner", "puts"]);
+        world.define(edited.clone(), false);
+        let incremental = world.run();
+        assert_eq!((*world.stored.lock(), *world.summaries.lock()), (1, 1));
+        // What comes of it is what a run from scratch gives.
+        let kept = std::mem::take(&mut *world.results.lock());
+        assert_eq!(world.run(), incremental);
+        for (key, result) in &*world.results.lock() {
+            assert_eq!(kept.get(key), Some(result));
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod claims;
 mod contain;
 pub mod custody;
 mod doubt;
+mod face;
 pub mod findings;
 pub mod function;
 pub mod ledger;

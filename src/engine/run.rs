@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::analysis::{self, Record};
+use super::analysis::{self, Record, ResultKey, StoredResult};
 use super::custody;
 use super::function::Options;
 use super::ledger::Ledger;
@@ -20,6 +20,7 @@ use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity}
 use crate::property::{Checker, LoadError, Property, SourceFile};
 use crate::report::{self, Finding};
 use crate::store::{Store, StoreError, default_folder};
+use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
 
 /// Stack of a worker: parser and executor recurse as deep as the program nests.
@@ -237,7 +238,10 @@ impl Task<'_> {
         let program = self.front_end.measure(|| Program::link(indexes, failed));
         self.store.database.store_program(&program)?;
         let (records, reused) = match self.settings.analyse {
-            true => self.analyse(&program),
+            true => {
+                self.store.database.load_results()?;
+                self.analyse(&program)
+            }
             false => (vec![None; program.functions.len()], 0),
         };
         let interrupted = self.cancelled();
@@ -303,7 +307,7 @@ struct Tracked<'a> {
 }
 
 impl analysis::Results for Tracked<'_> {
-    fn get(&self, key: analysis::ResultKey) -> Option<super::function::FunctionResult> {
+    fn get(&self, key: ResultKey) -> Option<StoredResult> {
         let result = self.task.store.database.get(key);
         if result.is_some() {
             self.reused.fetch_add(1, Ordering::Relaxed);
@@ -311,8 +315,12 @@ impl analysis::Results for Tracked<'_> {
         result
     }
 
-    fn put(&self, key: analysis::ResultKey, result: &super::function::FunctionResult) {
-        self.task.store.database.put(key, result);
+    fn summary(&self, key: ResultKey) -> Option<Summary> {
+        self.task.store.database.summary(key)
+    }
+
+    fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
+        self.task.store.database.put(key, result, summary);
     }
 
     fn finished(&self, id: FunctionId, record: &Record) {

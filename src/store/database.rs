@@ -8,15 +8,17 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension, params};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::writer::{Message, Writer};
 use super::{DATABASE, StoreError, schema};
-use crate::engine::analysis::{Disposition, Record, ResultKey, Results};
+use crate::engine::analysis::{Disposition, Record, ResultKey, Results, StoredResult};
 use crate::engine::function::{FunctionResult, Outcome, Statistics};
 use crate::engine::ledger::Reading;
 use crate::engine::program::{FunctionId, Program};
 use crate::report::Finding;
+use crate::summary::Summary;
 
 /// Key in `meta` of what was read, as JSON.
 pub(super) const READING: &str = "reading";
@@ -27,6 +29,8 @@ pub struct Database {
     writer: Writer,
     /// What the database says of each function already, when the program is that of the last run.
     stored: Mutex<Vec<Option<StoredOutcome>>>,
+    /// Results of earlier runs that nobody has asked for yet.
+    results: Mutex<FxHashMap<ResultKey, ResultRow>>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -60,6 +64,7 @@ impl Database {
             writer: Writer::start(open().map_err(damaged)?),
             connection: Mutex::new(connection),
             stored: Mutex::default(),
+            results: Mutex::default(),
         })
     }
 
@@ -69,6 +74,12 @@ impl Database {
 
     pub(super) fn send(&self, message: Message) {
         self.writer.send(message);
+    }
+
+    /// Reads all results, for a run that is about to ask for most of them.
+    pub fn load_results(&self) -> Result<(), StoreError> {
+        *self.results.lock() = read_rows(&self.connection.lock())?;
+        Ok(())
     }
 
     /// Makes `program` the one that queries are about. Its functions have no outcome until they are
@@ -141,14 +152,22 @@ impl Database {
 }
 
 impl Results for Database {
-    fn get(&self, key: ResultKey) -> Option<FunctionResult> {
+    fn get(&self, key: ResultKey) -> Option<StoredResult> {
+        let row = self.results.lock().remove(&key);
         // A result that cannot be read is computed again.
-        read_result(&self.connection.lock(), key).ok().flatten()
+        match row {
+            Some(row) => row.decode(),
+            None => read_row(&self.connection.lock(), key).ok()??.decode(),
+        }
     }
 
-    fn put(&self, key: ResultKey, result: &FunctionResult) {
+    fn summary(&self, key: ResultKey) -> Option<Summary> {
+        read_summary(&self.connection.lock(), key).ok().flatten()
+    }
+
+    fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
         let (Ok(summary), Ok(findings), Ok(custody), Ok(nesting)) = (
-            postcard::to_stdvec(&result.summary),
+            postcard::to_stdvec(summary),
             postcard::to_stdvec(&result.findings),
             postcard::to_stdvec(&result.custody),
             postcard::to_stdvec(&result.nesting),
@@ -166,6 +185,8 @@ impl Results for Database {
             key,
             outcome,
             reason,
+            identity: *result.identity.as_bytes(),
+            active: result.active,
             summary,
             findings,
             custody,
@@ -198,56 +219,114 @@ impl Results for Database {
     }
 }
 
-/// The stored result of this key.
+/// A row of `results`.
+#[derive(Debug)]
+struct ResultRow {
+    outcome: Outcome,
+    identity: [u8; 32],
+    active: bool,
+    findings: Vec<u8>,
+    custody: Vec<u8>,
+    nesting: Vec<u8>,
+    statistics: Statistics,
+}
+
+/// What [`ResultRow::read`] reads.
+const RESULT_COLUMNS: &str =
+    "outcome, reason, identity, active, findings, custody, nesting, blocks,
+     terms, queries, solver_calls";
+
+impl ResultRow {
+    fn read(row: &rusqlite::Row<'_>) -> Result<Self, rusqlite::Error> {
+        let outcome = row.get_ref(0)?.as_str()?;
+        let reason = || -> Result<String, rusqlite::Error> {
+            Ok(row.get::<_, Option<String>>(1)?.unwrap_or_default())
+        };
+        let count = |column| -> Result<u64, rusqlite::Error> {
+            Ok(row.get::<_, i64>(column)?.cast_unsigned())
+        };
+        Ok(ResultRow {
+            outcome: match outcome {
+                "analysed" => Outcome::Analysed,
+                "out of budget" => Outcome::OutOfBudget(reason()?),
+                _ => Outcome::Failed(reason()?),
+            },
+            identity: row.get(2)?,
+            active: row.get(3)?,
+            findings: row.get(4)?,
+            custody: row.get(5)?,
+            nesting: row.get(6)?,
+            statistics: Statistics {
+                blocks: count(7)?,
+                terms: count(8)?,
+                queries: count(9)?,
+                solver_calls: count(10)?,
+            },
+        })
+    }
+
+    fn decode(self) -> Option<StoredResult> {
+        Some(StoredResult {
+            identity: blake3::Hash::from_bytes(self.identity),
+            active: self.active,
+            findings: postcard::from_bytes(&self.findings).ok()?,
+            custody: postcard::from_bytes(&self.custody).ok()?,
+            nesting: postcard::from_bytes(&self.nesting).ok()?,
+            outcome: self.outcome,
+            statistics: self.statistics,
+        })
+    }
+}
+
+fn read_row(connection: &Connection, key: ResultKey) -> Result<Option<ResultRow>, rusqlite::Error> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {RESULT_COLUMNS} FROM results WHERE key = ?1"
+        ))?
+        .query_row([key.0], ResultRow::read)
+        .optional()
+}
+
+/// All results: reading them in one go costs less than looking up most of them.
+fn read_rows(connection: &Connection) -> Result<FxHashMap<ResultKey, ResultRow>, rusqlite::Error> {
+    connection
+        .prepare(&format!("SELECT {RESULT_COLUMNS}, key FROM results"))?
+        .query_map([], |row| {
+            Ok((ResultKey(row.get(11)?), ResultRow::read(row)?))
+        })?
+        .collect()
+}
+
+fn read_summary(
+    connection: &Connection,
+    key: ResultKey,
+) -> Result<Option<Summary>, rusqlite::Error> {
+    connection
+        .prepare_cached("SELECT summary FROM summaries WHERE key = ?1")?
+        .query_row([key.0], |row| {
+            Ok(postcard::from_bytes(row.get_ref(0)?.as_blob()?).ok())
+        })
+        .optional()
+        .map(Option::flatten)
+}
+
+/// The stored result of this key, with its summary.
 pub(super) fn read_result(
     connection: &Connection,
     key: ResultKey,
 ) -> Result<Option<FunctionResult>, rusqlite::Error> {
-    connection
-        .prepare_cached(
-            "SELECT outcome, reason, summary, findings, custody, nesting, blocks, terms, queries,
-                 solver_calls
-             FROM results WHERE key = ?1",
-        )?
-        .query_row([key.0], |row| {
-            let outcome: String = row.get(0)?;
-            let reason: String = row.get::<_, Option<String>>(1)?.unwrap_or_default();
-            let count = |column| -> Result<u64, rusqlite::Error> {
-                Ok(row.get::<_, i64>(column)?.cast_unsigned())
-            };
-            Ok(FunctionResult {
-                summary: blob(row, 2)?,
-                findings: blob(row, 3)?,
-                custody: blob(row, 4)?,
-                nesting: blob(row, 5)?,
-                outcome: match outcome.as_str() {
-                    "analysed" => Outcome::Analysed,
-                    "out of budget" => Outcome::OutOfBudget(reason),
-                    _ => Outcome::Failed(reason),
-                },
-                statistics: Statistics {
-                    blocks: count(6)?,
-                    terms: count(7)?,
-                    queries: count(8)?,
-                    solver_calls: count(9)?,
-                },
-            })
-        })
-        .optional()
-}
-
-fn blob<T: serde::de::DeserializeOwned>(
-    row: &rusqlite::Row<'_>,
-    column: usize,
-) -> Result<T, rusqlite::Error> {
-    let bytes = row.get_ref(column)?.as_blob()?;
-    postcard::from_bytes(bytes).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(
-            column,
-            rusqlite::types::Type::Blob,
-            Box::new(error),
-        )
-    })
+    let (Some(row), Some(summary)) = (read_row(connection, key)?, read_summary(connection, key)?)
+    else {
+        return Ok(None);
+    };
+    Ok(row.decode().map(|result| FunctionResult {
+        summary,
+        findings: result.findings,
+        custody: result.custody,
+        nesting: result.nesting,
+        outcome: result.outcome,
+        statistics: result.statistics,
+    }))
 }
 
 fn stored_outcomes(connection: &Connection) -> Result<Vec<Option<StoredOutcome>>, rusqlite::Error> {
@@ -324,11 +403,10 @@ fn forget_old_results(connection: &Connection) -> Result<(), rusqlite::Error> {
     let kept = count("SELECT count(*) FROM results")?;
     let used = count("SELECT count(DISTINCT result) FROM functions WHERE result IS NOT NULL")?;
     if kept > 1000 + 4 * used {
-        connection.execute(
-            "DELETE FROM results WHERE key NOT IN
-             (SELECT result FROM functions WHERE result IS NOT NULL)",
-            [],
-        )?;
+        for table in ["results", "summaries"] {
+            let unused = "key NOT IN (SELECT result FROM functions WHERE result IS NOT NULL)";
+            connection.execute(&format!("DELETE FROM {table} WHERE {unused}"), [])?;
+        }
     }
     Ok(())
 }
@@ -344,7 +422,6 @@ mod tests {
     use crate::frontend::BodyKey;
     use crate::ir::SymbolName;
     use crate::store::query::Reader;
-    use crate::summary::Summary;
 
     fn name(name: &str) -> SymbolName {
         SymbolName {
@@ -402,6 +479,17 @@ mod tests {
         }
     }
 
+    fn put(database: &Database, key: ResultKey, result: FunctionResult) {
+        let (result, summary) = StoredResult::split(result);
+        database.put(key, &result, &summary);
+    }
+
+    fn get(database: &Database, key: ResultKey) -> Option<FunctionResult> {
+        let (result, _) = StoredResult::split(read_result(&database.connection(), key).unwrap()?);
+        assert_eq!(database.get(key), Some(result));
+        read_result(&database.connection(), key).unwrap()
+    }
+
     fn record(disposition: Disposition, key: Option<ResultKey>) -> Record {
         Record {
             disposition,
@@ -421,17 +509,23 @@ mod tests {
         {
             let database = Database::open(folder.path()).unwrap();
             database.store_program(&program()).unwrap();
-            database.put(one, &result(Outcome::Analysed));
-            database.put(two, &failed);
+            put(&database, one, result(Outcome::Analysed));
+            put(&database, two, failed.clone());
             database.finished(FunctionId(0), &record(Disposition::Analysed, Some(one)));
             let why = Disposition::Failed("no such block".into());
             database.finished(FunctionId(1), &record(why, Some(two)));
             database.finish(&[]).unwrap();
         }
         let database = Database::open(folder.path()).unwrap();
-        assert_eq!(database.get(one), Some(result(Outcome::Analysed)));
-        assert_eq!(database.get(two), Some(failed));
+        database.load_results().unwrap();
+        assert_eq!(get(&database, one), Some(result(Outcome::Analysed)));
+        assert_eq!(get(&database, two), Some(failed));
         assert_eq!(database.get(ResultKey([3; 16])), None);
+        assert_eq!(
+            get(&database, one),
+            Some(result(Outcome::Analysed)),
+            "again"
+        );
 
         let reader = Reader::open(folder.path()).unwrap();
         let leaf = &reader.functions("a.c::leaf").unwrap()[0];
@@ -458,14 +552,14 @@ mod tests {
         {
             let database = Database::open(folder.path()).unwrap();
             database.store_program(&program()).unwrap();
-            database.put(key, &result(Outcome::Analysed));
+            put(&database, key, result(Outcome::Analysed));
             database.finished(FunctionId(0), &record(Disposition::Analysed, Some(key)));
             database.commit().unwrap();
             // Killed here: `finish` is never called.
         }
         let database = Database::open(folder.path()).unwrap();
         database.store_program(&program()).unwrap();
-        assert_eq!(database.get(key), Some(result(Outcome::Analysed)));
+        assert_eq!(get(&database, key), Some(result(Outcome::Analysed)));
         assert_eq!(
             Reader::open(folder.path()).unwrap().unfinished().unwrap(),
             1
@@ -478,7 +572,7 @@ mod tests {
         let database = Database::open(folder.path()).unwrap();
         let key = ResultKey([1; 16]);
         database.store_program(&program()).unwrap();
-        database.put(key, &result(Outcome::Analysed));
+        put(&database, key, result(Outcome::Analysed));
         database.commit().unwrap();
         let mut edited = program();
         edited.functions.pop();

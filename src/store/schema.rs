@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{DATABASE, StoreError};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 6;
+pub const VERSION: i64 = 7;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `duplicates` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -18,12 +18,17 @@ const TABLES: &str = "
         key BLOB PRIMARY KEY,
         outcome TEXT NOT NULL,      -- analysed, out of budget, failed, seeded
         reason TEXT,
-        summary BLOB NOT NULL,      -- postcard
+        identity BLOB NOT NULL,     -- hash of the summary
+        active INTEGER NOT NULL,    -- a call moves an object of some machine
         findings BLOB NOT NULL,     -- postcard
         custody BLOB NOT NULL,      -- postcard
         nesting BLOB NOT NULL,      -- postcard
         blocks INTEGER NOT NULL, terms INTEGER NOT NULL,
         queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL
+    );
+    CREATE TABLE summaries (
+        key BLOB PRIMARY KEY,       -- as in results
+        summary BLOB NOT NULL       -- postcard
     );
     CREATE TABLE units (
         source TEXT NOT NULL, declarations INTEGER NOT NULL,

@@ -20,6 +20,8 @@ pub enum Message {
         key: ResultKey,
         outcome: &'static str,
         reason: Option<String>,
+        identity: [u8; 32],
+        active: bool,
         summary: Vec<u8>,
         findings: Vec<u8>,
         custody: Vec<u8>,
@@ -144,29 +146,37 @@ impl Batch {
                 key,
                 outcome,
                 reason,
+                identity,
+                active,
                 summary,
                 findings,
                 custody,
                 nesting,
                 statistics,
-            } => self
-                .connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO results VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                )?
-                .execute(params![
-                    key.0,
-                    outcome,
-                    reason,
-                    summary,
-                    findings,
-                    custody,
-                    nesting,
-                    statistics.blocks.cast_signed(),
-                    statistics.terms.cast_signed(),
-                    statistics.queries.cast_signed(),
-                    statistics.solver_calls.cast_signed(),
-                ])?,
+            } => {
+                self.connection
+                    .prepare_cached("INSERT OR REPLACE INTO summaries VALUES (?1, ?2)")?
+                    .execute(params![key.0, summary])?;
+                self.connection
+                    .prepare_cached(
+                        "INSERT OR REPLACE INTO results
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                    )?
+                    .execute(params![
+                        key.0,
+                        outcome,
+                        reason,
+                        identity,
+                        active,
+                        findings,
+                        custody,
+                        nesting,
+                        statistics.blocks.cast_signed(),
+                        statistics.terms.cast_signed(),
+                        statistics.queries.cast_signed(),
+                        statistics.solver_calls.cast_signed(),
+                    ])?
+            }
             Message::Finished {
                 function,
                 outcome,

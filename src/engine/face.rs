@@ -1,0 +1,173 @@
+//! What callers see of a function.
+//!
+//! In: its summary, or that it has none. Out: a [`Face`], which knows what callers' keys depend on, and
+//! hands out the summary to those that are executed: from the database if it was not inferred in this
+//! run, and only until the last caller is done.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use super::analysis::{ResultKey, Results, StoredResult, encode, hash};
+use super::function::{CalleeView, Outcome};
+use super::program::{Function, FunctionId};
+use crate::summary::Summary;
+
+/// A summary that may be in the database only.
+#[derive(Debug)]
+struct Held {
+    key: Option<ResultKey>,
+    /// A call moves an object of some machine.
+    active: bool,
+    summary: Mutex<Option<Arc<Summary>>>,
+}
+
+#[derive(Debug)]
+enum View {
+    Unknown,
+    NoOp,
+    Summary(Held),
+}
+
+#[derive(Debug)]
+pub(super) struct Face {
+    view: View,
+    /// A hash of all that callers can learn of the function: part of the keys of their results.
+    pub identity: blake3::Hash,
+    /// The function may be inlined, with functions that it calls, this many calls deep.
+    pub inline_depth: Option<u8>,
+    /// The summary is given by seed data.
+    pub primitive: bool,
+}
+
+impl Face {
+    pub(super) fn unknown() -> Self {
+        Face {
+            view: View::Unknown,
+            identity: blake3::hash(b"unknown"),
+            inline_depth: None,
+            primitive: false,
+        }
+    }
+
+    pub(super) fn noop() -> Self {
+        Face {
+            view: View::NoOp,
+            identity: blake3::hash(b"noop"),
+            ..Face::unknown()
+        }
+    }
+
+    pub(super) fn primitive(summary: Arc<Summary>) -> Self {
+        Face {
+            identity: identity(&summary),
+            view: View::Summary(Held {
+                key: None,
+                active: !summary.is_noop(),
+                summary: Mutex::new(Some(summary)),
+            }),
+            primitive: true,
+            ..Face::unknown()
+        }
+    }
+
+    /// Of a function with this result. `summary` may be left to be read when it is asked for.
+    pub(super) fn analysed(
+        result: &StoredResult,
+        key: Option<ResultKey>,
+        summary: Option<Arc<Summary>>,
+    ) -> Self {
+        if result.outcome != Outcome::Analysed {
+            return Face::unknown();
+        }
+        Face {
+            identity: result.identity,
+            view: View::Summary(Held {
+                key,
+                active: result.active,
+                summary: Mutex::new(summary),
+            }),
+            ..Face::unknown()
+        }
+    }
+
+    /// Whether a call moves an object of some machine.
+    pub(super) fn is_active(&self) -> bool {
+        matches!(&self.view, View::Summary(held) if held.active)
+    }
+
+    /// Nothing but the name is known of a call, or that it does nothing.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(self.view, View::NoOp | View::Unknown)
+    }
+
+    pub(super) fn view(&self, results: &dyn Results) -> CalleeView {
+        let held = match &self.view {
+            View::Unknown => return CalleeView::Unknown,
+            View::NoOp => return CalleeView::NoOp,
+            View::Summary(held) => held,
+        };
+        let mut summary = held.summary.lock();
+        if summary.is_none() {
+            *summary = held.key.and_then(|key| results.summary(key)).map(Arc::new);
+        }
+        summary
+            .clone()
+            .map_or(CalleeView::Unknown, CalleeView::Summary)
+    }
+
+    /// Lets go of a summary that no caller will ask for again.
+    fn release(&self) {
+        if let View::Summary(held) = &self.view {
+            held.summary.lock().take();
+        }
+    }
+}
+
+/// Hash of a summary.
+pub(super) fn identity(summary: &Summary) -> blake3::Hash {
+    hash(&[b"summary", &encode(summary)])
+}
+
+/// How many callers of each function may still ask for its summary.
+#[derive(Debug)]
+pub(super) struct Demand(Vec<AtomicU32>);
+
+impl Demand {
+    pub(super) fn new(functions: &[Function]) -> Self {
+        let mut counts = vec![0u32; functions.len()];
+        for callee in functions.iter().flat_map(|function| &function.callees) {
+            if let Some(id) = callee.function {
+                counts[id.index()] += 1;
+            }
+        }
+        Demand(counts.into_iter().map(AtomicU32::new).collect())
+    }
+
+    /// To be called when `function` is done. What a function that may be inlined calls is asked for by
+    /// its callers.
+    pub(super) fn done<'f>(
+        &self,
+        id: FunctionId,
+        function: &Function,
+        face: impl Fn(FunctionId) -> Option<&'f Face>,
+    ) {
+        let own = face(id);
+        if self.0[id.index()].load(Ordering::Acquire) == 0
+            && let Some(face) = own
+        {
+            face.release();
+        }
+        if own.is_none_or(|face| face.inline_depth.is_some()) {
+            return;
+        }
+        for callee in function.callees.iter().filter_map(|callee| callee.function) {
+            if self.0[callee.index()].fetch_sub(1, Ordering::AcqRel) == 1
+                && let Some(face) = face(callee)
+            {
+                face.release();
+            }
+        }
+    }
+}
