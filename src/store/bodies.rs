@@ -60,12 +60,35 @@ struct StoredUnit {
 /// Definitions that this run has read or written.
 #[derive(Debug, Default)]
 struct Known {
+    /// The encodings of those that earlier runs have kept and this one has not asked for: reading all
+    /// in their order costs less than looking up most of them. `None` before any was asked for.
+    kept: Option<FxHashMap<DefinitionKey, sled::IVec>>,
     by_key: FxHashMap<DefinitionKey, Arc<FunctionDef>>,
-    /// By address, which is a definition's own for as long as it is held here.
+    /// Those written, by address, which is a definition's own for as long as it is held here.
     by_address: FxHashMap<usize, (DefinitionKey, Arc<FunctionDef>)>,
 }
 
 impl Known {
+    fn read(&mut self, key: DefinitionKey, kept: &sled::Tree) -> Option<Arc<FunctionDef>> {
+        if let Some(definition) = self.by_key.get(&key) {
+            return Some(Arc::clone(definition));
+        }
+        let bytes = match &mut self.kept {
+            Some(kept) => kept.remove(&key)?,
+            none => {
+                let entries = kept.iter().filter_map(Result::ok);
+                let entries = entries.filter_map(|(key, bytes)| {
+                    let key = <[u8; 16]>::try_from(&*key).ok()?;
+                    Some((DefinitionKey(key), bytes))
+                });
+                none.insert(entries.collect()).remove(&key)?
+            }
+        };
+        let definition = Arc::new(postcard::from_bytes(&bytes).ok()?);
+        self.by_key.insert(key, Arc::clone(&definition));
+        Some(definition)
+    }
+
     fn insert(&mut self, key: DefinitionKey, definition: &Arc<FunctionDef>) {
         let held = (key, Arc::clone(definition));
         self.by_address.insert(Arc::as_ptr(definition).addr(), held);
@@ -208,15 +231,8 @@ impl BodyStore for Bodies {
         let bytes = self.units.get(key.0).ok().flatten()?;
         let stored: StoredUnit = postcard::from_bytes(&bytes).ok()?;
         let mut known = self.known.lock();
-        let functions = stored.functions.iter().map(|key| {
-            if let Some(definition) = known.by_key.get(key) {
-                return Some(Arc::clone(definition));
-            }
-            let bytes = self.definitions.get(key.0).ok().flatten()?;
-            let definition = Arc::new(postcard::from_bytes(&bytes).ok()?);
-            known.insert(*key, &definition);
-            Some(definition)
-        });
+        let functions = stored.functions.iter();
+        let functions = functions.map(|key| known.read(*key, &self.definitions));
         Some(UnitIndex {
             functions: functions.collect::<Option<_>>()?,
             source: stored.source,

@@ -16,7 +16,7 @@ use super::{DATABASE, StoreError, schema};
 use crate::engine::analysis::{Disposition, Record, ResultKey, Results, StoredResult};
 use crate::engine::function::{FunctionResult, Outcome, Statistics};
 use crate::engine::ledger::Reading;
-use crate::engine::program::{FunctionId, Program};
+use crate::engine::program::{Function, FunctionId, Program};
 use crate::report::Finding;
 use crate::summary::Summary;
 
@@ -27,7 +27,7 @@ pub(super) const READING: &str = "reading";
 pub struct Database {
     connection: Mutex<Connection>,
     writer: Writer,
-    /// What the database says of each function already, when the program is that of the last run.
+    /// What the database says of each function already.
     stored: Mutex<Vec<Option<StoredOutcome>>>,
     /// Results of earlier runs that nobody has asked for yet.
     results: Mutex<FxHashMap<ResultKey, ResultRow>>,
@@ -82,34 +82,22 @@ impl Database {
         Ok(())
     }
 
-    /// Makes `program` the one that queries are about. Its functions have no outcome until they are
-    /// done, unless it is the same program as in the last run.
+    /// Makes `program` the one that queries are about. Functions that were not in the last run's have
+    /// no outcome until they are done.
     pub fn store_program(&self, program: &Program) -> Result<(), StoreError> {
-        let bytes = postcard::to_stdvec(program).unwrap_or_default();
-        let fingerprint = blake3::hash(&bytes).to_hex().to_string();
+        let fingerprints: Vec<Fingerprint> = program.functions.iter().map(fingerprint).collect();
         let mut connection = self.connection.lock();
-        let known: Option<String> = connection
-            .query_row("SELECT value FROM meta WHERE key = 'program'", [], |row| {
-                row.get(0)
-            })
-            .optional()?;
-        if known.as_deref() == Some(&fingerprint) {
-            *self.stored.lock() = stored_outcomes(&connection)?;
-            return Ok(());
-        }
-        self.stored.lock().clear();
         let transaction = connection.transaction()?;
         transaction.execute_batch(
-            "DELETE FROM units; DELETE FROM functions; DELETE FROM calls;
-             DELETE FROM losses; DELETE FROM duplicates; DELETE FROM findings;",
+            "DELETE FROM units; DELETE FROM losses; DELETE FROM duplicates; DELETE FROM findings;",
         )?;
-        insert_program(&transaction, program)?;
-        for (key, value) in [
-            ("program", &fingerprint),
-            (READING, &json(&Reading::new(program))),
-        ] {
-            transaction.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", [key, value])?;
-        }
+        insert_reading(&transaction, program)?;
+        update_functions(&transaction, program, &fingerprints)?;
+        *self.stored.lock() = stored_outcomes(&transaction)?;
+        transaction.execute(
+            "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
+            [READING, &json(&Reading::new(program))],
+        )?;
         transaction.commit()?;
         Ok(())
     }
@@ -343,22 +331,51 @@ fn stored_outcomes(connection: &Connection) -> Result<Vec<Option<StoredOutcome>>
         .collect()
 }
 
-fn insert_program(connection: &Connection, program: &Program) -> Result<(), rusqlite::Error> {
-    let mut insert = connection.prepare("INSERT INTO units VALUES (?1, ?2, ?3, ?4)")?;
-    for unit in &program.units {
-        insert.execute(params![
-            unit.source,
-            unit.declarations.cast_signed(),
-            unit.function_definitions.cast_signed(),
-            unit.bytes.cast_signed()
-        ])?;
+/// Tells whether a function's rows are the same.
+type Fingerprint = [u8; 16];
+
+fn fingerprint(function: &Function) -> Fingerprint {
+    let bytes = postcard::to_stdvec(function).unwrap_or_default();
+    xxhash_rust::xxh3::xxh3_128(&bytes).to_le_bytes()
+}
+
+/// Makes `functions` and `calls` those of the program. Most functions are what they were in the last
+/// run, and their rows stay.
+fn update_functions(
+    connection: &Connection,
+    program: &Program,
+    fingerprints: &[Fingerprint],
+) -> Result<(), rusqlite::Error> {
+    let stored: Option<Vec<u8>> = connection
+        .query_row("SELECT functions FROM fingerprints", [], |row| row.get(0))
+        .optional()?;
+    let stored = stored.unwrap_or_default();
+    let stored: Vec<&[u8]> = stored.chunks_exact(size_of::<Fingerprint>()).collect();
+    let changed =
+        |id: &FunctionId| stored.get(id.index()).copied() != Some(&fingerprints[id.index()][..]);
+    let mut changed: Vec<FunctionId> = program.ids().filter(changed).collect();
+    if changed.is_empty() && stored.len() == fingerprints.len() {
+        return Ok(());
+    }
+    if changed.len() > program.functions.len() / 2 {
+        connection.execute_batch("DELETE FROM functions; DELETE FROM calls;")?;
+        changed = program.ids().collect();
+    } else {
+        let mut delete = connection.prepare("DELETE FROM functions WHERE id = ?1")?;
+        let mut delete_calls = connection.prepare("DELETE FROM calls WHERE caller = ?1")?;
+        let gone = fingerprints.len() as u32..stored.len() as u32;
+        for id in changed.iter().map(|id| id.0).chain(gone) {
+            delete.execute([id])?;
+            delete_calls.execute([id])?;
+        }
     }
     let mut insert = connection.prepare(
         "INSERT INTO functions (id, name, scope, file, line, own, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
     let mut insert_call = connection.prepare("INSERT INTO calls VALUES (?1, ?2, ?3, ?4)")?;
-    for (id, function) in program.ids().zip(&program.functions) {
+    for id in changed {
+        let function = program.function(id);
         insert.execute(params![
             id.0,
             function.name.name,
@@ -376,6 +393,25 @@ fn insert_program(connection: &Connection, program: &Program) -> Result<(), rusq
                 callee.function.map(|id| id.0)
             ])?;
         }
+    }
+    connection.execute("DELETE FROM fingerprints", [])?;
+    connection.execute(
+        "INSERT INTO fingerprints VALUES (?1)",
+        [fingerprints.concat()],
+    )?;
+    Ok(())
+}
+
+/// What was read, and what was not.
+fn insert_reading(connection: &Connection, program: &Program) -> Result<(), rusqlite::Error> {
+    let mut insert = connection.prepare("INSERT INTO units VALUES (?1, ?2, ?3, ?4)")?;
+    for unit in &program.units {
+        insert.execute(params![
+            unit.source,
+            unit.declarations.cast_signed(),
+            unit.function_definitions.cast_signed(),
+            unit.bytes.cast_signed()
+        ])?;
     }
     let mut insert = connection.prepare("INSERT INTO losses VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for loss in program.failed.iter().chain(&program.losses) {
@@ -418,7 +454,7 @@ fn json<T: Serialize>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::program::{CalleeRef, Function, Unit};
+    use crate::engine::program::{CalleeRef, Unit};
     use crate::frontend::BodyKey;
     use crate::ir::SymbolName;
     use crate::store::query::Reader;
@@ -580,5 +616,73 @@ mod tests {
         let reader = Reader::open(folder.path()).unwrap();
         assert!(reader.functions("root").unwrap().is_empty());
         assert!(database.get(key).is_some());
+    }
+
+    #[test]
+    fn what_is_stored_of_an_edited_program_is_what_is_stored_of_it_from_scratch() {
+        let call = |n: &str, function| CalleeRef {
+            name: name(n),
+            function,
+            called: true,
+            taken: false,
+        };
+        let wide = |count: u32| {
+            let mut program = program();
+            for line in 10..10 + count {
+                let mut function = program.functions[0].clone();
+                function.name = name(&format!("f{line}"));
+                function.line = line;
+                program.functions.push(function);
+            }
+            program
+        };
+        let mut edited = wide(8);
+        edited.functions[4].callees = vec![call("root", Some(FunctionId(1))), call("gets", None)];
+        edited.functions[5].line = 99;
+        let rows = |folder: &Path| {
+            let reader = Reader::open(folder).unwrap();
+            let table = |query| reader.sql(query).unwrap();
+            let functions = "SELECT id, name, file, line, hex(body) FROM functions ORDER BY id";
+            let calls = "SELECT * FROM calls ORDER BY caller, name";
+            (table(functions), table(calls), table("SELECT * FROM units"))
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(folder.path()).unwrap();
+        database.store_program(&wide(10)).unwrap();
+        let done = record(Disposition::NoOp, None);
+        for id in wide(10).ids() {
+            database.finished(id, &done);
+        }
+        database.commit().unwrap();
+        for next in [&edited, &wide(9), &program(), &edited] {
+            database.store_program(next).unwrap();
+            let scratch = tempfile::tempdir().unwrap();
+            let other = Database::open(scratch.path()).unwrap();
+            other.store_program(next).unwrap();
+            assert_eq!(rows(folder.path()), rows(scratch.path()));
+        }
+        let reader = Reader::open(folder.path()).unwrap();
+        assert_eq!(
+            reader.functions("leaf").unwrap()[0].outcome.as_deref(),
+            None
+        );
+    }
+
+    #[test]
+    fn functions_that_are_what_they_were_keep_their_outcome() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = Database::open(folder.path()).unwrap();
+        database.store_program(&program()).unwrap();
+        for id in program().ids() {
+            database.finished(id, &record(Disposition::NoOp, None));
+        }
+        database.commit().unwrap();
+        let mut edited = program();
+        edited.functions[1].line = 6;
+        database.store_program(&edited).unwrap();
+        let reader = Reader::open(folder.path()).unwrap();
+        let outcome = |name: &str| reader.functions(name).unwrap()[0].outcome.clone();
+        assert_eq!(outcome("leaf").as_deref(), Some("no-op"));
+        assert_eq!(outcome("root"), None);
     }
 }

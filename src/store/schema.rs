@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{DATABASE, StoreError};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 7;
+pub const VERSION: i64 = 8;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `duplicates` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -33,6 +33,9 @@ const TABLES: &str = "
     CREATE TABLE units (
         source TEXT NOT NULL, declarations INTEGER NOT NULL,
         function_definitions INTEGER NOT NULL, bytes INTEGER NOT NULL
+    );
+    CREATE TABLE fingerprints (
+        functions BLOB NOT NULL     -- for each function, 16 bytes that tell whether its rows are the same
     );
     CREATE TABLE functions (
         id INTEGER PRIMARY KEY,
