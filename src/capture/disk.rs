@@ -77,10 +77,11 @@ impl Disk {
         }
     }
 
-    /// `None` if it cannot be read.
+    /// `None` if it is no file that can be read.
     pub(super) fn file(&self, path: &Path) -> Option<Arc<File>> {
         self.files.get(path.to_owned(), || {
-            let text = std::fs::read(path).ok()?;
+            // A pipe has no content to come back to.
+            let text = path.is_file().then(|| std::fs::read(path))?.ok()?;
             let asks = Asks::of(&text);
             Some(Arc::new(File {
                 hash: content_hash(&text),

@@ -57,13 +57,18 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
     units
         .problems
         .extend(preprocessor.check(&capture.commands)?);
-    let commands = capture.commands.par_iter();
-    let keys: Vec<Option<CommandKey>> = commands.map(|c| preprocessor.key(c)).collect();
-    let known: Vec<CommandKey> = keys.iter().copied().flatten().collect();
+    let load = || {
+        let commands = capture.commands.iter();
+        let keys: Vec<Option<CommandKey>> = commands.map(|c| preprocessor.key(c)).collect();
+        let known: Vec<CommandKey> = keys.iter().copied().flatten().collect();
+        let manifests = Manifests::load(&capture.tree, context.archive, &known);
+        (keys, manifests)
+    };
+    let ((keys, manifests), ()) = rayon::join(load, || context.store.prepare());
     let reader = Reader {
         context,
         preprocessor: &preprocessor,
-        manifests: Manifests::load(&capture.tree, context.archive, &known),
+        manifests,
         tree: &capture.tree,
         front_end: FrontEnd::new(),
     };

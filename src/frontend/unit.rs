@@ -27,6 +27,8 @@ pub struct UnitKey(pub [u8; 32]);
 /// Where lowered bodies, and whole units, are kept.
 pub trait BodyStore: Sync {
     fn put(&self, key: &BodyKey, body: &Body);
+    /// To be called before the first unit is asked for.
+    fn prepare(&self) {}
     /// The index of a unit whose text was seen before; its bodies are in the store.
     fn unit(&self, _key: &UnitKey) -> Option<UnitIndex> {
         None

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
@@ -40,6 +41,8 @@ pub struct Bodies {
     decoded: Cache<BodyKey, Arc<Body>>,
     /// Units that this run has asked for.
     used: Mutex<FxHashSet<UnitKey>>,
+    /// This run has put a body.
+    written: AtomicBool,
 }
 
 /// Hash of a definition's encoding.
@@ -61,32 +64,32 @@ struct StoredUnit {
 #[derive(Debug, Default)]
 struct Known {
     /// The encodings of those that earlier runs have kept and this one has not asked for: reading all
-    /// in their order costs less than looking up most of them. `None` before any was asked for.
-    kept: Option<FxHashMap<DefinitionKey, sled::IVec>>,
+    /// in their order costs less than looking up most of them.
+    kept: FxHashMap<DefinitionKey, sled::IVec>,
     by_key: FxHashMap<DefinitionKey, Arc<FunctionDef>>,
     /// Those written, by address, which is a definition's own for as long as it is held here.
     by_address: FxHashMap<usize, (DefinitionKey, Arc<FunctionDef>)>,
 }
 
+/// A definition, or its encoding.
+enum Found {
+    Decoded(Arc<FunctionDef>),
+    Encoded(sled::IVec),
+}
+
 impl Known {
-    fn read(&mut self, key: DefinitionKey, kept: &sled::Tree) -> Option<Arc<FunctionDef>> {
-        if let Some(definition) = self.by_key.get(&key) {
-            return Some(Arc::clone(definition));
+    fn find(&self, key: &DefinitionKey) -> Option<Found> {
+        if let Some(definition) = self.by_key.get(key) {
+            return Some(Found::Decoded(Arc::clone(definition)));
         }
-        let bytes = match &mut self.kept {
-            Some(kept) => kept.remove(&key)?,
-            none => {
-                let entries = kept.iter().filter_map(Result::ok);
-                let entries = entries.filter_map(|(key, bytes)| {
-                    let key = <[u8; 16]>::try_from(&*key).ok()?;
-                    Some((DefinitionKey(key), bytes))
-                });
-                none.insert(entries.collect()).remove(&key)?
-            }
-        };
-        let definition = Arc::new(postcard::from_bytes(&bytes).ok()?);
-        self.by_key.insert(key, Arc::clone(&definition));
-        Some(definition)
+        self.kept.get(key).cloned().map(Found::Encoded)
+    }
+
+    /// The definition under a key: this one, if no other thread was faster.
+    fn add(&mut self, key: DefinitionKey, definition: FunctionDef) -> Arc<FunctionDef> {
+        self.kept.remove(&key);
+        let held = self.by_key.entry(key);
+        Arc::clone(held.or_insert_with(|| Arc::new(definition)))
     }
 
     fn insert(&mut self, key: DefinitionKey, definition: &Arc<FunctionDef>) {
@@ -134,6 +137,7 @@ impl Bodies {
             error: Mutex::default(),
             decoded: Cache::new(DECODED),
             used: Mutex::default(),
+            written: AtomicBool::new(false),
         })
     }
 
@@ -155,7 +159,8 @@ impl Bodies {
     /// in use.
     pub fn forget_old(&self, used: impl Iterator<Item = BodyKey>) -> Result<(), sled::Error> {
         let used: FxHashSet<BodyKey> = used.collect();
-        if self.bodies.len() < KEPT + 4 * used.len() {
+        // Counting them all takes time, too.
+        if !self.written.load(Ordering::Relaxed) || self.bodies.len() < KEPT + 4 * used.len() {
             return Ok(());
         }
         // An index must not outlive the bodies that it names.
@@ -222,7 +227,18 @@ fn remove_keys<const N: usize>(
 }
 
 impl BodyStore for Bodies {
+    fn prepare(&self) {
+        let entries = self.definitions.iter().filter_map(Result::ok);
+        let entries = entries.filter_map(|(key, bytes)| {
+            let key = <[u8; 16]>::try_from(&*key).ok()?;
+            Some((DefinitionKey(key), bytes))
+        });
+        let kept: FxHashMap<DefinitionKey, sled::IVec> = entries.collect();
+        self.known.lock().kept = kept;
+    }
+
     fn put(&self, key: &BodyKey, body: &Body) {
+        self.written.store(true, Ordering::Relaxed);
         self.insert(&self.bodies, &key.0, body);
     }
 
@@ -230,9 +246,20 @@ impl BodyStore for Bodies {
         self.used.lock().insert(*key);
         let bytes = self.units.get(key.0).ok().flatten()?;
         let stored: StoredUnit = postcard::from_bytes(&bytes).ok()?;
-        let mut known = self.known.lock();
-        let functions = stored.functions.iter();
-        let functions = functions.map(|key| known.read(*key, &self.definitions));
+        let keys = stored.functions.iter();
+        let found: Vec<Found> = {
+            let known = self.known.lock();
+            keys.clone()
+                .map(|key| known.find(key))
+                .collect::<Option<_>>()?
+        };
+        let functions = keys.zip(found).map(|(key, found)| match found {
+            Found::Decoded(definition) => Some(definition),
+            Found::Encoded(bytes) => {
+                let definition = postcard::from_bytes(&bytes).ok()?;
+                Some(self.known.lock().add(*key, definition))
+            }
+        });
         Some(UnitIndex {
             functions: functions.collect::<Option<_>>()?,
             source: stored.source,
