@@ -13,13 +13,9 @@ use crate::property::StateId;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site, UnknownCall};
-use crate::symbolic::memory::Origin;
 use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status};
-use crate::symbolic::term::{Node, Term};
-
-/// Pointers gone through to an object, at most.
-const MAX_WAY: usize = 16;
+use crate::symbolic::term::Term;
 
 /// For each object the paths on which an operation that moved it elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
@@ -165,7 +161,7 @@ pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usiz
 /// what that function returned decides whether it is given back.
 pub fn taken_by_unknown(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
     let initial = Status::At(initial);
-    let way = way_to(exec, object.loc.region);
+    let way = exec.way_to(object.loc.region);
     let calls = exec.log.unknown_calls.clone();
     let mut paths = Vec::new();
     for index in 0..exec.log.ops.len() {
@@ -194,6 +190,17 @@ pub fn taken_by_unknown(exec: &mut Executor<'_>, object: Object, initial: StateI
     union(exec, paths)
 }
 
+/// The paths on which something that leads to the object is handed to a function that is called through a
+/// pointer: an operation that may do the rest, as a method that tears an object down.
+pub fn given_away(exec: &mut Executor<'_>, object: Object) -> Guard {
+    let way = exec.way_to(object.loc.region);
+    let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
+    let calls = exec.log.unknown_calls.iter();
+    let calls = calls.filter(|call| call.indirect && call.reached.iter().any(leads_there));
+    let paths = calls.map(|call| call.guard).collect();
+    union(exec, paths)
+}
+
 /// Whether a call's result is among what decides whether paths are taken.
 fn decides(exec: &Executor<'_>, call: &UnknownCall, paths: Guard) -> bool {
     let Some(result) = call.result else {
@@ -203,27 +210,6 @@ fn decides(exec: &Executor<'_>, call: &UnknownCall, paths: Guard) -> bool {
     let conditions = formula.guards.support(paths).iter();
     let mut terms = conditions.map(|&cond| formula.cond_term(cond));
     terms.any(|term| formula.mentions(term, result))
-}
-
-/// The regions that are gone through to reach one, that one first, each with the pointer that was read to get there.
-fn way_to(exec: &Executor<'_>, region: RegionId) -> Vec<(RegionId, Option<Term>)> {
-    let mut way = Vec::new();
-    let mut next = Some(region);
-    while let Some(region) = next.take()
-        && way.len() < MAX_WAY
-    {
-        let base = match exec.regions.kind(region) {
-            RegionKind::Environment { base } => Some(*base),
-            _ => None,
-        };
-        way.push((region, base));
-        if let Some(Node::Var(var)) = base.map(|base| exec.formula.terms.node(base))
-            && let Origin::Initial { loc, .. } = exec.origins.of(*var)
-        {
-            next = Some(loc.region);
-        }
-    }
-    way
 }
 
 /// The exits on which each object is held that the function has moved; or would be, had it been free on entry.

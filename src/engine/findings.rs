@@ -26,8 +26,11 @@ use crate::summary::infer::{Exit, Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::region::SymbolicOffset;
+use crate::symbolic::region::{RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
+
+/// Pointers that a caller follows to a lock that it has taken before a call, and one.
+const MAX_STEPS_AT_HAND: usize = 3;
 
 /// Collects the findings of one function.
 pub struct Findings<'a> {
@@ -165,7 +168,9 @@ impl<'a> Findings<'a> {
                 continue;
             }
             // A caller cannot have had its hands on what only this function finds.
-            let at_hand = name.is_some_and(|name| !name.root.is_received());
+            let at_hand = name.is_some_and(|name| {
+                !name.root.is_received() && name.path.len() <= MAX_STEPS_AT_HAND
+            });
             let Some((ambiguity, kept, given_back)) =
                 ambiguity(exec, exit, object, at_hand, (&elsewhere, &held), queries)
             else {
@@ -326,18 +331,31 @@ fn ambiguity(
             moved = exec.formula.guards.or(moved, event.guard);
         }
     }
+    let initial = Status::At(machine.initial);
+    let gives_back = exec.log.ops.iter().any(|event| {
+        event.object == exits.object && event.from != initial && event.to == Some(initial)
+    });
+    let region = exec.regions.kind(exits.object.loc.region);
+    let global = matches!(region, RegionKind::Symbol(_));
     let another = elsewhere.than(exits.object);
     let given_back = doubt::given_back_as_another(exec, exits.object, machine.initial);
     let taken = doubt::taken_as_another(exec, exits.object, machine.initial);
     let by_unknown = doubt::taken_by_unknown(exec, exits.object, machine.initial);
     let taken = exec.formula.guards.or(taken, by_unknown);
     let with_another = doubt::left_with_another(exec, exit.state, exits.object);
+    let given_away = doubt::given_away(exec, exits.object);
     let mut outputs = predicates::outputs(exec, exit);
     outputs.push(predicates::received(exec, exit, exits.object));
     for entry in entries {
         // What is done to interrupts that are off already, or to a semaphore, is the caller's business.
         let one_half = machine.counts || machine.saved.is_some();
-        if entry != machine.initial && (one_half || !at_hand) {
+        let is_held = entry != machine.initial;
+        let taken_inside = || exec.log.takes_what_is_held(exits.object, entry, machine);
+        if is_held && (one_half || !at_hand || taken_inside()) {
+            continue;
+        }
+        // One that takes a global object, and leaves it to others to give it back, is judged by what they do.
+        if !is_held && global && !gives_back {
             continue;
         }
         for kept in machine.state_ids() {
@@ -357,6 +375,10 @@ fn ambiguity(
             let instead = doubt::another_is_held(exec, held, exits.object, away);
             let back = exits.paths(entry, entry);
             let back = exec.formula.guards.and_not(back, instead);
+            let back = match is_held {
+                true => exec.formula.guards.and_not(back, given_away),
+                false => back,
+            };
             let undone = exec.formula.guards.and(back, moved);
             let untouched = exec.formula.guards.and_not(back, moved);
             let untouched = exec.formula.guards.and_not(untouched, another);

@@ -149,6 +149,18 @@ impl Machine {
         })
     }
 
+    /// Whether an operation that takes a free object leads from one of these states to the other: one more
+    /// reader.
+    pub fn takes_again(&self, from: StateId, to: StateId) -> bool {
+        let target =
+            |targets: &[Target], state: StateId| targets.get(usize::from(state.0)).cloned();
+        self.operations.values().any(|targets| {
+            let taken = target(targets, self.initial);
+            let takes = matches!(taken, Some(Target::State(taken)) if taken != self.initial);
+            takes && from != to && target(targets, from) == Some(Target::State(to))
+        })
+    }
+
     /// The state's name; empty for an id of another machine.
     pub fn state_name(&self, state: StateId) -> &str {
         self.states

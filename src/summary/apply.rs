@@ -187,6 +187,7 @@ fn sleep(
         }
         exec.log.sleeps.push(SleepEvent {
             guard,
+            condition: here,
             held,
             released,
             order: exec.log.ops.len(),
@@ -298,7 +299,8 @@ fn assume_made_by_callee(
     }
 }
 
-/// Notes the paths that take a row of which it is not known whether it can be taken.
+/// Notes the paths that take a row of which it is not known whether it can be taken; or on which a callee
+/// that gives back what the function holds says afterwards that it could not.
 fn doubt(
     exec: &mut Executor<'_>,
     state: &State,
@@ -314,6 +316,22 @@ fn doubt(
         let here = guards.and(here, state.guard);
         let here = guards.and(here, enabled.doubt);
         exec.doubted = guards.or(exec.doubted, here);
+    }
+    let initial = exec.machines[usize::from(object.machine.0)].initial;
+    for Enabled { row, guard, .. } in rows {
+        let gives_back = |other: &Enabled<'_>| {
+            other.row.from == row.from && other.row.to == Target::State(initial)
+        };
+        let told = row.outcond.iter().any(Option::is_some);
+        let keeps = row.from != initial && row.to == Target::State(row.from);
+        if keeps && told && rows.iter().any(gives_back) {
+            let guards = &mut exec.formula.guards;
+            let here = guards.and(place, *guard);
+            let here = guards.and(here, before.guard_of(Status::At(row.from)));
+            let here = guards.and(here, before.touched);
+            let here = guards.and(here, state.guard);
+            exec.doubted = guards.or(exec.doubted, here);
+        }
     }
 }
 
@@ -497,9 +515,16 @@ fn transition(
                 }
             }
         }
-        for enabled in moves {
+        // What the function itself has moved is given back if the callee can tell neither way.
+        let ours = exec.formula.guards.and(here, before.touched);
+        let initial = Target::State(exec.machines[usize::from(object.machine.0)].initial);
+        let back = moves.iter().filter(|enabled| enabled.row.to == initial);
+        let in_order = back.map(|enabled| (enabled, ours));
+        let in_order = in_order.chain(moves.iter().map(|enabled| (enabled, Guard::TRUE)));
+        for (enabled, within) in in_order {
             let row = enabled.row;
             let guard = exec.formula.guards.and(left, enabled.guard);
+            let guard = exec.formula.guards.and(guard, within);
             if guard == Guard::FALSE {
                 continue;
             }

@@ -306,6 +306,7 @@ fn rows(
     chosen: &[Predicate],
     queries: &mut dyn Feasible,
 ) -> Vec<Guard> {
+    let machine = exec.machines[usize::from(exits.object.machine.0)];
     let mut made: Vec<(Row, Guard)> = Vec::new();
     // Columns of the summary's predicate lists for the chosen predicates.
     let mut columns = Vec::new();
@@ -345,7 +346,9 @@ fn rows(
             let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
             let guard_taken = exec.undoubted(guard);
             let model = queries.model(exec, guard_taken);
-            let doubtful = model.is_none();
+            let given_up = *from != machine.initial && *to == Target::State(machine.initial);
+            let doubtful = model.is_none()
+                || given_up && exec.log.takes_what_is_held(exits.object, *from, machine);
             let trace = match model {
                 Some(model) => witness::inside(exec, &model, exits.object),
                 None => Vec::new(),

@@ -23,11 +23,14 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
     let mut ways: Vec<(Vec<Literal>, usize)> = Vec::new();
     for index in 0..exec.log.sleeps.len() {
         let event = &exec.log.sleeps[index];
-        let (mut guard, released) = (event.guard, event.released);
+        let (mut guard, released, condition) = (event.guard, event.released, event.condition);
         let held: Vec<Guard> = event.held.iter().map(|(_, _, held)| *held).collect();
         // What is wrong in this function is reported in it, and not again above.
         for not in held.into_iter().chain([released, exec.doubted]) {
             guard = exec.formula.guards.and_not(guard, not);
+        }
+        if !callers_know(exec, &mut converter, condition) {
+            continue;
         }
         let mut conditions = conditions(exec, &mut converter, guard);
         if ways.len() >= MAX_WAYS {
@@ -61,6 +64,20 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
     for sleep in &mut summary.sleeps {
         sleep.incond.resize(summary.inputs.len(), None);
     }
+}
+
+/// Whether callers can tell if a callee's condition for sleeping holds: where it hangs on something in
+/// between, someone else may know that it does not.
+fn callers_know(exec: &mut Executor<'_>, converter: &mut Converter, condition: Guard) -> bool {
+    let mut known = Guard::TRUE;
+    for (cond, holds) in exec.formula.guards.implied_literals(condition) {
+        let term = exec.formula.cond_term(cond);
+        if converter.expr(exec, term).is_some() {
+            let literal = exec.formula.guards.literal(cond, holds);
+            known = exec.formula.guards.and(known, literal);
+        }
+    }
+    known == condition
 }
 
 /// The conditions over entry values that hold on all of these paths.

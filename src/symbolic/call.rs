@@ -18,8 +18,6 @@ use crate::summary::apply::{self, CallSite};
 
 /// Inlined calls within inlined calls.
 const MAX_INLINE_DEPTH: usize = 4;
-/// A local object larger than this that a callee may write is not made unknown as a whole.
-const MAX_ESCAPED_SIZE: u64 = 4096;
 
 impl Executor<'_> {
     pub(super) fn call(&mut self, frame: &Frame<'_>, state: &mut State, call: &Call, pos: Pos) {
@@ -99,10 +97,10 @@ impl Executor<'_> {
                         result
                     }
                     CalleeView::NoOp => self.unknown_call(frame, state, call, &args),
-                    CalleeView::Unknown => self.logged_call(frame, state, call, &args),
+                    CalleeView::Unknown => self.logged_call(frame, state, call, &args, false),
                 }
             }
-            None => self.logged_call(frame, state, call, &args),
+            None => self.logged_call(frame, state, call, &args, true),
         };
         if noreturn {
             state.guard = Guard::FALSE;
@@ -164,14 +162,6 @@ impl Executor<'_> {
         self.unknown_result(frame, state, call)
     }
 
-    fn escape_all(&mut self, frame: &Frame<'_>, state: &mut State, args: &[ArgValue]) {
-        for arg in args {
-            if let ArgValue::Scalar(address) = arg {
-                self.escape(frame, state, *address);
-            }
-        }
-    }
-
     /// A call of a function that may do anything to what it gets hold of: nothing is assumed of it, but
     /// no finding should rest on that.
     fn logged_call(
@@ -180,6 +170,7 @@ impl Executor<'_> {
         state: &mut State,
         call: &Call,
         args: &[ArgValue],
+        indirect: bool,
     ) -> Option<Term> {
         let terms = self.formula.terms.len();
         let result = self.unknown_call(frame, state, call, args);
@@ -194,32 +185,12 @@ impl Executor<'_> {
         }
         self.log.unknown_calls.push(UnknownCall {
             guard: state.guard,
+            indirect,
             reached,
             result,
             terms,
         });
         result
-    }
-
-    fn escape(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {
-        if self.formula.terms.width(address) != crate::ir::POINTER_BITS {
-            return;
-        }
-        for &(_, loc) in self.locations(address).iter() {
-            if let RegionKind::Local {
-                frame: owner,
-                local,
-            } = *self.regions.kind(loc.region)
-                && owner == frame.id
-                && let Some(local) = frame.body.locals.get(local.index())
-                && let Ok(offset) = u64::try_from(loc.offset)
-                && offset < local.size
-                && local.size - offset <= MAX_ESCAPED_SIZE
-            {
-                let size = local.size - offset;
-                state.memory.havoc(&mut self.heap(), loc, size);
-            }
-        }
     }
 
     fn unknown_result(

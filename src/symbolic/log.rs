@@ -9,7 +9,7 @@ use super::region::RegionId;
 use super::state::{Object, Status};
 use super::term::Term;
 use crate::ir::SymbolName;
-use crate::property::States;
+use crate::property::{Machine, StateId, States};
 use crate::report::TraceStep;
 
 /// A place in the source within a function.
@@ -69,6 +69,8 @@ pub struct OpEvent {
 pub struct SleepEvent {
     /// The paths on which it may.
     pub guard: Guard,
+    /// What the callee makes it depend on.
+    pub condition: Guard,
     /// The atomic objects in another state than their initial one, which the function itself has put them
     /// into, and the paths on which they are.
     pub held: Vec<(Object, Status, Guard)>,
@@ -136,12 +138,30 @@ pub struct ReturnEvent {
 #[derive(Clone, Debug)]
 pub struct UnknownCall {
     pub guard: Guard,
+    /// Through a pointer.
+    pub indirect: bool,
     /// What its arguments point to.
     pub reached: Vec<RegionId>,
     /// The unknown that is its result.
     pub result: Option<Term>,
     /// Terms made before it.
     pub terms: usize,
+}
+
+impl Log {
+    /// Whether an object is taken somewhere that was held on entry already: no caller means that, so what
+    /// the function does with it otherwise tells nothing of its callers.
+    pub fn takes_what_is_held(&self, object: Object, entry: StateId, machine: &Machine) -> bool {
+        self.ops.iter().any(|event| {
+            let takes = match (event.to, &event.rule) {
+                (Some(Status::At(to)), _) => machine.takes_again(entry, to),
+                (_, Some(rule)) => machine.is_about_taking(rule),
+                _ => false,
+            };
+            let as_found = event.from == Status::At(entry) && event.guard != event.touched;
+            event.object == object && as_found && takes
+        })
+    }
 }
 
 #[derive(Debug, Default)]

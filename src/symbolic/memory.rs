@@ -17,6 +17,7 @@ use super::guard::Guard;
 use super::region::{Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::Object;
 use super::term::{Term, Terms, Var};
+use crate::ir::POINTER_BITS;
 use crate::property::StateId;
 
 /// Where an unknown value comes from.
@@ -346,6 +347,26 @@ impl Memory {
         );
         let region = heap.regions.region(RegionKind::Environment { base });
         self.put(loc, size, Content::Unknown(region));
+    }
+
+    /// The whole pointers among the values written to these bytes.
+    pub fn pointers(&self, terms: &Terms, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
+        let stop = Loc {
+            offset: end(loc, size),
+            ..loc
+        };
+        let written = self.cells.range(loc..stop);
+        let whole = written.filter_map(|(&at, cell)| match cell.content {
+            Content::Scalar(value)
+                if cell.skipped == 0
+                    && cell.size * 8 == u64::from(POINTER_BITS)
+                    && terms.width(value) == POINTER_BITS =>
+            {
+                Some((at, value))
+            }
+            _ => None,
+        });
+        whole.collect()
     }
 
     /// Moves `size` bytes within this memory.

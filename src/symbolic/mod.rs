@@ -8,6 +8,7 @@ pub mod alias;
 pub mod call;
 mod choice;
 pub mod class;
+mod escape;
 pub mod eval;
 pub mod exec;
 pub mod formula;

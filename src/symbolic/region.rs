@@ -10,6 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use super::term::{Node, Op, Term, Terms};
+use super::validity;
 use crate::ir::{LocalId, POINTER_BITS, SymbolName};
 
 /// A region, an index into [`Regions`].
@@ -118,6 +119,10 @@ impl Regions {
         id
     }
 
+    pub fn is_pointer(&self, term: Term) -> bool {
+        self.pointers.contains(&term)
+    }
+
     /// Remembers that `term` was read or returned as a pointer.
     pub fn mark_pointer(&mut self, term: Term) {
         self.pointers.insert(term);
@@ -180,7 +185,7 @@ impl Regions {
     }
 
     fn locate_constant(&mut self, value: u64) -> Option<Loc> {
-        if value < 4096 {
+        if validity::nowhere(value) {
             return None;
         }
         if let Some((region, offset)) = self.slot_of(value) {

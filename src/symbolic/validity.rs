@@ -20,6 +20,12 @@ const FIRST_POINTER: u128 = 4096;
 /// `&p->member == 0` is `p == -offset`: such addresses hold no record either.
 const MAX_MEMBER_OFFSET: u128 = 1 << 20;
 
+/// Whether no object has this address: none lies in the first page or where error numbers do, even seen from
+/// a member of it.
+pub fn nowhere(address: u64) -> bool {
+    !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&u128::from(address))
+}
+
 impl Executor<'_> {
     /// The guard under which the object that a location names exists: its pointer is not null, and the
     /// call that it came from was made.
@@ -112,9 +118,6 @@ impl Executor<'_> {
     /// What a guard's conditions come to where the pointers that every path to the state went through are
     /// valid.
     fn valid_pointers(&self, state: &State, guard: Guard) -> Vec<(Cond, bool)> {
-        if state.nonnull.is_empty() {
-            return Vec::new();
-        }
         // A valid pointer, or the address of a member or element of what it points to.
         let valid = |address: &Term| {
             let is_base = |term: &Term| state.nonnull.contains(term);
@@ -125,12 +128,16 @@ impl Executor<'_> {
                         if terms.iter().any(|(coefficient, term)| *coefficient == 1 && is_base(term))
                 )
         };
-        // No object lies in the first page or where error numbers do, even seen from a member of it.
         let nowhere = |term: Term| {
-            self.formula.terms.as_const(term).is_some_and(|value| {
-                !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&value)
-            })
+            let value = self.formula.terms.as_const(term);
+            value.is_some_and(|value| nowhere(value as u64))
         };
+        // `container_of(p, …) == 0` is `p == offset`. (Smaller numbers mark the ends of lists and the like.)
+        let offset = |term: Term| {
+            let value = self.formula.terms.as_const(term);
+            value.is_some_and(|value| (24..MAX_MEMBER_OFFSET).contains(&value) && value % 8 == 0)
+        };
+        let pointer = |term: Term| self.regions.is_pointer(term);
         let constant = |term: Term| self.formula.terms.as_const(term);
         self.formula
             .guards
@@ -146,6 +153,8 @@ impl Executor<'_> {
                 let value = match op {
                     Op::Eq if nowhere(left) && valid(&right) => false,
                     Op::Eq if nowhere(right) && valid(&left) => false,
+                    Op::Eq if offset(left) && pointer(right) => false,
+                    Op::Eq if offset(right) && pointer(left) => false,
                     Op::Ult | Op::Ule if valid(&right) && constant(left)? >= LAST_POINTER => false,
                     Op::Ult | Op::Ule if valid(&left) && constant(right)? > LAST_POINTER => true,
                     _ => return None,

@@ -1,0 +1,99 @@
+//! What a callee of which nothing is known does to the caller's own variables.
+//!
+//! In: the arguments of a call. Out: the locals that they point to, made unknown: they are out-parameters
+//! (DESIGN §5). But not all of them: a pointer in a record through which the function has come to what it
+//! holds stays. An iterator or a cursor is moved while a lock is held, not the table that it walks.
+
+use super::exec::{ArgValue, Executor, Frame};
+use super::memory::Origin;
+use super::region::{Loc, RegionId, RegionKind};
+use super::state::{State, Status};
+use super::term::{Node, Term};
+use crate::ir::POINTER_BITS;
+
+/// A local object larger than this that a callee may write is not made unknown as a whole.
+const MAX_ESCAPED_SIZE: u64 = 4096;
+/// Pointers gone through to an object, at most.
+const MAX_WAY: usize = 16;
+
+impl Executor<'_> {
+    pub(super) fn escape_all(&mut self, frame: &Frame<'_>, state: &mut State, args: &[ArgValue]) {
+        for arg in args {
+            if let ArgValue::Scalar(address) = arg {
+                self.escape(frame, state, *address);
+            }
+        }
+    }
+
+    fn escape(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {
+        if self.formula.terms.width(address) != POINTER_BITS {
+            return;
+        }
+        for &(_, loc) in self.locations(address).iter() {
+            if let RegionKind::Local {
+                frame: owner,
+                local,
+            } = *self.regions.kind(loc.region)
+                && owner == frame.id
+                && let Some(local) = frame.body.locals.get(local.index())
+                && let Ok(offset) = u64::try_from(loc.offset)
+                && offset < local.size
+                && local.size - offset <= MAX_ESCAPED_SIZE
+            {
+                let size = local.size - offset;
+                let kept = match local.ty {
+                    None => self.ways_to_held(state, loc, size),
+                    Some(_) => Vec::new(),
+                };
+                state.memory.havoc(&mut self.heap(), loc, size);
+                for (loc, pointer) in kept {
+                    state.memory.write(&self.formula.terms, loc, pointer);
+                }
+            }
+        }
+    }
+
+    /// The pointers within these bytes through which the function has reached objects that it holds.
+    fn ways_to_held(&mut self, state: &State, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
+        let pointers = state.memory.pointers(&self.formula.terms, loc, size);
+        if pointers.is_empty() {
+            return pointers;
+        }
+        let mut ways: Vec<RegionId> = Vec::new();
+        for (object, tracked) in &state.objects {
+            let initial = Status::At(self.machines[usize::from(object.machine.0)].initial);
+            if tracked.set.iter().any(|&(status, _)| status != initial) {
+                let way = self.way_to(object.loc.region);
+                ways.extend(way.into_iter().map(|(region, _)| region));
+            }
+        }
+        let mut kept = pointers;
+        kept.retain(|&(_, pointer)| {
+            let places = self.locations(pointer);
+            places.iter().any(|(_, loc)| ways.contains(&loc.region))
+        });
+        kept
+    }
+
+    /// The regions that are gone through to reach one, that one first, each with the pointer that was read
+    /// to get there.
+    pub fn way_to(&self, region: RegionId) -> Vec<(RegionId, Option<Term>)> {
+        let mut way = Vec::new();
+        let mut next = Some(region);
+        while let Some(region) = next.take()
+            && way.len() < MAX_WAY
+        {
+            let base = match self.regions.kind(region) {
+                RegionKind::Environment { base } => Some(*base),
+                _ => None,
+            };
+            way.push((region, base));
+            if let Some(Node::Var(var)) = base.map(|base| self.formula.terms.node(base))
+                && let Origin::Initial { loc, .. } = self.origins.of(*var)
+            {
+                next = Some(loc.region);
+            }
+        }
+        way
+    }
+}
