@@ -13,9 +13,10 @@ use crate::property::StateId;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site, UnknownCall};
+use crate::symbolic::memory::Origin;
 use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status};
-use crate::symbolic::term::Term;
+use crate::symbolic::term::{Node, Term};
 
 /// For each object the paths on which an operation that moved it elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
@@ -118,6 +119,43 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
         paths.push(exec.formula.guards.and(untouched, earlier));
     }
     union(exec, paths)
+}
+
+/// The paths on which a failing operation may be one on another object than it seems: what is taken again was
+/// given back under another name; what is given back again stands for one that is held to the end.
+pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: usize) -> Guard {
+    let failing = &exec.log.ops[event];
+    let object = failing.object;
+    let machine = exec.machines[usize::from(object.machine.0)];
+    let takes = matches!(&failing.rule, Some(rule) if machine.is_about_taking(rule));
+    if takes {
+        return given_back_as_another(exec, object, machine.initial);
+    }
+    let Some(exit) = exit else {
+        return Guard::FALSE;
+    };
+    let mut paths = held(exec, exit);
+    let found = found_inside(exec, object);
+    paths.retain(|&(other, _)| {
+        other != object
+            && other.machine == object.machine
+            && (found || found_inside(exec, other))
+            && may_be_one(exec, object.loc, other.loc)
+    });
+    let paths = paths.into_iter().map(|(_, paths)| paths).collect();
+    union(exec, paths)
+}
+
+/// Whether the way to an object begins with something that neither the caller nor a global object told.
+fn found_inside(exec: &Executor<'_>, object: Object) -> bool {
+    let way = exec.way_to(object.loc.region);
+    let Some(&(_, Some(base))) = way.last() else {
+        return false;
+    };
+    let Node::Var(var) = exec.formula.terms.node(base) else {
+        return true;
+    };
+    !matches!(exec.origins.of(*var), Origin::Param(_))
 }
 
 /// The paths on which another object leaves the function in another state, or in error: what is amiss there

@@ -82,6 +82,8 @@ impl<'a> Findings<'a> {
             }
             let query = from_every_entry(exec, index);
             let query = exec.apart(object, query);
+            let another = doubt::meant_for_another(exec, exit, index);
+            let query = exec.formula.guards.and_not(query, another);
             let query = exec.undoubted(query);
             let usual = entered_as_usual(exec, object, query);
             let model = queries.model(exec, usual);
@@ -354,8 +356,9 @@ fn ambiguity(
         if is_held && (one_half || !at_hand || taken_inside()) {
             continue;
         }
-        // One that takes a global object, and leaves it to others to give it back, is judged by what they do.
-        if !is_held && global && !gives_back {
+        // One that takes a global object, or turns interrupts off, and leaves it to others to undo that, is
+        // judged by what they do.
+        if !is_held && (global || machine.saved.is_some()) && !gives_back {
             continue;
         }
         for kept in machine.state_ids() {

@@ -299,8 +299,9 @@ fn assume_made_by_callee(
     }
 }
 
-/// Notes the paths that take a row of which it is not known whether it can be taken; or on which a callee
-/// that gives back what the function holds says afterwards that it could not.
+/// Notes the paths that take a row of which it is not known whether it can be taken; on which two rows can be
+/// taken and it is not known which; or on which a callee that gives back what the function holds says
+/// afterwards that it could not.
 fn doubt(
     exec: &mut Executor<'_>,
     state: &State,
@@ -316,6 +317,22 @@ fn doubt(
         let here = guards.and(here, state.guard);
         let here = guards.and(here, enabled.doubt);
         exec.doubted = guards.or(exec.doubted, here);
+    }
+    for (index, one) in rows.iter().enumerate() {
+        for other in &rows[index + 1..] {
+            let moves = |enabled: &Enabled<'_>| {
+                matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
+            };
+            let differ = one.row.from == other.row.from && one.row.to != other.row.to;
+            if differ && moves(one) && moves(other) {
+                let guards = &mut exec.formula.guards;
+                let here = guards.and(one.guard, other.guard);
+                let here = guards.and(here, place);
+                let here = guards.and(here, before.guard_of(Status::At(one.row.from)));
+                let here = guards.and(here, state.guard);
+                exec.doubted = guards.or(exec.doubted, here);
+            }
+        }
     }
     let initial = exec.machines[usize::from(object.machine.0)].initial;
     for Enabled { row, guard, .. } in rows {

@@ -227,6 +227,19 @@ fn is_choice_of(exec: &Executor<'_>, term: Term, value: Term, depth: u32) -> boo
     }
 }
 
+/// Whether a value is a choice between constants.
+fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
+    let constant = |value: Term| exec.formula.terms.as_const(value).is_some();
+    match exec.formula.terms.node(value) {
+        Node::Op { op: Op::Ite, args } if depth > 0 => args[1..]
+            .iter()
+            .all(|&arg| constant(arg) || is_one_of_constants(exec, arg, depth - 1)),
+        // `c ? 1 : 0`.
+        Node::Op { op: Op::Zext, args } => exec.formula.terms.width(args[0]) == 1,
+        _ => false,
+    }
+}
+
 /// Positive constants that a result may take. Error numbers are no such: callers tell failure from
 /// success, not one failure from another.
 fn positive_constants(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, depth: u32) {
@@ -245,7 +258,8 @@ fn positive_constants(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, de
     }
 }
 
-/// Scalars that the function stores through a parameter: `*success = …`.
+/// Scalars that the function stores through a parameter: `*success = …`; and members that it sets to one or
+/// another constant: `iterator->locked = true`.
 fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<Predicate>) {
     let regions = &exec.regions;
     let cells = exit
@@ -261,10 +275,10 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
         };
         // What lies at offset 0 of a record is a member, no result.
         let address = exec.regions.address(&mut exec.formula.terms, loc);
-        let is_out = !exec.names.is_record(address)
-            && matches!(object.root, Root::Param(_))
-            && object.path == [Offset::bytes(0)]
-            && u64::from(exec.formula.terms.width(value)) == size * 8;
+        let direct = !exec.names.is_record(address) && object.path == [Offset::bytes(0)];
+        let is_out = matches!(object.root, Root::Param(_))
+            && u64::from(exec.formula.terms.width(value)) == size * 8
+            && (direct || is_one_of_constants(exec, value, 6));
         if is_out && size <= 8 && count < MAX_OUT_PARAMETERS {
             count += 1;
             let truth = exec.nonzero(value);

@@ -71,3 +71,50 @@ int walk_unless(struct gate *gate, int quick) //~ clean
 		return self();
 	return walk(gate);
 }
+
+/* What it leaves in the iterator tells whether the lock is held. */
+struct iterator {
+	struct gate *gate;
+	int locked, position;
+};
+int interrupted(void);
+
+void *start(struct iterator *it) //~ clean
+{
+	if (interrupted()) {
+		it->locked = 0;
+		return 0;
+	}
+	spin_lock(&it->gate->lock);
+	it->locked = 1;
+	return 0;
+}
+
+void stop(struct iterator *it) //~ clean
+{
+	if (it->locked)
+		spin_unlock(&it->gate->lock);
+}
+
+/* A method that tears the gate down gives the lock back, or frees it with the gate. */
+struct methods {
+	void (*destroy)(struct gate *gate);
+};
+int last_user(void);
+
+void put_locked(struct gate *gate, struct methods *methods) //~ clean
+{
+	if (last_user()) {
+		methods->destroy(gate);
+		return;
+	}
+	spin_unlock(&gate->lock);
+}
+
+void put_locked_but_forget(struct gate *gate, struct methods *methods)
+{
+	if (last_user())
+		return; //~ lock/inconsistent-exit
+	gate->owner = 0;
+	spin_unlock(&gate->lock);
+}
