@@ -121,6 +121,20 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
     union(exec, paths)
 }
 
+/// The paths on which all other objects are as usual on entry. What is wrong with one only where another was
+/// held already has another cause: a callee that cannot be called then.
+pub fn others_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Guard {
+    let mut paths = paths;
+    for (&other, entered) in &exec.entries {
+        let initial = exec.machines[usize::from(other.machine.0)].initial;
+        let usual = entered.guard_of(Status::At(initial));
+        if other != object && usual != Guard::FALSE {
+            paths = exec.formula.guards.and(paths, usual);
+        }
+    }
+    paths
+}
+
 /// The paths on which a failing operation may be one on another object than it seems: what is taken again was
 /// given back under another name; what is given back again stands for one that is held to the end.
 pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: usize) -> Guard {

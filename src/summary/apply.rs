@@ -24,7 +24,7 @@ use crate::symbolic::memory::Origin;
 use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status, Tracked};
-use crate::symbolic::term::Term;
+use crate::symbolic::term::{Op, Term};
 
 /// Where a summary is applied.
 pub struct CallSite<'c> {
@@ -129,11 +129,18 @@ pub fn apply(
                     true => unsaved(exec, state, summary, row, &binding),
                     false => Guard::TRUE,
                 };
+                let mut literals = row.incond.iter().zip(&summary.inputs).zip(&inputs);
+                let of_kind = literals.any(|((wanted, input), &here)| {
+                    let open = here != Guard::TRUE && here != Guard::FALSE;
+                    wanted.is_some() && open && asks_for_kind(input)
+                });
+                let doubtful = row.doubtful || of_kind && matches!(row.to, Target::Error(_));
                 // A primitive has no inside.
                 let inferred = !row.trace.is_empty();
                 Enabled {
                     row,
                     guard: exec.formula.guards.and(entry, exit),
+                    doubtful,
                     doubt,
                     source: inferred.then(|| Source {
                         callee: site.callee.clone(),
@@ -220,6 +227,10 @@ fn atomic_objects(exec: &mut Executor<'_>, state: &State) -> (Vec<(Object, Statu
                     if ours != Guard::FALSE {
                         held.push((object, status, ours));
                     }
+                    // One of two readers.
+                    let theirs = guards.and_not(here, entry.guard_of(initial));
+                    let less = guards.and_not(theirs, entry.guard_of(status));
+                    released = guards.or(released, less);
                 }
                 Status::At(_) | Status::Error(_) => {
                     let moved = guards.and_not(here, entry.guard_of(status));
@@ -299,6 +310,25 @@ fn assume_made_by_callee(
     }
 }
 
+/// Whether a condition asks what kind of object there is by a pointer to a global one, as in
+/// `device->class == &link_class`: who made the object knows.
+fn asks_for_kind(condition: &IExpr) -> bool {
+    match condition {
+        IExpr::Op {
+            op: Op::Not, args, ..
+        } => args.iter().all(asks_for_kind),
+        IExpr::Op {
+            op: Op::Eq, args, ..
+        } => {
+            let global = |arg: &IExpr| matches!(arg, IExpr::Address(object) if matches!(object.root, Root::Global(_)) && object.path.len() <= 1);
+            let found =
+                |arg: &IExpr| matches!(arg, IExpr::Value { object, .. } if !object.path.is_empty());
+            args.iter().any(global) && args.iter().any(found)
+        }
+        _ => false,
+    }
+}
+
 /// Notes the paths that take a row of which it is not known whether it can be taken; on which two rows can be
 /// taken and it is not known which; or on which a callee that gives back what the function holds says
 /// afterwards that it could not.
@@ -310,7 +340,7 @@ fn doubt(
     rows: &[Enabled<'_>],
 ) {
     let before = exec.now(state, object);
-    for enabled in rows.iter().filter(|enabled| enabled.row.doubtful) {
+    for enabled in rows.iter().filter(|enabled| enabled.doubtful) {
         let guards = &mut exec.formula.guards;
         let here = guards.and(place, enabled.guard);
         let here = guards.and(here, before.guard_of(Status::At(enabled.row.from)));
@@ -443,6 +473,8 @@ struct Enabled<'s> {
     row: &'s Row,
     /// Its conditions.
     guard: Guard,
+    /// It is not known whether the row can be taken.
+    doubtful: bool,
     /// The paths on which a doubtful row is one here, too.
     doubt: Guard,
     source: Option<Source>,

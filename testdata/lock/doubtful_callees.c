@@ -118,3 +118,46 @@ void put_locked_but_forget(struct gate *gate, struct methods *methods)
 	gate->owner = 0;
 	spin_unlock(&gate->lock);
 }
+
+/* Which kind of device it is, whoever made the device knows: links are not purged of their own links. */
+struct class {
+	int id;
+};
+struct device {
+	struct class *class;
+	int links;
+};
+struct class link_class;
+spinlock_t links_lock;
+
+void purge(struct device *device) //~ clean
+{
+	if (device->class == &link_class)
+		return;
+	spin_lock(&links_lock);
+	device->links = 0;
+	spin_unlock(&links_lock);
+}
+
+void drop(struct device *link) //~ clean
+{
+	spin_lock(&links_lock);
+	purge(link);
+	spin_unlock(&links_lock);
+}
+
+void purge_unless_empty(struct device *device) //~ clean
+{
+	if (!device->links)
+		return;
+	spin_lock(&links_lock);
+	device->links = 0;
+	spin_unlock(&links_lock);
+}
+
+void drop_unless_empty(struct device *link)
+{
+	spin_lock(&links_lock);
+	purge_unless_empty(link); //~ lock/double-lock
+	spin_unlock(&links_lock);
+}

@@ -83,7 +83,7 @@ void cancel(struct timer *t)
 	spin_lock(&t->lock);
 	while (busy(t)) {
 		if (wait_running(t) != t)
-			return; //~ lock/inconsistent-exit
+			return; //~ lock/held-on-exit
 	}
 	t->armed = 0;
 	spin_unlock(&t->lock);
