@@ -15,6 +15,7 @@ use crate::report;
 use crate::store::query::{Failure, FunctionRow, Neighbour, Reader};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
+use crate::summary::stats::Statistics;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -41,6 +42,8 @@ enum Question {
         /// `name`, or `file::name`
         name: String,
     },
+    /// How functions use locks: how many touch some, take or give back one for their callers, need one held
+    Stats,
     /// What the last check read, and what it could not read, by cause
     Frontend,
     /// What was lost in the last check, and why
@@ -55,6 +58,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Question::Function { name } => function(&reader, name)?,
         Question::Callers { name } => neighbours(&reader, name, Direction::Callers)?,
         Question::Callees { name } => neighbours(&reader, name, Direction::Callees)?,
+        Question::Stats => stats(&reader)?,
         Question::Frontend => frontend(&reader)?,
         Question::Failures => failures(&reader)?,
         Question::Sql { query } => {
@@ -246,6 +250,40 @@ fn failures(reader: &Reader) -> anyhow::Result<()> {
                 out,
                 "{unfinished} functions were not reached: the last check was stopped"
             )?;
+        }
+        Ok(())
+    })
+}
+
+/// Prints the statistics of paper §6.2.
+fn stats(reader: &Reader) -> anyhow::Result<()> {
+    let (property, _, _) = load_property(&[])?;
+    let mut statistics = Statistics::default();
+    let mut add = |summary: &Summary| statistics.add(summary, &property);
+    reader.each_summary(&mut add)?;
+    let Statistics {
+        operating,
+        on_several,
+        lock_wrappers,
+        unlock_wrappers,
+        told_by_result,
+        need_state,
+    } = statistics;
+    let lines = [
+        (operating, "operate on locks, directly or through others"),
+        (on_several, "on more than one"),
+        (lock_wrappers, "always return with one held: lock wrappers"),
+        (unlock_wrappers, "always give one back: unlock wrappers"),
+        (
+            told_by_result,
+            "tell by their result what has become of one",
+        ),
+        (need_state, "need one in a certain state on entry"),
+    ];
+    output::write(None, |out| {
+        writeln!(out, "functions that")?;
+        for (count, what) in lines {
+            writeln!(out, "{count:8}  {what}")?;
         }
         Ok(())
     })

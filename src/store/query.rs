@@ -12,6 +12,7 @@ use crate::engine::function::FunctionResult;
 use crate::engine::ledger::Reading;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
+use crate::summary::Summary;
 
 /// A function as the last run left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +100,22 @@ impl Reader {
 
     pub fn result(&self, key: ResultKey) -> Result<Option<FunctionResult>, StoreError> {
         Ok(read_result(&self.connection, key)?)
+    }
+
+    /// Visits the summaries of all functions that were analysed in the last run.
+    pub fn each_summary(&self, visit: &mut dyn FnMut(&Summary)) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT results.summary FROM functions JOIN results ON results.key = functions.result
+             WHERE functions.outcome = 'analysed' ORDER BY functions.id",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let bytes: Vec<u8> = row.get(0)?;
+            if let Ok(summary) = postcard::from_bytes(&bytes) {
+                visit(&summary);
+            }
+        }
+        Ok(())
     }
 
     /// Names of functions that look like `name`, the most alike first.

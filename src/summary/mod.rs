@@ -10,6 +10,7 @@ pub mod interface;
 pub mod predicates;
 pub mod seeds;
 pub mod sleep;
+pub mod stats;
 
 use serde::{Deserialize, Serialize};
 
