@@ -6,8 +6,8 @@
 //!
 //! A claim is met if some caller does the other half, or hands it on to a caller of its own that does. At
 //! a function that nobody calls (an entry of an operations table, an exported function) it is met if
-//! another such function, or one that others may call, too, of the program has the other half for an object of the same class: `start` and
-//! `stop` of one table. Of a chain of claims that are not met the innermost is reported: one cause, one
+//! another such function, or one that others may call, too, of the program has the other half for an object of
+//! the same class, and belongs to it by its name: `start` and `stop` of one table. Of a chain of claims that are not met the innermost is reported: one cause, one
 //! report.
 
 use std::collections::BTreeSet;
@@ -134,8 +134,8 @@ struct Settlement<'p> {
     /// Functions that others mention, and those that others call.
     mentioned: FxHashSet<FunctionId>,
     called: FxHashSet<FunctionId>,
-    /// The classes that uncalled and exported functions keep or need.
-    entries: FxHashSet<(Kind, &'p Class)>,
+    /// The uncalled and exported functions that keep or need an object of a class.
+    entries: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
 }
 
 impl<'p> Settlement<'p> {
@@ -147,7 +147,7 @@ impl<'p> Settlement<'p> {
             unknown_callers: FxHashSet::default(),
             mentioned: FxHashSet::default(),
             called: FxHashSet::default(),
-            entries: FxHashSet::default(),
+            entries: FxHashMap::default(),
         };
         for (index, function) in program.functions.iter().enumerate() {
             let caller = FunctionId(index as u32);
@@ -192,11 +192,10 @@ impl<'p> Settlement<'p> {
             let exported = program.function(id).name.file.is_none();
             let entry = exported || !settlement.mentioned.contains(&id);
             for claim in record.iter().flat_map(|record| &record.custody.claims) {
-                if entry {
-                    let classes = claim.classes.iter();
-                    settlement
-                        .entries
-                        .extend(classes.map(|class| (claim.kind, class)));
+                let classes = claim.classes.iter().filter(|_| entry);
+                for class in classes {
+                    let functions = settlement.entries.entry((claim.kind, class)).or_default();
+                    functions.push(id);
                 }
             }
         }
@@ -256,7 +255,12 @@ impl<'p> Settlement<'p> {
             return false;
         }
         let other = claim.kind.other_half();
-        let is_there = |class: &Class| self.entries.contains(&(other, class));
+        let is_there = |class: &Class| match self.entries.get(&(other, class)) {
+            Some(others) => others
+                .iter()
+                .any(|&other| self.belong(other, function, claim, class)),
+            None => false,
+        };
         let name = &self.program.function(function).name.name;
         let words: &[&str] = match claim.kind {
             _ if claim.ambient => &["irqsave", "irq_save", "lock_irq", "disable"],
@@ -267,6 +271,29 @@ impl<'p> Settlement<'p> {
             || claim.classes.is_empty()
             || claim.classes.iter().any(is_there)
             || words.iter().any(|word| name.contains(word))
+    }
+
+    /// Whether an entry that takes an object is the other half of one that gives it back: no other one that
+    /// does has a name more like it. (`seq_start` is that of `seq_stop`, and of nothing else.)
+    fn belong(
+        &self,
+        other: FunctionId,
+        function: FunctionId,
+        claim: &Claim,
+        class: &Class,
+    ) -> bool {
+        if claim.kind == Kind::Kept {
+            return true;
+        }
+        let likeness = |one: FunctionId| {
+            let words = |id: FunctionId| self.program.function(id).name.name.split('_');
+            words(one)
+                .filter(|word| words(other).any(|there| there == *word))
+                .count()
+        };
+        let rivals = self.entries.get(&(claim.kind, class));
+        let mut rivals = rivals.into_iter().flatten();
+        rivals.all(|&rival| likeness(rival) <= likeness(function))
     }
 
     fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {
