@@ -103,6 +103,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         let id = FunctionId(index as u32);
         for claim in &record.custody.claims {
             if !claim.doubtful
+                && !settlement.is_unused(id)
                 && !settlement.is_met(id, claim)
                 && !settlement.comes_from_a_callee(id, claim)
             {
@@ -200,6 +201,13 @@ impl<'p> Settlement<'p> {
             }
         }
         settlement
+    }
+
+    /// A header's function for whoever wants it, which nobody does.
+    fn is_unused(&self, function: FunctionId) -> bool {
+        let header = &self.program.function(function).name.file;
+        let in_header = header.as_ref().is_some_and(|file| file.ends_with(".h"));
+        in_header && !self.mentioned.contains(&function)
     }
 
     fn is_met(&self, function: FunctionId, claim: &Claim) -> bool {

@@ -44,6 +44,8 @@ pub struct Findings<'a> {
 /// Two ways out of the function that a caller cannot tell apart.
 struct Ambiguity {
     entry: StateId,
+    /// All the ways out that are wrong for this reason, other objects being as they may.
+    wrong: (StateId, Guard),
     kept: (StateId, Guard),
     given_back: (StateId, Guard),
 }
@@ -185,7 +187,10 @@ impl<'a> Findings<'a> {
                 kept: (state, paths),
                 ..
             } = ambiguity;
-            object.report(exec, entry, state, paths);
+            object.report(exec, entry, ambiguity.wrong.0, ambiguity.wrong.1);
+            if state != ambiguity.wrong.0 {
+                object.report(exec, entry, state, paths);
+            }
             let Some(place) = witness::returns(exec, &kept).cloned() else {
                 continue;
             };
@@ -371,6 +376,7 @@ fn ambiguity(
             away = exec.formula.guards.and_not(away, explained);
             away = exec.formula.guards.and_not(away, with_another);
             away = exec.undoubted(away);
+            let wrong = (kept, away);
             away = doubt::others_as_usual(exec, exits.object, away);
             // A lock that the caller holds is given up; what is taken again is no business of its.
             let counts = entry == machine.initial || kept == machine.initial;
@@ -430,6 +436,7 @@ fn ambiguity(
                     };
                     let ambiguity = Ambiguity {
                         entry,
+                        wrong,
                         kept: (kept.0, kept.1),
                         given_back: (given_back.0, given_back.1),
                     };

@@ -105,7 +105,7 @@ impl Reader {
     /// Visits the summaries of all functions that were analysed in the last run.
     pub fn each_summary(&self, visit: &mut dyn FnMut(&Summary)) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare(
-            "SELECT results.summary FROM functions JOIN results ON results.key = functions.result
+            "SELECT summaries.summary FROM functions JOIN summaries ON summaries.key = functions.result
              WHERE functions.outcome = 'analysed' ORDER BY functions.id",
         )?;
         let mut rows = statement.query([])?;

@@ -103,14 +103,6 @@ pub enum IExpr {
 }
 
 impl IExpr {
-    /// A constant of `width` bits, 64 at most.
-    pub fn constant(value: i64, width: u16) -> IExpr {
-        IExpr::Const {
-            value: value as u128 & (u128::MAX >> (128 - u32::from(width))),
-            width,
-        }
-    }
-
     /// Visits the expression and its parts, outermost first; not what its objects' offsets are made of.
     pub fn each(&self, visit: &mut dyn FnMut(&IExpr)) {
         visit(self);

@@ -14,9 +14,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use self::syntax::{Condition, When as Happens};
-use super::{
-    Cube, IExpr, IObj, Modified, Offset, Root, Row, Sleep, Summary, SummaryObject, interface,
-};
+use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Sleep, Summary, SummaryObject};
 use crate::ir::SymbolName;
 use crate::property::load::{Document, expected};
 use crate::property::{LoadError, Machine, Property, SourceFile, StateId, Target};
@@ -204,8 +202,6 @@ struct FunctionRow {
     result: ResultType,
     /// All results there are, where they are few.
     returns: Option<Returns>,
-    /// The one among them that tells that the caller has the object already, which is no mistake.
-    already: Option<i64>,
     #[serde(default)]
     types: Vec<String>,
     /// Whatever the tree's own definition of the function says.
@@ -252,7 +248,10 @@ enum Returns {
 impl Returns {
     /// The result as an expression: a choice between them.
     fn value(&self, width: u16) -> Option<IExpr> {
-        let constant = |value: i64| IExpr::constant(value, width);
+        let constant = |value: i64| IExpr::Const {
+            value: value as u128 & (u128::MAX >> (128 - u32::from(width))),
+            width,
+        };
         let values = match self {
             Returns::One(value) => std::slice::from_ref(value),
             Returns::OneOf(values) => values,
@@ -285,25 +284,6 @@ enum ResultType {
 }
 
 impl ResultType {
-    /// Whether the result is this one.
-    fn equals(self, value: i64) -> IExpr {
-        let width = self.width();
-        let result = IExpr::Value {
-            object: IObj {
-                root: Root::Return,
-                path: Vec::new(),
-            },
-            width,
-            when: interface::When::Exit,
-        };
-        let value = IExpr::constant(value, width);
-        IExpr::Op {
-            op: Op::Eq,
-            width: 1,
-            args: vec![result, value],
-        }
-    }
-
     /// Bits.
     fn width(self) -> u16 {
         match self {
@@ -323,8 +303,6 @@ struct Effect<'a> {
     condition: Option<Condition>,
     result: ResultType,
     returns: Option<Returns>,
-    /// Whether the result tells that the caller has the object already.
-    already: Option<IExpr>,
     saves: Option<IObj>,
     restores: Option<IObj>,
 }
@@ -374,7 +352,6 @@ impl<'a> Effect<'a> {
             condition,
             result: row.result,
             returns: row.returns.clone(),
-            already: row.already.map(|value| row.result.equals(value)),
             saves,
             restores,
         })
@@ -425,7 +402,6 @@ impl<'a> Effect<'a> {
         if let Some(place) = &self.saves {
             saved::save(summary, machine, &self.object, place);
         }
-        let already = self.already.as_ref().map(|told| output(summary, told));
         let kept = match &self.restores {
             Some(value) => saved::conditions(summary, machine, value),
             None => Vec::new(),
@@ -435,9 +411,6 @@ impl<'a> Effect<'a> {
                 let mut outcond: Cube = vec![None; summary.outputs.len()];
                 if let (Some(outcome), Some((index, holds))) = (outcome, happened) {
                     outcond[index] = Some(outcome == holds);
-                }
-                if let Some(already) = already {
-                    outcond[already] = Some(false);
                 }
                 let row = Row {
                     object,
@@ -450,17 +423,6 @@ impl<'a> Effect<'a> {
                     reported: false,
                     trace: Vec::new(),
                 };
-                if let Some(already) = already
-                    && from != machine.initial
-                {
-                    let mut had = Row {
-                        to: Target::State(from),
-                        touched: false,
-                        ..row.clone()
-                    };
-                    had.outcond[already] = Some(true);
-                    summary.rows.push(had);
-                }
                 match kept.is_empty() {
                     true => summary.rows.push(row),
                     false => summary
