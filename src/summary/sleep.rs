@@ -10,7 +10,7 @@ use crate::engine::witness;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 
-/// Ways to sleep that are kept apart; what is beyond is taken to be unconditional.
+/// Ways to sleep that are kept; of what is beyond nobody is told.
 const MAX_WAYS: usize = 8;
 const MAX_CONDITIONS: usize = 6;
 
@@ -32,10 +32,10 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
         if !callers_know(exec, &mut converter, condition) {
             continue;
         }
-        let mut conditions = conditions(exec, &mut converter, guard);
         if ways.len() >= MAX_WAYS {
-            conditions.clear();
+            break;
         }
+        let conditions = conditions(exec, &mut converter, condition, guard);
         // One that asks for less says it all.
         let covered = ways
             .iter()
@@ -80,13 +80,21 @@ fn callers_know(exec: &mut Executor<'_>, converter: &mut Converter, condition: G
     known == condition
 }
 
-/// The conditions over entry values that hold on all of these paths.
-fn conditions(exec: &mut Executor<'_>, converter: &mut Converter, paths: Guard) -> Vec<Literal> {
+/// The conditions over entry values that hold on all of these paths, a callee's own first.
+fn conditions(
+    exec: &mut Executor<'_>,
+    converter: &mut Converter,
+    callees: Guard,
+    paths: Guard,
+) -> Vec<Literal> {
     let mut found = Vec::new();
-    for (condition, holds) in exec.formula.guards.implied_literals(paths) {
+    let mut literals = exec.formula.guards.implied_literals(callees);
+    literals.extend(exec.formula.guards.implied_literals(paths));
+    for (condition, holds) in literals {
         let term = exec.formula.cond_term(condition);
         if found.len() < MAX_CONDITIONS
             && let Some(expr) = converter.expr(exec, term)
+            && !found.contains(&(expr.clone(), holds))
         {
             found.push((expr, holds));
         }

@@ -317,3 +317,25 @@ int peek_twice(struct table *t) //~ clean
 {
 	return peek(t) + peek(t);
 }
+
+/* What it is told decides, however many tests come before. */
+void *deep(int a, int b, int c, int d, int e, int f, int g, unsigned int flags)
+{
+	if (!a || !b || !c || !d || !e || !f || !g)
+		return 0;
+	return kmalloc(a, flags);
+}
+
+void deep_atomic(struct table *t) //~ clean
+{
+	spin_lock(&t->lock);
+	deep(1, 2, 3, 4, 5, 6, 7, 0x20);
+	spin_unlock(&t->lock);
+}
+
+void deep_waiting(struct table *t)
+{
+	spin_lock(&t->lock);
+	deep(1, 2, 3, 4, 5, 6, 7, 0x400); //~ lock/sleep-in-atomic
+	spin_unlock(&t->lock);
+}
