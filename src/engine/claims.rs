@@ -107,7 +107,7 @@ fn kept(
         let paths = exec.formula.guards.and_not(paths, given_back);
         let paths = exec.formula.guards.and_not(paths, with_another);
         let paths = exec.undoubted(paths);
-        let paths = doubt::others_as_usual(exec, exits.object, paths);
+        let paths = doubt::others_as_usual(exec, exit.state.guard, exits.object, paths);
         if paths == Guard::FALSE {
             continue;
         }
@@ -202,7 +202,7 @@ fn needed(
         let untouched = exec.formula.guards.and_not(event.guard, event.touched);
         let untouched = exec.formula.guards.and_not(untouched, taken);
         let untouched = exec.undoubted(untouched);
-        let untouched = doubt::others_as_usual(exec, exits.object, untouched);
+        let untouched = doubt::others_as_usual(exec, exit.state.guard, exits.object, untouched);
         let untouched = exec.apart(exits.object, untouched);
         if untouched == Guard::FALSE {
             continue;

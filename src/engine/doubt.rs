@@ -122,13 +122,19 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
 }
 
 /// The paths on which all other objects are as usual on entry. What is wrong with one only where another was
-/// held already has another cause: a callee that cannot be called then.
-pub fn others_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Guard {
+/// held already has another cause: a callee that cannot be called then. One that is asserted to be held, on
+/// all ways out, is usually held.
+pub fn others_as_usual(
+    exec: &mut Executor<'_>,
+    exit: Guard,
+    object: Object,
+    paths: Guard,
+) -> Guard {
     let mut paths = paths;
     for (&other, entered) in &exec.entries {
         let initial = exec.machines[usize::from(other.machine.0)].initial;
         let usual = entered.guard_of(Status::At(initial));
-        if other != object && usual != Guard::FALSE {
+        if other != object && !exec.formula.guards.excludes(exit, usual) {
             paths = exec.formula.guards.and(paths, usual);
         }
     }

@@ -87,7 +87,8 @@ impl<'a> Findings<'a> {
             let another = doubt::meant_for_another(exec, exit, index);
             let query = exec.formula.guards.and_not(query, another);
             let query = exec.undoubted(query);
-            let query = doubt::others_as_usual(exec, object, query);
+            let exit_guard = exit.map_or(Guard::TRUE, |exit| exit.guard);
+            let query = doubt::others_as_usual(exec, exit_guard, object, query);
             let usual = entered_as_usual(exec, object, query);
             let model = queries.model(exec, usual);
             let Some(model) = model.or_else(|| queries.model(exec, query)) else {
@@ -377,7 +378,7 @@ fn ambiguity(
             away = exec.formula.guards.and_not(away, with_another);
             away = exec.undoubted(away);
             let wrong = (kept, away);
-            away = doubt::others_as_usual(exec, exits.object, away);
+            away = doubt::others_as_usual(exec, exit.state.guard, exits.object, away);
             // A lock that the caller holds is given up; what is taken again is no business of its.
             let counts = entry == machine.initial || kept == machine.initial;
             if kept == entry || away == Guard::FALSE || !counts {
@@ -409,7 +410,7 @@ fn ambiguity(
             let pairs = [(entry, undone, undoes), (entry, untouched, false)];
             for (other, there, undoes) in pairs.into_iter().chain(others) {
                 let there = exec.undoubted(there);
-                let there = doubt::others_as_usual(exec, exits.object, there);
+                let there = doubt::others_as_usual(exec, exit.state.guard, exits.object, there);
                 if other == kept || there == Guard::FALSE {
                     continue;
                 }

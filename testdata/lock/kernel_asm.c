@@ -105,3 +105,18 @@ int checked_once(struct task *task) //~ clean
 	spin_unlock(&task->lock);
 	return -1;
 }
+
+/* A lock that is asserted to be held is held: it hides no mistake with another. */
+struct mutex { int owner; };
+_Bool mutex_is_locked(struct mutex *lock);
+struct mutex config_mutex;
+
+int change(struct task *task)
+{
+	WARN_ON(!mutex_is_locked(&config_mutex));
+	spin_lock(&task->lock);
+	if (task->flags)
+		return 1; //~ lock/inconsistent-exit
+	spin_unlock(&task->lock);
+	return 1;
+}
