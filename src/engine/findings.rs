@@ -426,6 +426,7 @@ fn ambiguity(
                 let Some((left, right)) = open(exec, away, there, &chosen, queries) else {
                     continue;
                 };
+                let left_paths = left;
                 if let Some((left_model, right_model)) =
                     indistinguishable(exec, (left, right), candidates, queries)
                 {
@@ -437,7 +438,7 @@ fn ambiguity(
                     };
                     let ambiguity = Ambiguity {
                         entry,
-                        wrong,
+                        wrong: (wrong.0, alike(exec, wrong.1, left_paths, &chosen)),
                         kept: (kept.0, kept.1),
                         given_back: (given_back.0, given_back.1),
                     };
@@ -447,6 +448,20 @@ fn ambiguity(
         }
     }
     None
+}
+
+/// The paths on which the conditions hold that these others have in common.
+fn alike(exec: &mut Executor<'_>, paths: Guard, others: Guard, chosen: &[Predicate]) -> Guard {
+    let guards = &mut exec.formula.guards;
+    chosen.iter().fold(paths, |paths, predicate| {
+        let holds = !guards.excludes(others, predicate.guard);
+        let fails = guards.and_not(others, predicate.guard) != Guard::FALSE;
+        match (holds, fails) {
+            (true, false) => guards.and(paths, predicate.guard),
+            (false, true) => guards.and_not(paths, predicate.guard),
+            _ => paths,
+        }
+    })
 }
 
 /// A model of each of two ways out that agree on all that the caller can observe: what was chosen to tell
