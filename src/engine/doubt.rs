@@ -134,7 +134,9 @@ pub fn others_as_usual(
     for (&other, entered) in &exec.entries {
         let initial = exec.machines[usize::from(other.machine.0)].initial;
         let usual = entered.guard_of(Status::At(initial));
-        if other != object && !exec.formula.guards.excludes(exit, usual) {
+        // Interrupts are off or on with the lock that is given back.
+        let beside = exec.machines[usize::from(other.machine.0)].saved.is_some();
+        if other != object && !beside && !exec.formula.guards.excludes(exit, usual) {
             paths = exec.formula.guards.and(paths, usual);
         }
     }

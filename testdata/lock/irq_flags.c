@@ -383,3 +383,19 @@ int count_unless(struct ring *r, int quick) //~ clean
 	spin_unlock_irq(&r->lock);
 	return 0;
 }
+
+/* Halves of one thing: the lock and what the flags keep go from one to the other. */
+static spinlock_t clock_lock;
+
+unsigned long update_begin(void) //~ clean
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&clock_lock, flags);
+	return flags;
+}
+
+void update_end(unsigned long flags) //~ clean
+{
+	spin_unlock_irqrestore(&clock_lock, flags);
+}
