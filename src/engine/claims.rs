@@ -7,7 +7,7 @@ use super::custody::{Claim, Custody, Kind, Place, Use};
 use super::findings::Findings;
 use super::{doubt, witness};
 use crate::ir::SymbolName;
-use crate::property::{Machine, StateId, Target};
+use crate::property::{StateId, Target};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible};
 use crate::summary::predicates;
@@ -76,7 +76,7 @@ fn kept(
     queries: &mut dyn Feasible,
     custody: &mut Custody,
 ) {
-    let machine = machine(exec, exits.object);
+    let machine = exec.machine_of(exits.object);
     let Some(rule) = machine.held_on_exit.clone() else {
         return;
     };
@@ -167,7 +167,7 @@ fn needed(
     queries: &mut dyn Feasible,
     custody: &mut Custody,
 ) {
-    let machine = machine(exec, exits.object);
+    let machine = exec.machine_of(exits.object);
     let Some(rule) = machine.unheld_release.clone() else {
         return;
     };
@@ -241,13 +241,10 @@ fn moved_by_callee(
     object: Object,
     half: impl Fn(StateId, StateId) -> bool,
 ) -> bool {
-    exec.log.ops.iter().any(|event| {
-        let moved = match (event.from, event.to) {
-            (Status::At(from), Some(Status::At(to))) => half(from, to),
-            _ => false,
-        };
-        event.object == object && event.source.is_some() && moved
-    })
+    exec.log
+        .ops
+        .iter()
+        .any(|event| event.object == object && event.source.is_some() && event.moves_as(&half))
 }
 
 /// Whether on some of these paths a callee leaves the object alone that has the other half on others.
@@ -262,12 +259,11 @@ fn perhaps_moved_by_callee(
         event.object == object && event.source.is_some() && event.to == Some(event.from)
     });
     idle.any(|event| {
-        let moves = |other: &OpEvent| match (other.from, other.to) {
-            (Status::At(from), Some(Status::At(to))) => half(from, to),
-            _ => false,
-        };
-        let same = |other: &&OpEvent| other.object == object && other.stack == event.stack;
-        log.ops.iter().filter(same).any(moves) && !formula.guards.excludes(event.guard, paths)
+        let mut same = log
+            .ops
+            .iter()
+            .filter(|other| other.object == object && other.stack == event.stack);
+        same.any(|other| other.moves_as(&half)) && !formula.guards.excludes(event.guard, paths)
     })
 }
 
@@ -285,7 +281,7 @@ fn uses(
         if !exits.iter().any(|exit| exit.object == event.object) {
             continue;
         }
-        let initial = Status::At(machine(exec, event.object).initial);
+        let initial = Status::At(exec.machine_of(event.object).initial);
         let kept = event.from == initial && event.to.is_some_and(|to| to != initial);
         let needed = event.from != initial && event.to == Some(initial);
         let unmet = event.from == initial && event.to.is_none();
@@ -327,7 +323,7 @@ fn uses(
             && let Some(claim) = event.claim(Kind::Needed)
         {
             let untouched = exec.formula.guards.and_not(event.guard, event.touched);
-            let machine = machine(exec, event.object);
+            let machine = exec.machine_of(event.object);
             let taken = doubt::taken_as_another(exec, event.object, machine.initial);
             let taken = exec.formula.guards.and(untouched, taken);
             if event.touched != Guard::FALSE || taken != Guard::FALSE {
@@ -373,7 +369,7 @@ fn on_failure(
     let mut moved = Guard::FALSE;
     for index in 0..exec.log.ops.len() {
         let event = &exec.log.ops[index];
-        if event.object == exits.object && event.to.is_some_and(|to| to != event.from) {
+        if event.object == exits.object && event.moves() {
             moved = exec.formula.guards.or(moved, event.guard);
         }
     }
@@ -390,7 +386,7 @@ fn offered(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, row: Option<
     if object.is_some_and(|object| object.root == Root::Return) || hangs_on_result(exit, exits) {
         return true;
     }
-    let initial = machine(exec, exits.object).initial;
+    let initial = exec.machine_of(exits.object).initial;
     if exec.is_saved(exits.object.machine) {
         return only_moved_alone(exec, exits.object, initial);
     }
@@ -431,10 +427,6 @@ fn classes(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Vec<Clas
         classes.extend(pointer.map(Class::pointed_to));
     }
     classes
-}
-
-fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
-    exec.machines[usize::from(object.machine.0)]
 }
 
 impl OpEvent {

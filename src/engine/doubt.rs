@@ -3,7 +3,7 @@
 //! In: the log of an execution, and an object that some exits keep and others do not. Out: the paths that
 //! such an explanation covers; no finding rests on them.
 //!
-//! Both come from the same limit: what is reached through different pointers is taken to be different
+//! Most come from the same limit: what is reached through different pointers is taken to be different
 //! (DESIGN §5). An angelic reading asks whether all would be well if two of them were one.
 
 use indexmap::IndexMap;
@@ -29,7 +29,7 @@ impl Elsewhere {
     pub fn new(exec: &mut Executor<'_>) -> Self {
         let mut places: IndexMap<(MachineId, Vec<Site>), IndexMap<Object, Guard>> = IndexMap::new();
         for event in &exec.log.ops {
-            if event.to.is_some_and(|to| to != event.from) {
+            if event.moves() {
                 let place = (event.object.machine, event.stack.clone());
                 let objects = places.entry(place).or_default();
                 let paths = objects.entry(event.object).or_insert(Guard::FALSE);
@@ -132,10 +132,10 @@ pub fn others_as_usual(
 ) -> Guard {
     let mut paths = paths;
     for (&other, entered) in &exec.entries {
-        let initial = exec.machines[usize::from(other.machine.0)].initial;
-        let usual = entered.guard_of(Status::At(initial));
+        let machine = exec.machine_of(other);
+        let usual = entered.guard_of(Status::At(machine.initial));
         // Interrupts are off or on with the lock that is given back.
-        let beside = exec.machines[usize::from(other.machine.0)].saved.is_some();
+        let beside = machine.saved.is_some();
         if other != object && !beside && !exec.formula.guards.excludes(exit, usual) {
             paths = exec.formula.guards.and(paths, usual);
         }
@@ -148,7 +148,7 @@ pub fn others_as_usual(
 pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: usize) -> Guard {
     let failing = &exec.log.ops[event];
     let object = failing.object;
-    let machine = exec.machines[usize::from(object.machine.0)];
+    let machine = exec.machine_of(object);
     let takes = matches!(&failing.rule, Some(rule) if machine.is_about_taking(rule));
     if takes {
         return given_back_as_another(exec, object, machine.initial);
@@ -205,11 +205,10 @@ pub fn left_with_another(exec: &mut Executor<'_>, state: &State, object: Object)
 pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usize) -> bool {
     let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
     let of_object = || ops.iter().filter(|event| event.object == object);
-    let moving = |event: &&OpEvent| event.to.is_some_and(|to| to != event.from);
-    let Some(last) = of_object().rfind(moving) else {
+    let Some(last) = of_object().rfind(|event| event.moves()) else {
         return false;
     };
-    let initial = Status::At(exec.machines[usize::from(object.machine.0)].initial);
+    let initial = Status::At(exec.machine_of(object).initial);
     let idle = |event: &OpEvent| {
         event.stack == last.stack && event.from == initial && event.to == Some(initial)
     };
@@ -277,7 +276,7 @@ fn decides(exec: &Executor<'_>, call: &UnknownCall, paths: Guard) -> bool {
 pub fn held(exec: &mut Executor<'_>, exit: &State) -> Vec<(Object, Guard)> {
     let mut held = Vec::new();
     for (&object, tracked) in &exit.objects {
-        let initial = Status::At(exec.machines[usize::from(object.machine.0)].initial);
+        let initial = Status::At(exec.machine_of(object).initial);
         for &(status, paths) in tracked.set.iter().filter(|entry| entry.0 != initial) {
             let guards = &mut exec.formula.guards;
             let moved = match status {

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use super::doubt::{self, Elsewhere};
 use super::witness;
 use crate::ir::Body;
-use crate::property::{Machine, Property, StateId, Target};
+use crate::property::{Property, StateId, Target};
 use crate::report::{self, Finding, TraceStep};
 use crate::sat::Model;
 use crate::summary::convert::Converter;
@@ -77,7 +77,7 @@ impl<'a> Findings<'a> {
                 continue;
             }
             if let Some(exit) = exit
-                && machine(exec, object).counts
+                && exec.machine_of(object).counts
                 && keeps(exec, exit, object)
             {
                 continue;
@@ -98,7 +98,7 @@ impl<'a> Findings<'a> {
             let event = &exec.log.ops[index];
             let name = event.name.clone();
             let state = match event.from {
-                Status::At(state) => machine(exec, object).state_name(state).to_string(),
+                Status::At(state) => exec.machine_of(object).state_name(state).to_string(),
                 Status::Error(_) => String::new(),
             };
             let place = match event.stack.first() {
@@ -115,7 +115,7 @@ impl<'a> Findings<'a> {
         let mut reported = BTreeSet::new();
         for index in 0..exec.log.sleeps.len() {
             for (object, status, paths) in exec.log.sleeps[index].held.clone() {
-                let Some(rule) = machine(exec, object).atomic.clone() else {
+                let Some(rule) = exec.machine_of(object).atomic.clone() else {
                     continue;
                 };
                 if reported.contains(&object) || self.failed.contains(&object) {
@@ -133,7 +133,7 @@ impl<'a> Findings<'a> {
                 reported.insert(object);
                 let name = exec.name_of(object.loc);
                 let state = match status {
-                    Status::At(state) => machine(exec, object).state_name(state).to_string(),
+                    Status::At(state) => exec.machine_of(object).state_name(state).to_string(),
                     Status::Error(_) => continue,
                 };
                 let event = &exec.log.sleeps[index];
@@ -160,7 +160,7 @@ impl<'a> Findings<'a> {
         let held = doubt::held(exec, exit.state);
         for object in exits {
             let key = object.object;
-            let Some(rule) = machine(exec, key).inconsistent_exit.clone() else {
+            let Some(rule) = exec.machine_of(key).inconsistent_exit.clone() else {
                 continue;
             };
             if self.failed.contains(&key) || exec.regions.is_local(key.loc.region) {
@@ -205,7 +205,10 @@ impl<'a> Findings<'a> {
                 step.message = format!("but on another path {}", step.message);
                 trace.push(step);
             }
-            let state = machine(exec, key).state_name(ambiguity.kept.0).to_string();
+            let state = exec
+                .machine_of(key)
+                .state_name(ambiguity.kept.0)
+                .to_string();
             let place = (
                 place.site.file.to_string(),
                 place.site.line,
@@ -271,11 +274,11 @@ impl<'a> Findings<'a> {
 fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
     let failing = &exec.log.ops[event];
     let (object, errors, touched) = (failing.object, failing.errors, failing.touched);
-    let initial = Status::At(machine(exec, object).initial);
+    let initial = Status::At(exec.machine_of(object).initial);
     let mut moved = Guard::FALSE;
     for index in 0..event {
         let earlier = &exec.log.ops[index];
-        if earlier.object == object && earlier.to.is_some_and(|to| to != earlier.from) {
+        if earlier.object == object && earlier.moves() {
             moved = exec.formula.guards.or(moved, earlier.guard);
         }
     }
@@ -296,7 +299,7 @@ fn entered_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Gu
     if !exec.is_saved(object.machine) {
         return paths;
     }
-    let initial = Status::At(machine(exec, object).initial);
+    let initial = Status::At(exec.machine_of(object).initial);
     let entered = exec.entry_state(object).guard_of(initial);
     exec.formula.guards.and(paths, entered)
 }
@@ -304,7 +307,7 @@ fn entered_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Gu
 /// Whether the function may return with an object held that was not on entry. A semaphore that it keeps
 /// counts something, and is no lock.
 fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
-    let initial = Status::At(machine(exec, object).initial);
+    let initial = Status::At(exec.machine_of(object).initial);
     let Some(tracked) = exit.objects.get(&object) else {
         return false;
     };
@@ -314,10 +317,6 @@ fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
         let held_on = matches!(status, Status::At(_)) && status != initial;
         held_on && !exec.formula.guards.excludes(entered, held)
     })
-}
-
-fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
-    exec.machines[usize::from(object.machine.0)]
 }
 
 /// A pair of exits of an object that neither the result nor an out-parameter tells apart, with a
@@ -330,13 +329,13 @@ fn ambiguity(
     (elsewhere, held): (&Elsewhere, &[(Object, Guard)]),
     queries: &mut dyn Feasible,
 ) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
-    let machine = machine(exec, exits.object);
+    let machine = exec.machine_of(exits.object);
     let entries: BTreeSet<StateId> = exits.moves.iter().map(|entry| entry.from).collect();
     // Paths on which the function has changed the object's state at some time.
     let mut moved = Guard::FALSE;
     for index in 0..exec.log.ops.len() {
         let event = &exec.log.ops[index];
-        if event.object == exits.object && event.to.is_some_and(|to| to != event.from) {
+        if event.object == exits.object && event.moves() {
             moved = exec.formula.guards.or(moved, event.guard);
         }
     }
@@ -426,10 +425,10 @@ fn ambiguity(
                 let Some((left, right)) = open(exec, away, there, &chosen, queries) else {
                     continue;
                 };
-                let left_paths = left;
                 if let Some((left_model, right_model)) =
                     indistinguishable(exec, (left, right), candidates, queries)
                 {
+                    let wrong = (wrong.0, alike(exec, wrong.1, left, &chosen));
                     let (left, right) = ((kept, left, left_model), (other, right, right_model));
                     // The exit in which something is held is the one to show.
                     let (kept, given_back) = match kept == machine.initial {
@@ -438,7 +437,7 @@ fn ambiguity(
                     };
                     let ambiguity = Ambiguity {
                         entry,
-                        wrong: (wrong.0, alike(exec, wrong.1, left_paths, &chosen)),
+                        wrong,
                         kept: (kept.0, kept.1),
                         given_back: (given_back.0, given_back.1),
                     };

@@ -249,7 +249,7 @@ pub fn describe(
         let _ = writeln!(text, "{name} ({size} bytes) = {value}");
     }
     for ((object, tracked), name) in objects.iter().zip(names) {
-        let machine = exec.machines[usize::from(object.machine.0)];
+        let machine = exec.machine_of(*object);
         let _ = writeln!(text, "{name} ({})", machine.name);
         for (status, guard) in &tracked.set {
             let status = match status {

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::order::{Inner, Nested, Nesting, Take};
 use super::witness;
 use crate::ir::{POINTER_BITS, SymbolName};
-use crate::property::{Machine, StateId};
+use crate::property::StateId;
 use crate::report::TraceStep;
 use crate::sat::Model;
 use crate::summary::convert::Converter;
@@ -286,7 +286,7 @@ impl Collector {
             let objects = [Some(object), taken].map(|object| Some(self.number(object?)));
             let mut gates = self.held_on(exec, both, Some(object));
             gates.remove(&outer);
-            let Some(rule) = machine(exec, object).order.clone() else {
+            let Some(rule) = exec.machine_of(object).order.clone() else {
                 continue;
             };
             self.nesting.nested.push(Nested {
@@ -316,14 +316,14 @@ impl Collector {
             from: event.from,
             to: event.to,
         };
-        let initial = machine(exec, event.object).initial;
+        let initial = exec.machine_of(event.object).initial;
         let Some(Status::At(to)) = event.to else {
             if event.from != Status::At(initial) {
                 self.held_before.push((event.object, event.guard));
             }
             return;
         };
-        if machine(exec, event.object).order.is_none() {
+        if exec.machine_of(event.object).order.is_none() {
             return;
         }
         let mut taken = Vec::new();
@@ -385,7 +385,7 @@ fn is_given_back(
     if exec.log.ops[since].source.is_none() {
         return true;
     }
-    let initial = Status::At(machine(exec, object).initial);
+    let initial = Status::At(exec.machine_of(object).initial);
     let later = order.max(since + 1)..exec.log.ops.len();
     later.into_iter().any(|index| {
         let event = &exec.log.ops[index];
@@ -432,8 +432,4 @@ fn is_fresh(exec: &Executor<'_>, object: Object) -> bool {
 /// Whether a word in a function's name says that it makes something new.
 fn makes(word: &str) -> bool {
     word.ends_with("alloc") || matches!(word, "create" | "new" | "dup" | "clone")
-}
-
-fn machine<'a>(exec: &Executor<'a>, object: Object) -> &'a Machine {
-    exec.machines[usize::from(object.machine.0)]
 }

@@ -28,7 +28,7 @@ fn step(site: &Site, depth: u32, message: String) -> TraceStep {
 
 /// The name of a state of the object's machine.
 fn state_name<'a>(exec: &Executor<'a>, object: Object, status: Status) -> &'a str {
-    let machine = exec.machines[usize::from(object.machine.0)];
+    let machine = exec.machine_of(object);
     match status {
         Status::At(state) => machine
             .states

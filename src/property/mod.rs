@@ -152,13 +152,12 @@ impl Machine {
     /// Whether an operation that takes a free object leads from one of these states to the other: one more
     /// reader.
     pub fn takes_again(&self, from: StateId, to: StateId) -> bool {
-        let target =
-            |targets: &[Target], state: StateId| targets.get(usize::from(state.0)).cloned();
-        self.operations.values().any(|targets| {
-            let taken = target(targets, self.initial);
-            let takes = matches!(taken, Some(Target::State(taken)) if taken != self.initial);
-            takes && from != to && target(targets, from) == Some(Target::State(to))
-        })
+        from != to
+            && self.operations.values().any(|targets| {
+                let taken = targets.get(usize::from(self.initial.0));
+                let takes = matches!(taken, Some(Target::State(taken)) if *taken != self.initial);
+                takes && targets.get(usize::from(from.0)) == Some(&Target::State(to))
+            })
     }
 
     /// The state's name; empty for an id of another machine.

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::convert::RESULT;
 use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject};
 use crate::ir::{POINTER_BITS, SymbolName, Ty};
-use crate::property::{States, Target};
+use crate::property::{StateId, States, Target};
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site, SleepEvent, Source, TakeEvent};
@@ -211,7 +211,7 @@ fn atomic_objects(exec: &mut Executor<'_>, state: &State) -> (Vec<(Object, Statu
     let mut held = Vec::new();
     let mut released = Guard::FALSE;
     for (&object, tracked) in &state.objects {
-        let machine = exec.machines[usize::from(object.machine.0)];
+        let machine = exec.machine_of(object);
         if machine.atomic.is_none() {
             continue;
         }
@@ -340,45 +340,38 @@ fn doubt(
     rows: &[Enabled<'_>],
 ) {
     let before = exec.now(state, object);
-    for enabled in rows.iter().filter(|enabled| enabled.doubtful) {
-        let guards = &mut exec.formula.guards;
-        let here = guards.and(place, enabled.guard);
-        let here = guards.and(here, before.guard_of(Status::At(enabled.row.from)));
-        let here = guards.and(here, state.guard);
-        let here = guards.and(here, enabled.doubt);
-        exec.doubted = guards.or(exec.doubted, here);
-    }
+    let initial = exec.machine_of(object).initial;
+    // Entry states, and what is doubtful from there.
+    let mut doubtful: Vec<(StateId, Guard)> = Vec::new();
     for (index, one) in rows.iter().enumerate() {
+        let (row, guards) = (one.row, &mut exec.formula.guards);
+        if one.doubtful {
+            doubtful.push((row.from, guards.and(one.guard, one.doubt)));
+        }
+        let moves = |enabled: &Enabled<'_>| {
+            matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
+        };
         for other in &rows[index + 1..] {
-            let moves = |enabled: &Enabled<'_>| {
-                matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
-            };
-            let differ = one.row.from == other.row.from && one.row.to != other.row.to;
+            let differ = row.from == other.row.from && row.to != other.row.to;
             if differ && moves(one) && moves(other) {
-                let guards = &mut exec.formula.guards;
-                let here = guards.and(one.guard, other.guard);
-                let here = guards.and(here, place);
-                let here = guards.and(here, before.guard_of(Status::At(one.row.from)));
-                let here = guards.and(here, state.guard);
-                exec.doubted = guards.or(exec.doubted, here);
+                doubtful.push((row.from, guards.and(one.guard, other.guard)));
             }
         }
-    }
-    let initial = exec.machines[usize::from(object.machine.0)].initial;
-    for Enabled { row, guard, .. } in rows {
         let gives_back = |other: &Enabled<'_>| {
             other.row.from == row.from && other.row.to == Target::State(initial)
         };
         let told = row.outcond.iter().any(Option::is_some);
         let keeps = row.from != initial && row.to == Target::State(row.from);
         if keeps && told && rows.iter().any(gives_back) {
-            let guards = &mut exec.formula.guards;
-            let here = guards.and(place, *guard);
-            let here = guards.and(here, before.guard_of(Status::At(row.from)));
-            let here = guards.and(here, before.touched);
-            let here = guards.and(here, state.guard);
-            exec.doubted = guards.or(exec.doubted, here);
+            doubtful.push((row.from, guards.and(one.guard, before.touched)));
         }
+    }
+    let guards = &mut exec.formula.guards;
+    let place = guards.and(place, state.guard);
+    for (from, paths) in doubtful {
+        let here = guards.and(paths, place);
+        let here = guards.and(here, before.guard_of(Status::At(from)));
+        exec.doubted = guards.or(exec.doubted, here);
     }
 }
 
@@ -420,7 +413,7 @@ fn taking(
     rows: &[Enabled<'_>],
     (site, order): (&CallSite<'_>, usize),
 ) {
-    let machine = exec.machines[usize::from(object.machine.0)];
+    let machine = exec.machine_of(object);
     if machine.order.is_none() {
         return;
     }
@@ -436,12 +429,9 @@ fn taking(
     if taken == Guard::FALSE {
         return;
     }
-    let unheld = match state.objects.get(&object) {
-        Some(tracked) => tracked.guard_of(Status::At(machine.initial)),
-        None => exec
-            .entry_state(object)
-            .guard_of(Status::At(machine.initial)),
-    };
+    let unheld = exec
+        .now(state, object)
+        .guard_of(Status::At(machine.initial));
     let guards = &mut exec.formula.guards;
     let taken = guards.and(taken, place);
     let taken = guards.and(taken, unheld);
@@ -566,7 +556,7 @@ fn transition(
         }
         // What the function itself has moved is given back if the callee can tell neither way.
         let ours = exec.formula.guards.and(here, before.touched);
-        let initial = Target::State(exec.machines[usize::from(object.machine.0)].initial);
+        let initial = Target::State(exec.machine_of(object).initial);
         let back = moves.iter().filter(|enabled| enabled.row.to == initial);
         let in_order = back.map(|enabled| (enabled, ours));
         let in_order = in_order.chain(moves.iter().map(|enabled| (enabled, Guard::TRUE)));

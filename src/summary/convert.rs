@@ -382,7 +382,7 @@ impl Converter {
             },
             Origin::Initial { loc, .. } => self.object_within(exec, loc, MAX_PATH, budget)?.0,
             Origin::State { object, state } => {
-                let machine = exec.machines[usize::from(object.machine.0)].name.clone();
+                let machine = exec.machine_of(object).name.clone();
                 let object = self.object_within(exec, object.loc, MAX_PATH, budget)?.0;
                 return (!object.root.is_received()).then_some(IExpr::InState {
                     object,

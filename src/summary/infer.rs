@@ -245,9 +245,7 @@ pub fn infer(
         let candidates = super::predicates::mine(exec, &mut converter, exit, object);
         let chosen = select(exec, &candidates, &object.moves, queries);
         let index = summary.objects.len() as u32;
-        let machine = exec.machines[usize::from(object.object.machine.0)]
-            .name
-            .clone();
+        let machine = exec.machine_of(object.object).name.clone();
         let name = converter.name(exec, &interface, object.object.loc);
         let optional = !exec.surely_exists(exit.state, object.object.loc);
         let class = exec.class_of(object.object.loc);
@@ -306,7 +304,7 @@ fn rows(
     chosen: &[Predicate],
     queries: &mut dyn Feasible,
 ) -> Vec<Guard> {
-    let machine = exec.machines[usize::from(exits.object.machine.0)];
+    let machine = exec.machine_of(exits.object);
     let mut made: Vec<(Row, Guard)> = Vec::new();
     // Columns of the summary's predicate lists for the chosen predicates.
     let mut columns = Vec::new();

@@ -241,6 +241,11 @@ impl<'a> Executor<'a> {
         }
     }
 
+    /// The machine that an object is one of.
+    pub fn machine_of(&self, object: Object) -> &'a Machine {
+        self.machines[usize::from(object.machine.0)]
+    }
+
     /// Whether programs keep the machine's state in a value.
     pub fn is_saved(&self, machine: MachineId) -> bool {
         self.machines[usize::from(machine.0)].saved.is_some()

@@ -148,6 +148,21 @@ pub struct UnknownCall {
     pub terms: usize,
 }
 
+impl OpEvent {
+    /// Whether the object is in another state afterwards.
+    pub fn moves(&self) -> bool {
+        self.to.is_some_and(|to| to != self.from)
+    }
+
+    /// Whether it goes from one state to another that are such a step.
+    pub fn moves_as(&self, step: &impl Fn(StateId, StateId) -> bool) -> bool {
+        match (self.from, self.to) {
+            (Status::At(from), Some(Status::At(to))) => step(from, to),
+            _ => false,
+        }
+    }
+}
+
 impl Log {
     /// Whether an object is taken somewhere that was held on entry already: no caller means that, so what
     /// the function does with it otherwise tells nothing of its callers.
