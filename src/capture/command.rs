@@ -181,7 +181,10 @@ const NOT_KEPT: &[&str] = &[
 ];
 
 /// Programs that run the compiler named after them.
-const LAUNCHERS: &[&str] = &["env", "nice", "time"];
+const LAUNCHERS: &[&str] = &["env", "nice", "ionice", "time", "nohup"];
+
+/// Options of those whose value is the next word.
+const LAUNCHER_OPTIONS: &[&str] = &["-n", "-u", "-c", "--unset", "--tag"];
 
 /// Compiler caches and distributors: they run the compiler named after them, or stand in for it under
 /// its name.
@@ -278,35 +281,43 @@ pub(super) fn base_name(word: &OsStr) -> &[u8] {
     bytes.rsplit(|&byte| byte == b'/').next().unwrap_or(bytes)
 }
 
-/// Drops `ccache`, `env A=b`, `libtool --mode=compile` and the like from the front.
+/// Drops `ccache`, `env A=b`, `nice -n 5`, `libtool --mode=compile --tag=CC` and the like from the front.
 pub(super) fn skip_launchers(words: &[OsString]) -> &[OsString] {
-    let libtool = words
-        .iter()
-        .take(2)
-        .any(|word| base_name(word).ends_with(b"libtool"));
-    let mode = words.iter().position(|word| word == "--mode=compile");
-    if let (true, Some(mode)) = (libtool, mode) {
-        return skip_launchers(&words[mode + 1..]);
-    }
-    let is_launcher = |word: &OsString| {
-        let name = word
-            .as_bytes()
-            .iter()
-            .position(|&byte| byte == b'=')
-            .map(|end| &word.as_bytes()[..end]);
+    let mut rest = words;
+    let mut launched = false;
+    while let Some((word, after)) = rest.split_first() {
+        let bytes = word.as_bytes();
         let base = base_name(word);
-        has(LAUNCHERS, base)
-            || has(WRAPPERS, base)
-            || name.is_some_and(|name| {
+        // A shell may run libtool's script.
+        if rest
+            .iter()
+            .take(2)
+            .any(|word| base_name(word).ends_with(b"libtool"))
+            && let Some(mode) = rest.iter().position(|word| word == "--mode=compile")
+        {
+            rest = &rest[mode + 1..];
+            launched = true;
+            continue;
+        }
+        let assigns = bytes
+            .split(|&byte| byte == b'=')
+            .next()
+            .filter(|name| name.len() < bytes.len())
+            .is_some_and(|name| {
                 name.iter()
                     .all(|&byte| byte == b'_' || byte.is_ascii_alphanumeric())
-            })
-    };
-    let compiler = words
-        .iter()
-        .position(|word| !is_launcher(word))
-        .unwrap_or(words.len());
-    &words[compiler..]
+            });
+        if has(LAUNCHERS, base) || has(WRAPPERS, base) {
+            launched = true;
+        } else if launched && has(LAUNCHER_OPTIONS, bytes) {
+            rest = after.get(1..).unwrap_or_default();
+            continue;
+        } else if !assigns && !(launched && bytes.starts_with(b"-")) {
+            break;
+        }
+        rest = after;
+    }
+    rest
 }
 
 /// The options handed to the preprocessor by `-Wp,A,B`, without those that write dependency files.
@@ -496,6 +507,8 @@ mod tests {
         for line in [
             "ccache gcc -c a.c",
             "env CCACHE_DIR=/x ccache distcc gcc -c a.c",
+            "env -i -u CPATH A=b nice -n 5 gcc -c a.c",
+            "env A=b /bin/sh ./libtool --silent --mode=compile --tag=CC ccache gcc -c a.c",
             "/bin/sh ../libtool --tag=CC --mode=compile gcc -c a.c",
             "LC_ALL=C gcc -c a.c",
         ] {

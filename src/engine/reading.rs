@@ -166,7 +166,10 @@ impl Reader<'_> {
         let tree = UnitTree {
             tree: self.tree,
             directory: &command.directory,
-            dialect: Dialect::of(arguments.filter_map(|argument| argument.to_str())),
+            dialect: Dialect::of(
+                &command.compiler.to_string_lossy(),
+                arguments.filter_map(|argument| argument.to_str()),
+            ),
         };
         let unit = UnitSource {
             source: &command.name,

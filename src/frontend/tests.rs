@@ -436,6 +436,16 @@ fn types_and_macros_of_missing_headers_are_guessed() {
         "void f(void) { each (x) { g(x); } }",
         "void f ( void ) { while ( each ( x ) ) { g ( x ) ; } }",
     );
+    parses("void f(GtkMenu *menu UNUSED, gint *x, gboolean y UNUSED) { g(menu, x, y); }");
+    parses("struct s { PyObject_HEAD dict_T *dict; int x MARK; }; typedef int dict_T;");
+    parses("typedef int dict_T; struct s { PyObject_HEAD dict_T *dict; int x MARK; };");
+    parses("LRESULT CALLBACK run(HWND w, int n) { return n; } int g(void) MARK(1, 2);");
+    parses("extern int accept(int, struct a *, SOCKET_SIZE, T *); int f PROTO((int a, char *b));");
+    parses("typedef BOOL (WINAPI *call)(int); typedef T *(*next)(void **);");
+    parses("void f(void) { g(ROOT \"/a\" DIR(1) \"b\"); }");
+    parses("int f(int n MARK, HWND w __attribute__((unused)));");
+    // A table keeps what it has.
+    parses("struct d t[] = { { (fn_T) run, FLAG }, { (fn_T) go, ALSO } };");
     // What is no C stays lost.
     assert_eq!(
         failures(b"int f(void) { return 1 +; }"),

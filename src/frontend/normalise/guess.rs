@@ -5,14 +5,17 @@
 //! patterns that are no C otherwise are followed: two words in a row, a lone word in a cast, a
 //! "multiplication" where a declaration must stand.
 
+use std::collections::BTreeSet;
+
+use super::attribute::takes_list;
 use super::{Form, Kind, Token, undigraph};
 use crate::frontend::outline::{is_keyword, is_specifier_keyword, is_type_keyword};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Guess<'t> {
-    /// Names that must be types.
+    /// Names that must be types, sorted.
     pub types: Vec<&'t [u8]>,
-    /// Tokens that must be what is left of macros.
+    /// Tokens that must be what is left of macros, sorted.
     pub dropped: Vec<usize>,
 }
 
@@ -23,35 +26,56 @@ pub fn guess<'t>(
     form: Form,
     typedef: &dyn Fn(&[u8]) -> bool,
 ) -> Guess<'t> {
-    let guesser = Guesser {
+    let mut guesser = Guesser {
         text,
         tokens,
         typedef,
+        brackets: Vec::new(),
+        head: match form {
+            Form::Definition { body } => tokens.partition_point(|token| token.start < body),
+            _ => tokens.len(),
+        },
+        types: BTreeSet::new(),
+        dropped: BTreeSet::new(),
     };
-    let head = match form {
-        Form::Definition { body } => tokens.partition_point(|token| token.start < body),
-        _ => tokens.len(),
-    };
-    let mut guess = Guess::default();
+    guesser.brackets = guesser.brackets();
     for at in 0..tokens.len() {
-        if !guesser.is_unknown(at) {
+        if !guesser.is_unknown(at) || guesser.dropped.contains(&at) {
             continue;
         }
-        if guesser.is_leftover(at) {
-            guess.dropped.push(at);
-        } else if guesser.is_type(at, at < head) {
-            guess.types.push(guesser.spelling(at));
+        let leftover = guesser.leftover(at);
+        if !leftover.is_empty() {
+            guesser.dropped.extend(leftover);
+        } else if guesser.is_type(at) {
+            guesser.types.insert(guesser.spelling(at));
         }
     }
-    guess.types.sort_unstable();
-    guess.types.dedup();
-    guess
+    Guess {
+        types: guesser.types.into_iter().collect(),
+        dropped: guesser.dropped.into_iter().collect(),
+    }
+}
+
+/// A declaration that begins more tokens before is not looked for.
+const FARTHEST: usize = 1000;
+
+/// Of a token: the bracket around it, and for a bracket its mate.
+#[derive(Clone, Copy, Default)]
+struct Bracket {
+    around: Option<usize>,
+    open: Option<usize>,
+    close: Option<usize>,
 }
 
 struct Guesser<'t, 'a> {
     text: &'t [u8],
     tokens: &'a [Token],
     typedef: &'a dyn Fn(&[u8]) -> bool,
+    brackets: Vec<Bracket>,
+    /// Where a function's body begins.
+    head: usize,
+    types: BTreeSet<&'t [u8]>,
+    dropped: BTreeSet<usize>,
 }
 
 impl<'t> Guesser<'t, '_> {
@@ -67,11 +91,35 @@ impl<'t> Guesser<'t, '_> {
         at.checked_sub(back).map_or(b"", |at| self.spelling(at))
     }
 
+    fn brackets(&self) -> Vec<Bracket> {
+        let mut brackets = vec![Bracket::default(); self.tokens.len()];
+        let mut open: Vec<usize> = Vec::new();
+        for at in 0..self.tokens.len() {
+            let spelling = self.spelling(at);
+            if matches!(spelling, b")" | b"]" | b"}")
+                && let Some(from) = open.pop()
+            {
+                brackets[from].close = Some(at);
+                brackets[at].open = Some(from);
+            }
+            brackets[at].around = open.last().copied();
+            if matches!(spelling, b"(" | b"[" | b"{") {
+                open.push(at);
+            }
+        }
+        brackets
+    }
+
+    fn close(&self, open: usize) -> Option<usize> {
+        self.brackets.get(open).and_then(|bracket| bracket.close)
+    }
+
+    fn kind(&self, at: usize) -> Option<Kind> {
+        self.tokens.get(at).map(|token| token.kind)
+    }
+
     fn is_name(&self, at: usize) -> bool {
-        self.tokens
-            .get(at)
-            .is_some_and(|token| token.kind == Kind::Ident)
-            && !is_keyword(self.spelling(at))
+        self.kind(at) == Some(Kind::Ident) && !is_keyword(self.spelling(at))
     }
 
     fn is_unknown(&self, at: usize) -> bool {
@@ -83,6 +131,12 @@ impl<'t> Guesser<'t, '_> {
             && !(self.typedef)(self.spelling(at))
     }
 
+    /// A name that is a type, known or guessed.
+    fn names_type(&self, at: usize) -> bool {
+        let spelling = self.spelling(at);
+        self.is_name(at) && ((self.typedef)(spelling) || self.types.contains(spelling))
+    }
+
     /// A type stands before `at`, past qualifiers.
     fn follows_type(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else {
@@ -92,36 +146,115 @@ impl<'t> Guesser<'t, '_> {
         match spelling {
             b"const" | b"volatile" => self.follows_type(before),
             _ if is_type_keyword(spelling) => true,
+            _ if self.dropped.contains(&before) => self.follows_type(before),
             _ if self.is_name(before) => {
-                (self.typedef)(spelling)
+                self.names_type(before)
                     || matches!(self.before(before, 1), b"struct" | b"union" | b"enum")
             }
             _ => false,
         }
     }
 
-    /// `int API f(void)`, `void MARK *p`, `API int f(void)`.
-    fn is_leftover(&self, at: usize) -> bool {
-        let next = self.spelling(at + 1);
-        let before_name = self.is_name(at + 1)
-            && matches!(
-                self.spelling(at + 2),
-                b"(" | b";" | b"=" | b"," | b")" | b"["
-            );
-        let before_pointer = next == b"*" && self.is_name(at + 2);
-        if self.follows_type(at) {
-            return before_name || before_pointer;
-        }
-        is_type_keyword(next) || is_specifier_keyword(next) && next != b"const"
+    /// Spelt as only macros are.
+    fn shouts(&self, at: usize) -> bool {
+        !self.spelling(at).iter().any(u8::is_ascii_lowercase)
     }
 
-    /// Whether the word must be a type name; `head` outside of function bodies.
-    fn is_type(&self, at: usize, head: bool) -> bool {
+    /// A declaration, or one of its parts, may end before this token.
+    fn ends(&self, at: usize) -> bool {
+        matches!(self.spelling(at), b"," | b")" | b";" | b"=" | b"{")
+    }
+
+    /// The token before `at` closes a list of parameters or so.
+    fn ends_parameters(&self, at: usize) -> bool {
+        let closing = at.checked_sub(1).filter(|_| self.before(at, 1) == b")");
+        let open = closing.and_then(|at| self.brackets.get(at)?.open);
+        open.and_then(|open| open.checked_sub(1))
+            .is_some_and(|name| self.is_name(name) || self.spelling(name) == b")")
+    }
+
+    /// The tokens that go if `at` is left over from a macro; none if it is not.
+    fn leftover(&self, at: usize) -> Vec<usize> {
+        let call = (self.spelling(at + 1) == b"(")
+            .then(|| self.close(at + 1))
+            .flatten();
+        let whole = || (at..=call.unwrap_or(at)).collect();
+        // `"a" FORMAT "b"`, `"a" NAME(b)`
+        if at.checked_sub(1).and_then(|before| self.kind(before)) == Some(Kind::Str) {
+            return whole();
+        }
+        if self.kind(at + 1) == Some(Kind::Str) {
+            return vec![at];
+        }
+        // `int f(void) MARK;`, `int f(void) MARK(1, 2) {`, but not `(T) x,`
+        if at < self.head
+            && self.ends_parameters(at)
+            && self.ends(call.unwrap_or(at).saturating_add(1))
+        {
+            return whole();
+        }
+        if let Some(close) = self.prototype(at) {
+            return vec![at, at + 1, close];
+        }
+        if self.is_leftover(at) {
+            return vec![at];
+        }
+        Vec::new()
+    }
+
+    /// The last token of `PROTOTYPE((int, char))`, which begins at `at`, after a function's name.
+    fn prototype(&self, at: usize) -> Option<usize> {
+        let named = at.checked_sub(1).is_some_and(|before| self.is_name(before));
+        let doubled = self.spelling(at + 1) == b"(" && self.spelling(at + 2) == b"(";
+        if at >= self.head || !named || !doubled {
+            return None;
+        }
+        let close = self.close(at + 1)?;
+        (self.close(at + 2)? + 1 == close).then_some(close)
+    }
+
+    /// `int API f(void)`, `void MARK *p`, `API int f(void)`, `int x MARK`, `int (API *f)(void)`.
+    fn is_leftover(&self, at: usize) -> bool {
         let (before, next) = (self.before(at, 1), self.spelling(at + 1));
-        // `T x`
-        if self.is_name(at + 1) {
+        if self.follows_type(at) {
+            // Of `int x MARK` it is the second.
+            let second = self.shouts(at + 1) && !self.shouts(at) && self.ends(at + 2)
+                || self.prototype(at + 1).is_some();
+            let before_name = self.is_name(at + 1)
+                && (self.ends(at + 2) || matches!(self.spelling(at + 2), b"(" | b"["));
+            let before_pointer = next == b"*" && self.is_name(at + 2);
+            return before_name && !second || before_pointer;
+        }
+        let declared = at.checked_sub(1).is_some_and(|name| {
+            self.is_name(name)
+                && !self.names_type(name)
+                && (self.follows_type(name) || self.before(name, 1) == b"*")
+        });
+        if declared && self.ends(at + 1) {
             return true;
         }
+        if before == b"(" && next == b"*" && self.is_name(at + 2) {
+            let after = (self.spelling(at + 3), self.spelling(at + 4));
+            return after == (b")", b"(")
+                && at.checked_sub(1).is_some_and(|at| self.follows_type(at));
+        }
+        let before_typedef =
+            (self.typedef)(next) && (self.spelling(at + 2) == b"*" || self.is_name(at + 2));
+        is_type_keyword(next) || is_specifier_keyword(next) && next != b"const" || before_typedef
+    }
+
+    /// Whether the word must be a type name.
+    fn is_type(&self, at: usize) -> bool {
+        let head = at < self.head;
+        let (before, next) = (self.before(at, 1), self.spelling(at + 1));
+        // `T x`, but not `*p MARK`
+        if self.is_name(at + 1) {
+            return before != b"*" && !self.follows_type(at);
+        }
+        let starts = matches!(
+            before,
+            b"" | b";" | b"{" | b"}" | b"static" | b"extern" | b"typedef"
+        );
         // `(T *)`, `(T **)`
         if next == b"*" {
             let mut past = at + 1;
@@ -131,16 +264,29 @@ impl<'t> Guesser<'t, '_> {
             if before == b"(" && self.spelling(past) == b")" {
                 return true;
             }
-            let starts = matches!(
-                before,
-                b"" | b";" | b"{" | b"}" | b"static" | b"extern" | b"typedef"
-            ) || head && matches!(before, b"(" | b",");
+            let starts = starts || head && matches!(before, b"(" | b",");
             if starts && self.is_name(past) && (head || before != b"(") {
-                return matches!(
-                    self.spelling(past + 1),
-                    b";" | b"=" | b"," | b")" | b"[" | b"("
-                );
+                let follows = self.spelling(past + 1);
+                return matches!(follows, b";" | b"=" | b"," | b")" | b"[" | b"(")
+                    || takes_list(follows)
+                    || self.is_name(past + 1);
             }
+            // `T *(*f)(void)`
+            if head && starts && self.spelling(past) == b"(" {
+                return self.spelling(past + 1) == b"*";
+            }
+            // `f(int, T *, int)`
+            if head && self.is_parameter(at) && matches!(self.spelling(past), b"," | b")") {
+                return true;
+            }
+        }
+        // `T (*f)(void)`, `T (API *f)(void)`
+        if head && starts && next == b"(" {
+            let past = at + 2 + usize::from(self.is_name(at + 2));
+            return self.spelling(past) == b"*"
+                && self
+                    .close(at + 1)
+                    .is_some_and(|close| self.spelling(close + 1) == b"(");
         }
         // `const T *p`, but not `* const p`
         if matches!(before, b"const" | b"volatile")
@@ -149,17 +295,53 @@ impl<'t> Guesser<'t, '_> {
         {
             return matches!(next, b"*" | b")" | b",");
         }
+        // `f(int, T)`
+        if head && matches!(next, b"," | b")") && self.is_parameter(at) {
+            return true;
+        }
         // `(T) x`
         if before == b"(" && next == b")" {
-            let operand =
-                self.tokens.get(at + 2).is_some_and(|token| {
-                    matches!(token.kind, Kind::Number | Kind::Str | Kind::Char)
-                }) || self.is_name(at + 2);
+            let operand = matches!(
+                self.kind(at + 2),
+                Some(Kind::Number | Kind::Str | Kind::Char)
+            ) || self.is_name(at + 2);
             let caller = self.before(at, 2);
             let called = at >= 2 && self.is_name(at - 2)
                 || matches!(caller, b"if" | b"while" | b"for" | b"switch" | b")" | b"]");
             return operand && !called;
         }
         false
+    }
+
+    /// Begins a parameter of a prototype, which is in no attribute and no initialiser.
+    fn is_parameter(&self, at: usize) -> bool {
+        let Some(open) = self.brackets.get(at).and_then(|bracket| bracket.around) else {
+            return false;
+        };
+        let list = self.spelling(open) == b"("
+            && matches!(self.before(at, 1), b"(" | b",")
+            && open
+                .checked_sub(1)
+                .is_some_and(|name| self.is_name(name) || self.spelling(name) == b")")
+            && self.close(open).is_some_and(|close| self.ends(close + 1));
+        let mut outer = self.brackets.get(open).and_then(|bracket| bracket.around);
+        while let Some(open) = outer {
+            let before = self.before(open, 1);
+            let refused = match self.spelling(open) {
+                b"{" => before == b"=",
+                b"(" => is_keyword(before),
+                _ => true,
+            };
+            if refused {
+                return false;
+            }
+            outer = self.brackets.get(open).and_then(|bracket| bracket.around);
+        }
+        let item = (0..open)
+            .rev()
+            .take(FARTHEST)
+            .map(|at| self.spelling(at))
+            .find(|spelling| matches!(*spelling, b";" | b"=" | b"{" | b"}"));
+        list && item != Some(b"=")
     }
 }
