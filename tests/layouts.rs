@@ -44,6 +44,26 @@ fn members_of_odd_records_lie_where_the_compiler_puts_them() {
 }
 
 #[test]
+fn members_of_random_records_lie_where_the_compiler_puts_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let made = Command::new("python3")
+        .arg(root.join("scripts/records"))
+        .args(["400", "--seed", "6"])
+        .output();
+    let Ok(made) = made else {
+        eprintln!("no python3: not compared");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("random.c");
+    std::fs::write(&file, made.stdout).expect("writes");
+    let file = file.to_string_lossy();
+    if let Some(output) = script("layouts", &[file.as_ref()], &[]) {
+        succeeds(&output, ", 0 differences");
+    }
+}
+
+#[test]
 fn a_wrong_layout_would_be_told() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let file = folder.path().join("t.c");

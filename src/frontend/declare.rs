@@ -283,9 +283,10 @@ fn specified<C: TypeContext>(cx: &mut C, list: &[Spec]) -> Lower<Specified> {
         inline: false,
         attributes: Attributes::default(),
     };
-    let mut skip = false;
+    let mut skip = 0;
     for (i, spec) in list.iter().enumerate() {
-        if std::mem::take(&mut skip) {
+        if skip > 0 {
+            skip -= 1;
             continue;
         }
         match spec {
@@ -315,14 +316,16 @@ fn specified<C: TypeContext>(cx: &mut C, list: &[Spec]) -> Lower<Specified> {
             Spec::Extensions(list) => out.attributes.add(cx, list)?,
             Spec::Type(specifier) => {
                 // Attributes right behind a member list are the record's.
-                let after = match list.get(i + 1) {
-                    Some(Spec::Extensions(extensions)) if defines(specifier) => {
-                        skip = true;
-                        *extensions
-                    }
-                    _ => &[],
-                };
-                type_specifier(cx, specifier, after, &mut words, &mut other)?;
+                let after: Vec<_> = list
+                    .iter()
+                    .skip(i + 1)
+                    .map_while(|spec| match spec {
+                        Spec::Extensions(extensions) if defines(specifier) => Some(*extensions),
+                        _ => None,
+                    })
+                    .collect();
+                skip = after.len();
+                type_specifier(cx, specifier, &after, &mut words, &mut other)?;
             }
         }
     }
@@ -363,7 +366,7 @@ fn defines(specifier: &TypeSpecifier) -> bool {
 fn type_specifier<C: TypeContext>(
     cx: &mut C,
     specifier: &TypeSpecifier,
-    after: &[Node<ast::Extension>],
+    after: &[&[Node<ast::Extension>]],
     words: &mut Words,
     other: &mut Option<Type>,
 ) -> Lower<()> {
@@ -449,7 +452,7 @@ fn va_list() -> Type {
 fn record_type<C: TypeContext>(
     cx: &mut C,
     record: &ast::StructType,
-    after: &[Node<ast::Extension>],
+    after: &[&[Node<ast::Extension>]],
 ) -> Lower<Type> {
     let kind = match record.kind.node {
         ast::StructKind::Struct => TagKind::Struct,
@@ -464,7 +467,9 @@ fn record_type<C: TypeContext>(
     };
     let begun = cx.begin_record(kind, tag);
     let mut attributes = Attributes::default();
-    attributes.add(cx, after)?;
+    for extensions in after {
+        attributes.add(cx, extensions)?;
+    }
     let mut fields = Vec::new();
     for declaration in declarations {
         if let ast::StructDeclaration::Field(field) = &declaration.node {
@@ -534,7 +539,7 @@ fn members<C: TypeContext>(
 fn enum_type<C: TypeContext>(
     cx: &mut C,
     node: &ast::EnumType,
-    after: &[Node<ast::Extension>],
+    after: &[&[Node<ast::Extension>]],
 ) -> Lower<Type> {
     let tag = node.identifier.as_ref().map(|id| id.node.name.as_str());
     if node.enumerators.is_empty() {
@@ -544,7 +549,9 @@ fn enum_type<C: TypeContext>(
         };
     }
     let mut attributes = Attributes::default();
-    attributes.add(cx, after)?;
+    for extensions in after {
+        attributes.add(cx, extensions)?;
+    }
     let enumerators = node
         .enumerators
         .iter()

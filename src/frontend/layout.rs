@@ -43,20 +43,19 @@ fn round_up(value: u64, to: u64) -> u64 {
 pub fn lay_out(union: bool, minimum: u64, members: &[MemberShape]) -> RecordLayout {
     let mut bit = 0u64;
     let mut end = 0u64;
-    let mut align = minimum.max(1);
+    let mut align = minimum.max(1).saturating_mul(8);
     let mut placed = Vec::with_capacity(members.len());
     for member in members {
         let start = if union { 0 } else { bit };
-        let at = place(start, member);
-        let counts = member.width.is_none() || member.named;
-        if counts {
-            align = align.max(effective_align(member));
-        }
+        let own = member.own_align(start);
+        align = align.max(member.record_align(own));
+        let at = if union { 0 } else { member.place(start, own) };
         let width = member.width.unwrap_or(member.size.saturating_mul(8));
         bit = at.saturating_add(width);
         end = end.max(bit);
         placed.push(Placed { bit: at });
     }
+    let align = align / 8;
     RecordLayout {
         size: round_up(end.div_ceil(8), align),
         align,
@@ -64,37 +63,72 @@ pub fn lay_out(union: bool, minimum: u64, members: &[MemberShape]) -> RecordLayo
     }
 }
 
-/// The alignment that a member asks of its record.
-fn effective_align(member: &MemberShape) -> u64 {
-    let wanted = match (member.packed, member.requested) {
-        (true, requested) => requested.unwrap_or(1),
-        (false, requested) => member.align.max(requested.unwrap_or(1)),
-    };
-    wanted.min(member.limit.unwrap_or(u64::MAX))
-}
+/// Alignments in bits, as gcc's `layout_decl`, `update_alignment_for_field` and `place_field` have them.
+impl MemberShape {
+    fn type_align(&self) -> u64 {
+        self.align.max(1).saturating_mul(8)
+    }
 
-fn place(start: u64, member: &MemberShape) -> u64 {
-    let type_align = member.align.max(1).saturating_mul(8);
-    match member.width {
-        None => round_up(start, effective_align(member).saturating_mul(8)),
-        // A zero-width bit-field closes the unit, packed or not.
-        Some(0) => round_up(
-            start,
-            type_align.max(member.requested.unwrap_or(1).saturating_mul(8)),
-        ),
-        Some(width) => {
-            let start = match member.requested {
-                Some(align) => round_up(start, align.saturating_mul(8)),
-                None => start,
-            };
-            // A bit-field may not span more units of its type's alignment than the type does.
-            let spanned = (start % type_align + width).div_ceil(type_align);
-            let own = (member.size.saturating_mul(8)).div_ceil(type_align);
-            if !member.packed && member.limit.is_none() && spanned > own {
-                round_up(start, type_align)
-            } else {
-                start
+    fn requested(&self) -> u64 {
+        self.requested.unwrap_or(0).saturating_mul(8).max(1)
+    }
+
+    fn limit(&self) -> u64 {
+        self.limit.map_or(u64::MAX, |limit| limit.saturating_mul(8))
+    }
+
+    /// What the member itself is aligned to if it could begin at `start`.
+    fn own_align(&self, start: u64) -> u64 {
+        match self.width {
+            None => match (self.packed, self.requested) {
+                (true, None) => 8,
+                (true, Some(_)) => self.requested().max(8),
+                (false, _) => self.type_align().max(self.requested()),
             }
+            .min(self.limit()),
+            // A zero-width bit-field closes the unit, packed or not.
+            Some(0) => self.type_align().max(self.requested()),
+            Some(width) => match self.is_whole(start, width) {
+                true => self.requested().max(width),
+                false => self.requested(),
+            }
+            .min(self.limit()),
+        }
+    }
+
+    /// A bit-field that is a machine integer lying where those lie.
+    fn is_whole(&self, start: u64, width: u64) -> bool {
+        matches!(width, 8 | 16 | 32 | 64 | 128)
+            && (width == 8 || !self.packed)
+            && start.is_multiple_of(width)
+    }
+
+    /// What the member asks of its record.
+    fn record_align(&self, own: u64) -> u64 {
+        match self.width {
+            None => own,
+            Some(_) if !self.named => 8,
+            Some(_) if self.limit.is_some() => own.max(self.type_align().min(self.limit())).max(8),
+            Some(_) if self.packed => own.max(8),
+            Some(_) => own.max(self.type_align()),
+        }
+    }
+
+    fn place(&self, start: u64, own: u64) -> u64 {
+        let at = round_up(start, own);
+        let Some(width) = self.width.filter(|width| *width > 0) else {
+            return at;
+        };
+        if self.packed || self.limit.is_some() || self.is_whole(start, width) {
+            return at;
+        }
+        // A bit-field may not span more units of its type's alignment than the type does.
+        let unit = self.type_align();
+        let spanned = (at % unit + width).div_ceil(unit);
+        if spanned > self.size.saturating_mul(8) / unit {
+            round_up(at, unit)
+        } else {
+            at
         }
     }
 }
@@ -166,5 +200,31 @@ mod tests {
     fn a_union_is_as_large_as_its_largest_member() {
         let layout = lay_out(true, 1, &[plain(1), plain(4), bits(8, 3)]);
         assert_eq!((layout.size, layout.align), (8, 8));
+    }
+
+    #[test]
+    fn under_pragma_pack_a_packed_bit_field_asks_for_the_alignment_of_its_type() {
+        let member = MemberShape {
+            packed: true,
+            limit: Some(2),
+            ..bits(4, 12)
+        };
+        assert_eq!(lay_out(false, 1, &[member]).align, 2);
+        let member = MemberShape {
+            limit: None,
+            ..member
+        };
+        assert_eq!(lay_out(false, 1, &[member]).align, 1);
+    }
+
+    #[test]
+    fn a_bit_field_as_wide_as_an_integer_is_aligned_as_one() {
+        let long = MemberShape {
+            align: 1,
+            ..bits(8, 64)
+        };
+        assert_eq!(lay_out(false, 1, &[long]).align, 8);
+        let layout = lay_out(false, 1, &[plain(1), long]);
+        assert_eq!((layout.members[1].bit, layout.align), (8, 1));
     }
 }

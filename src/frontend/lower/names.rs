@@ -431,7 +431,11 @@ impl Lowerer<'_> {
             let shape = self.shape(field, def.packed)?;
             shapes.push(MemberShape { limit, ..shape });
         }
-        let minimum = self.largest(&def.aligns)?.unwrap_or(1);
+        // The last counts; of a member it is the strictest.
+        let minimum = match def.aligns.last() {
+            Some(align) => self.lazy(align)?,
+            None => 1,
+        };
         let placed = layout::lay_out(def.union, minimum, &shapes);
         let mut members = FxHashMap::default();
         let mut fields = Vec::with_capacity(def.fields.len());

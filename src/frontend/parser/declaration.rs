@@ -394,9 +394,18 @@ impl<'t> Parser<'t> {
             true => Some(Box::new(self.conditional()?)),
             false => None,
         };
+        let at = self.start();
         let attributes = self.attributes()?;
         if let Some(declarator) = &mut declarator {
             declarator.node.extensions.extend(attributes);
+        } else if !attributes.is_empty() {
+            // Of an unnamed bit-field.
+            let nameless = lang_c::ast::Declarator {
+                kind: self.node(at, lang_c::ast::DeclaratorKind::Abstract),
+                derived: Vec::new(),
+                extensions: attributes,
+            };
+            declarator = Some(self.node(at, nameless));
         }
         Ok(StructDeclarator {
             declarator,
