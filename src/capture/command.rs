@@ -312,7 +312,7 @@ pub(super) fn skip_launchers(words: &[OsString]) -> &[OsString] {
         } else if launched && has(LAUNCHER_OPTIONS, bytes) {
             rest = after.get(1..).unwrap_or_default();
             continue;
-        } else if !assigns && !(launched && bytes.starts_with(b"-")) {
+        } else if !(assigns || launched && bytes.starts_with(b"-")) {
             break;
         }
         rest = after;
