@@ -20,6 +20,7 @@ use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
 use crate::engine::run::{self, Run, RunError, Settings, Times};
 use crate::report;
+use crate::store::{StoreError, default_folder};
 
 /// Problems shown before the rest is only counted.
 const SHOWN_PROBLEMS: usize = 20;
@@ -136,6 +137,14 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Err(RunError::Interrupted) => {
             anstream::eprintln!("{ERROR_LABEL}: {}", RunError::Interrupted);
             return Ok(INTERRUPTED);
+        }
+        Err(RunError::Store(error @ (StoreError::Sql(_) | StoreError::Bodies(_)))) => {
+            let folder = settings.database.as_deref();
+            let folder = folder.map_or_else(|| default_folder(&settings.path), Path::to_owned);
+            anyhow::bail!(
+                "{}: {error}; --db DIR puts the database elsewhere",
+                folder.display()
+            );
         }
         Err(error) => return Err(error.into()),
     };

@@ -37,9 +37,10 @@ impl Progress for Bar {
             return;
         }
         let bar = ProgressBar::new(total).with_message(name);
-        // A template that does not parse leaves the default one.
+        // As wide as the terminal leaves it: a line that wraps cannot be taken away. A template that does
+        // not parse leaves the default one.
         if let Ok(style) =
-            ProgressStyle::with_template("{msg:>10} [{bar:30}] {pos}/{len} {elapsed_precise}")
+            ProgressStyle::with_template("{msg:>10} [{wide_bar}] {pos}/{len} {elapsed_precise}")
         {
             bar.set_style(style.progress_chars("=> "));
         }

@@ -32,10 +32,10 @@ pub fn custody(
     // What follows from a mistake that is reported is not another.
     let claiming = findings.found.is_empty();
     for object in exits {
-        if !claiming
-            || findings.has_failed(object.object)
-            || exec.regions.is_local(object.object.loc.region)
-        {
+        // What a record leads to that is passed by value is beyond a name: who uses the function knows.
+        let way = exec.way_to(object.object.loc.region);
+        let unnameable = way.last().is_none_or(|step| exec.regions.is_local(step.0));
+        if !claiming || findings.has_failed(object.object) || unnameable {
             continue;
         }
         kept(
@@ -176,7 +176,7 @@ fn needed(
         .moves
         .iter()
         .any(|entry| entry.from != initial && entry.to == Target::State(initial));
-    if !given_back {
+    if !given_back || doubt::left_by_callee(exec, exits.object) {
         return;
     }
     let doubtful = moved_by_callee(exec, exits.object, |from, to| {

@@ -90,17 +90,18 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
 }
 
 /// The paths on which the function gives back an object that it has not taken, after it has taken one that
-/// may be this one.
+/// may be this one, and that it does not give back under its own name.
 pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
     let initial = Status::At(initial);
     let takes = |event: &OpEvent| event.from == initial && event.to.is_some_and(|to| to != initial);
+    let releases = |event: &OpEvent| event.from != initial && event.to == Some(initial);
     let gives = |event: &OpEvent| match event.to {
-        Some(to) => to == initial && event.from != initial,
+        Some(_) => releases(event),
         None => event.from == initial,
     };
-    let mut taken: Vec<Guard> = Vec::new();
+    let mut taken: Vec<(usize, Object, Guard)> = Vec::new();
     let mut found: Vec<(Guard, Guard, usize)> = Vec::new();
-    for event in &exec.log.ops {
+    for (index, event) in exec.log.ops.iter().enumerate() {
         let other = event.object;
         if other == object && gives(event) {
             found.push((event.guard, event.touched, taken.len()));
@@ -109,13 +110,24 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
             && takes(event)
             && may_be_one(exec, object.loc, other.loc)
         {
-            taken.push(event.guard);
+            taken.push((index, other, event.guard));
         }
+    }
+    if found.is_empty() || taken.is_empty() {
+        return Guard::FALSE;
+    }
+    let mut kept = Vec::with_capacity(taken.len());
+    for (index, other, paths) in taken {
+        let later = exec.log.ops[index..].iter();
+        let own = later.filter(|event| event.object == other && releases(event));
+        let own: Vec<Guard> = own.map(|event| event.guard).collect();
+        let own = union(exec, own);
+        kept.push(exec.formula.guards.and_not(paths, own));
     }
     let mut paths = Vec::new();
     for (guard, touched, before) in found {
         let untouched = exec.formula.guards.and_not(guard, touched);
-        let earlier = union(exec, taken[..before].to_vec());
+        let earlier = union(exec, kept[..before].to_vec());
         paths.push(exec.formula.guards.and(untouched, earlier));
     }
     union(exec, paths)
@@ -130,17 +142,22 @@ pub fn others_as_usual(
     object: Object,
     paths: Guard,
 ) -> Guard {
-    let mut paths = paths;
+    let mut usual: Vec<Guard> = Vec::new();
     for (&other, entered) in &exec.entries {
         let machine = exec.machine_of(other);
-        let usual = entered.guard_of(Status::At(machine.initial));
         // Interrupts are off or on with the lock that is given back.
-        let beside = machine.saved.is_some();
-        if other != object && !beside && !exec.formula.guards.excludes(exit, usual) {
-            paths = exec.formula.guards.and(paths, usual);
+        if other != object && machine.saved.is_none() {
+            usual.push(entered.guard_of(Status::At(machine.initial)));
         }
     }
-    paths
+    let guards = &mut exec.formula.guards;
+    usual.retain(|&usual| !guards.excludes(exit, usual));
+    // The conditions are many and unrelated: put together from the last one on, they cost a node each.
+    usual.sort_unstable_by_key(|&usual| std::cmp::Reverse(guards.support(usual).first().copied()));
+    let all = usual
+        .into_iter()
+        .fold(Guard::TRUE, |all, usual| guards.and(usual, all));
+    guards.and(paths, all)
 }
 
 /// The paths on which a failing operation may be one on another object than it seems: what is taken again was
@@ -166,6 +183,18 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
     });
     let paths = paths.into_iter().map(|(_, paths)| paths).collect();
     union(exec, paths)
+}
+
+/// Whether the pointer to an object is one that a function left in memory of which it is known that it did so, and
+/// no more: what else it did with the object may have been lost, too.
+pub fn left_by_callee(exec: &Executor<'_>, object: Object) -> bool {
+    let RegionKind::Environment { base } = *exec.regions.kind(object.loc.region) else {
+        return false;
+    };
+    matches!(
+        exec.formula.terms.node(base),
+        Node::Var(var) if matches!(exec.origins.of(*var), Origin::Unknown)
+    )
 }
 
 /// Whether the way to an object begins with something that neither the caller nor a global object told.

@@ -166,6 +166,16 @@ fn unbalanced_brackets_cost_what_they_stand_in() {
 }
 
 #[test]
+fn a_bracket_that_is_never_closed_costs_one_declaration() {
+    let text = "int broken(int a { return a; }\nvoid f(void)\n{\n\tg();\nout:\n\th();\n}\nint c;\n";
+    let rest = ["void f(void)\n{\n\tg();\nout:\n\th();\n}", "int c;"];
+    assert_eq!(parts(text), rest);
+    let text = "void broken(void)\n{\n\tif (x) {\n\t\tg();\nout:\n\th();\n}\nint c;\n";
+    assert_eq!(parts(text), ["int c;"]);
+    assert_eq!(parts("struct s {\n\tint a;\nint b;\n"), ["int b;"]);
+}
+
+#[test]
 fn places_follow_line_markers() {
     let text = "# 1 \"main.c\"\n# 1 \"/usr/a.h\" 1\nint a;\n\n  int b;\n# 7 \"main.c\" 2\nint\n f(void)\n{ return\n# 42 \"other.c\"\n a; }";
     let pieces = pieces(text);

@@ -66,13 +66,14 @@ fn quote_condition(message: &mut String, line: &str) {
     message.push_str(&format!(": `{quoted}{rest}`"));
 }
 
-/// The 1-based column, in characters, of the first function called in `said` that the line names too;
+/// The 1-based column, in characters, of the first function called in `said` that the line names too, of its
+/// calls the one that stands where given, else the first one;
 /// else `given` if the line has something there; else the line's first character that is not blank.
 fn column<'a>(line: &str, given: u32, said: impl IntoIterator<Item = &'a str>) -> u32 {
     let named = said
         .into_iter()
         .flat_map(called)
-        .find_map(|name| word(line, name));
+        .find_map(|name| word(line, name, given as usize));
     let shown = |column: &usize| {
         let character = column
             .checked_sub(1)
@@ -96,14 +97,18 @@ fn called(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The 1-based column, in characters, of `name` as a whole word of `line`.
-fn word(line: &str, name: &str) -> Option<usize> {
-    line.match_indices(name).find_map(|(at, _)| {
+/// The 1-based column, in characters, of `name` as a whole word of `line`: `given` if it stands there, else the
+/// first one.
+fn word(line: &str, name: &str, given: usize) -> Option<usize> {
+    let columns = line.match_indices(name).filter_map(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = line[at + name.len()..].chars().next();
         let whole = !before.is_some_and(is_identifier) && !after.is_some_and(is_identifier);
         whole.then(|| line[..at].chars().count() + 1)
-    })
+    });
+    let mut columns = columns.peekable();
+    let first = columns.peek().copied();
+    columns.find(|&column| column == given).or(first)
 }
 
 pub(super) fn is_identifier(c: char) -> bool {
@@ -122,6 +127,9 @@ mod tests {
         assert_eq!(column(line, 1, ["leaves p->lock locked"]), 2);
         assert_eq!(column(line, 400, ["é(x)"]), 2);
         assert_eq!(column("", 3, ["lock(x)"]), 3);
+        let twice = "{ lock(a); lock(a); }";
+        assert_eq!(column(twice, 12, ["lock(a) again"]), 12);
+        assert_eq!(column(twice, 7, ["lock(a) again"]), 3);
     }
 
     #[test]

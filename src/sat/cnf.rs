@@ -24,6 +24,11 @@ impl Lit {
         self.0 & 1 == 1
     }
 
+    /// A number of its own, the negation's next to it.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
     pub fn constant(value: bool) -> Lit {
         if value { Lit::TRUE } else { Lit::FALSE }
     }

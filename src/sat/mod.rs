@@ -11,8 +11,10 @@
 
 mod blast;
 mod cnf;
+mod local;
 pub mod model;
 mod paths;
+mod propagate;
 mod refine;
 mod slice;
 mod solver;
@@ -21,10 +23,10 @@ mod tests;
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::symbolic::formula::Formula;
-use crate::symbolic::guard::{Cond, Diagram, Guard};
+use crate::symbolic::guard::{Cond, Guard, Guards};
 use crate::symbolic::term::{Node, Term, Var};
 
 pub use model::Model;
@@ -92,6 +94,8 @@ pub struct Queries {
     pub searched: u64,
     /// Paths tried.
     pub paths: u64,
+    /// Parts of paths that a few repairs of a model settled.
+    pub repaired: u64,
     /// Runs of the solver.
     pub solved: u64,
     /// What they took, see [`Budget::work`].
@@ -208,28 +212,28 @@ impl Session {
         outcome
     }
 
-    fn search(&mut self, f: &Formula, query: Guard) -> Outcome {
-        let mut rest = f.guards.diagram(query);
+    fn search(&mut self, f: &mut Formula, query: Guard) -> Outcome {
+        let mut rest = query;
         let mut open = 0;
-        // Conditions that name a guard, and whether the guard is part of what is searched.
-        let mut names: FxHashMap<Cond, bool> = FxHashMap::default();
+        // Conditions that stand for a guard which is too large to be put in their place.
+        let mut opaque: FxHashSet<Cond> = FxHashSet::default();
         for _ in 0..PATHS {
-            let Some((base, mut path)) = self.nearest(f, &rest) else {
+            let Some((base, path)) = self.nearest(f, rest) else {
                 return match open {
                     0 => Outcome::Unsat,
                     _ => Outcome::Unknown,
                 };
             };
             self.queries.paths += 1;
-            if let Some((cond, meaning)) = unexplained(f, &path, &names) {
-                let explained = rest.and_meaning(SEARCHED_SIZE, &f.guards, cond, meaning);
-                names.insert(cond, explained.is_some());
-                rest = explained.unwrap_or(rest);
+            if let Some((cond, meaning)) = unexplained(f, &path, &opaque) {
+                match explained(&mut f.guards, rest, cond, meaning) {
+                    Some(explained) => rest = explained,
+                    None => {
+                        opaque.insert(cond);
+                    }
+                }
                 continue;
             }
-            // The other literals say it all.
-            path.literals
-                .retain(|(cond, _)| names.get(cond) != Some(&true));
             let refuted = match self.conflicts.among(&path.literals) {
                 Some(conflict) => conflict.to_vec(),
                 None => match self.follow(f, base, &path) {
@@ -247,11 +251,7 @@ impl Session {
                     }
                 },
             };
-            let clause: Vec<Literal> = refuted
-                .iter()
-                .map(|&(cond, value)| (cond, !value))
-                .collect();
-            match rest.and_clause(SEARCHED_SIZE, &clause) {
+            match without(&mut f.guards, rest, &refuted) {
                 Some(smaller) => rest = smaller,
                 None => break,
             }
@@ -269,10 +269,14 @@ impl Session {
     }
 
     /// The path of a guard that is nearest to a kept model, and that model.
-    fn nearest(&mut self, f: &Formula, diagram: &Diagram) -> Option<(usize, Path)> {
+    fn nearest(&mut self, f: &Formula, guard: Guard) -> Option<(usize, Path)> {
+        if guard == Guard::FALSE {
+            return None;
+        }
+        let decisions = f.guards.decisions(guard);
         let mut best: Option<(usize, Path)> = None;
         for (i, model) in self.models.iter_mut().enumerate().take(BASES) {
-            let path = paths::nearest(diagram, &mut |cond| model.condition(f, cond))?;
+            let path = paths::nearest(&decisions, &mut |cond| model.condition(f, cond));
             if best
                 .as_ref()
                 .is_none_or(|(_, known)| path.changes < known.changes)
@@ -291,9 +295,9 @@ impl Session {
             if part.holds(f, &mut self.models[base]) {
                 continue;
             }
-            match self.decide(f, &part) {
+            match self.decide(f, &part, base) {
                 Verdict::Sat(values) => changes.extend(values.iter()),
-                Verdict::Unsat => return Found::Conflict(self.blame(f, part.literals)),
+                Verdict::Unsat => return Found::Conflict(self.blame(f, part.literals, base)),
                 Verdict::Unknown => return Found::Open(part.literals),
             }
         }
@@ -301,7 +305,7 @@ impl Session {
     }
 
     /// Decides one part, or remembers it.
-    fn decide(&mut self, f: &Formula, part: &Part) -> Verdict {
+    fn decide(&mut self, f: &Formula, part: &Part, base: usize) -> Verdict {
         if let Some(verdict) = self.known.get(&part.literals) {
             return verdict.clone();
         }
@@ -311,8 +315,14 @@ impl Session {
                 let model = self.models[i].model();
                 Verdict::Sat(part.vars.iter().map(|&v| (v, model.value(v))).collect())
             }
-            None if self.spent() => return Verdict::Unknown,
-            None => refine::decide(f, part, &self.budget, &mut self.queries),
+            None => match local::repair(f, part, self.models[base].model()) {
+                Some(values) => {
+                    self.queries.repaired += 1;
+                    Verdict::Sat(values.into())
+                }
+                None if self.spent() => return Verdict::Unknown,
+                None => refine::decide(f, part, &self.budget, &mut self.queries),
+            },
         };
         self.known.insert(part.literals.clone(), verdict.clone());
         verdict
@@ -328,7 +338,7 @@ impl Session {
     }
 
     /// Of literals that cannot hold at once, few that already cannot.
-    fn blame(&mut self, f: &Formula, mut literals: Vec<Literal>) -> Vec<Literal> {
+    fn blame(&mut self, f: &Formula, mut literals: Vec<Literal>, base: usize) -> Vec<Literal> {
         let mut size = literals.len() / 2;
         while size > 0 {
             let mut at = 0;
@@ -336,7 +346,7 @@ impl Session {
                 let mut fewer = literals.clone();
                 fewer.drain(at..(at + size).min(literals.len()));
                 let parts = self.slicer.parts(f, &fewer);
-                let mut unsat = |part: &Part| matches!(self.decide(f, part), Verdict::Unsat);
+                let mut unsat = |part: &Part| matches!(self.decide(f, part, base), Verdict::Unsat);
                 match parts.into_iter().find(|part| unsat(part)) {
                     Some(part) => {
                         literals = part.literals;
@@ -351,11 +361,29 @@ impl Session {
     }
 }
 
+/// A guard less the valuations that have all the literals, unless it grows too large.
+fn without(guards: &mut Guards, rest: Guard, literals: &[Literal]) -> Option<Guard> {
+    let mut refuted = Guard::TRUE;
+    for &(cond, value) in literals.iter().rev() {
+        let literal = guards.literal(cond, value);
+        refuted = guards.try_and(refuted, literal)?;
+    }
+    let left = guards.try_and(rest, guards.not(refuted))?;
+    (!guards.is_larger(left, SEARCHED_SIZE)).then_some(left)
+}
+
+/// A guard with what a condition means in the condition's place, unless it grows too large.
+fn explained(guards: &mut Guards, rest: Guard, cond: Cond, meaning: Guard) -> Option<Guard> {
+    let [then, els] = [true, false].map(|value| guards.restrict(rest, &[(cond, value)]));
+    let explained = guards.try_ite(meaning, then, els)?;
+    (!guards.is_larger(explained, SEARCHED_SIZE)).then_some(explained)
+}
+
 /// A condition on the path that stands for a guard which was not looked into yet, and that guard.
-fn unexplained(f: &Formula, path: &Path, names: &FxHashMap<Cond, bool>) -> Option<(Cond, Guard)> {
+fn unexplained(f: &Formula, path: &Path, opaque: &FxHashSet<Cond>) -> Option<(Cond, Guard)> {
     let conds = path.literals.iter().map(|&(cond, _)| cond);
     conds
-        .filter(|cond| !names.contains_key(cond))
+        .filter(|cond| !opaque.contains(cond))
         .find_map(|cond| match f.terms.node(f.cond_term(cond)) {
             Node::Guard(meaning) => Some((cond, *meaning)),
             _ => None,

@@ -1,12 +1,12 @@
 //! Paths through a guard's diagram: conjunctions of literals, each enough for the guard to hold.
 //!
-//! In: a diagram, the value that each condition has so far. Out: the path to TRUE on which the fewest
+//! In: a guard's decisions, the value that each condition has so far. Out: the path to TRUE on which the fewest
 //! conditions change. What is known to contradict itself is kept here, too.
 
 use rustc_hash::FxHashMap;
 
 use super::slice::Literal;
-use crate::symbolic::guard::{Cond, Diagram};
+use crate::symbolic::guard::{Cond, Decision};
 
 /// A path to TRUE, ascending, and how many of its literals differ from the values given.
 #[derive(Clone, Debug)]
@@ -15,16 +15,13 @@ pub struct Path {
     pub changes: u32,
 }
 
-/// `None` for FALSE.
-pub fn nearest(diagram: &Diagram, value_of: &mut dyn FnMut(Cond) -> bool) -> Option<Path> {
-    if diagram.is_false() {
-        return None;
-    }
+/// The path of a guard that is not FALSE.
+pub fn nearest(decisions: &[Decision], value_of: &mut dyn FnMut(Cond) -> bool) -> Path {
     let mut values: FxHashMap<Cond, bool> = FxHashMap::default();
     // For each node the fewest changes from there to TRUE, the literal to take and where it leads.
     let none = (Cond(0), false);
     let mut steps: Vec<(u32, Literal, usize)> = vec![(u32::MAX, none, 0), (0, none, 1)];
-    for decision in diagram.decisions() {
+    for decision in decisions {
         let cond = decision.cond;
         let as_is = *values.entry(cond).or_insert_with(|| value_of(cond));
         let edge = |value: bool| if value { decision.high } else { decision.low };
@@ -44,7 +41,7 @@ pub fn nearest(diagram: &Diagram, value_of: &mut dyn FnMut(Cond) -> bool) -> Opt
         literals.push(literal);
         at = next;
     }
-    Some(Path { literals, changes })
+    Path { literals, changes }
 }
 
 /// Sets of literals, ascending, that were found not to hold together; by their last literals.

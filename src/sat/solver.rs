@@ -1,6 +1,7 @@
 //! The solver: the only module that knows which one it is.
 //!
-//! In: clauses, a budget. Out: whether a model exists, and the model. varisat has no
+//! In: clauses, a budget. Out: whether a model exists, and the model. It gets only what propagation leaves.
+//! varisat has no
 //! limit of its own; what it writes as a proof shows the clauses that it learns, and refusing to take
 //! more of the proof stops it.
 
@@ -12,6 +13,7 @@ use smallvec::SmallVec;
 use varisat::{ExtendFormula, ProofFormat, Solver as Varisat};
 
 use super::cnf::Lit;
+use super::propagate::{Assignment, Clauses, propagate};
 
 /// Counts the learned clauses in a binary DRAT proof, and refuses more than allowed.
 struct Meter {
@@ -79,16 +81,12 @@ pub enum Answer {
 }
 
 /// A solver for one set of clauses.
+#[derive(Default)]
 pub struct Solver {
-    inner: Varisat<'static>,
-    left: Rc<Cell<u64>>,
+    clauses: Clauses,
+    /// What follows at once, after [`Solver::solve`].
+    implied: Option<Assignment>,
     values: Vec<bool>,
-}
-
-impl Default for Solver {
-    fn default() -> Solver {
-        Solver::new()
-    }
 }
 
 fn external(lit: Lit) -> varisat::Lit {
@@ -97,39 +95,50 @@ fn external(lit: Lit) -> varisat::Lit {
 
 impl Solver {
     pub fn new() -> Solver {
-        let left = Rc::new(Cell::new(u64::MAX));
+        Solver::default()
+    }
+
+    pub fn add_clause(&mut self, literals: &[Lit]) {
+        if !literals.contains(&Lit::TRUE) {
+            let open = literals.iter().filter(|&&lit| lit != Lit::FALSE);
+            self.clauses.add(open.copied());
+        }
+    }
+
+    /// Decides the clauses; `budget` is how many more clauses may be learned, give or take what fits
+    /// into the proof's buffer. Also says how many were.
+    pub fn solve(&mut self, budget: u64) -> (Answer, u64) {
+        self.values.clear();
+        self.implied = propagate(&self.clauses);
+        let Some(implied) = &self.implied else {
+            return (Answer::Unsat, 0);
+        };
         let mut inner = Varisat::new();
+        let left = Rc::new(Cell::new(budget));
         let meter = Meter {
             left: left.clone(),
             at: Position::Step,
             added: false,
         };
         inner.write_proof(meter, ProofFormat::BinaryDrat);
-        Solver {
-            inner,
-            left,
-            values: Vec::new(),
+        let mut rest: SmallVec<[varisat::Lit; 16]> = SmallVec::new();
+        let mut empty = true;
+        for clause in self.clauses.iter() {
+            if clause.iter().any(|&lit| implied.value(lit) == Some(true)) {
+                continue;
+            }
+            rest.clear();
+            let open = clause.iter().filter(|&&lit| implied.value(lit).is_none());
+            rest.extend(open.map(|&lit| external(lit)));
+            inner.add_clause(&rest);
+            empty = false;
         }
-    }
-
-    pub fn add_clause(&mut self, literals: &[Lit]) {
-        let clause: SmallVec<[varisat::Lit; 16]> = literals.iter().map(|&l| external(l)).collect();
-        self.inner.add_clause(&clause);
-    }
-
-    /// Decides the clauses; `budget` is how many more clauses may be learned, give or take what fits
-    /// into the proof's buffer. Also says how many were.
-    pub fn solve(&mut self, budget: u64) -> (Answer, u64) {
-        self.left.set(budget);
-        let answer = self.answer();
-        (answer, budget - self.left.get())
-    }
-
-    fn answer(&mut self) -> Answer {
-        match self.inner.solve() {
+        if empty {
+            return (Answer::Sat, 0);
+        }
+        let answer = match inner.solve() {
             Ok(true) => {
-                self.values.clear();
-                for lit in self.inner.model().unwrap_or_default() {
+                for lit in inner.model().unwrap_or_default() {
                     let index = lit.index();
                     if index >= self.values.len() {
                         self.values.resize(index + 1, false);
@@ -140,15 +149,16 @@ impl Solver {
             }
             Ok(false) => Answer::Unsat,
             Err(_) => Answer::Stopped,
-        }
+        };
+        (answer, budget - left.get())
     }
 
     /// A literal's value in the last model.
     pub fn value(&self, lit: Lit) -> bool {
-        let value = match lit.as_constant() {
-            Some(value) => return value,
-            None => self.values.get(lit.var()).copied().unwrap_or(false),
-        };
-        value != lit.negated()
+        let implied = self.implied.as_ref().and_then(|known| known.value(lit));
+        implied.unwrap_or_else(|| {
+            let value = self.values.get(lit.var()).copied().unwrap_or(false);
+            value != lit.negated()
+        })
     }
 }

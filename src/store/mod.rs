@@ -79,8 +79,15 @@ impl Store {
             Err(TryLockError::Error(error)) => return Err(not_writable(error)),
         }
         let notice = schema::move_aside_if_older(folder)?;
+        let bodies = folder.join(BODIES);
         let store = Store {
-            bodies: Bodies::open(&folder.join(BODIES))?,
+            bodies: Bodies::open(&bodies).map_err(|error| match error {
+                sled::Error::Io(error) => not_writable(error),
+                error => StoreError::Damaged {
+                    file: bodies,
+                    error: error.to_string(),
+                },
+            })?,
             database: Database::open(folder)?,
             _lock: lock,
         };

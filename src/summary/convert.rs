@@ -5,10 +5,11 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::infer::Exit;
 use super::{IExpr, IObj, Offset, Root, When};
+use crate::ir::POINTER_BITS;
 use crate::symbolic::access::Locations;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -26,6 +27,8 @@ const MAX_VALUE_NODES: u32 = 64;
 const MAX_PATH: usize = 6;
 /// What the result is called.
 pub const RESULT: &str = "ret";
+/// Parts of a value that are looked at for a pointer.
+const MAX_PARTS: usize = 64;
 /// Pointers left in memory that objects are named from.
 const MAX_HANDLES: usize = 16;
 
@@ -44,8 +47,12 @@ pub struct Handle {
 
 /// The pointers that the caller receives at an exit, the result first.
 pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
-    let mut handles = Vec::new();
-    let mut add = |exec: &mut Executor<'_>, root: Root, left: Option<Loc>, pointer: Term| {
+    let mut handles: Vec<Handle> = Vec::new();
+    let add = |exec: &mut Executor<'_>,
+               handles: &mut Vec<Handle>,
+               root: Root,
+               left: Option<Loc>,
+               pointer: Term| {
         let places = exec.locations(pointer);
         let elsewhere = |&(_, loc): &(Guard, Loc)| {
             matches!(
@@ -64,11 +71,10 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
             });
         }
     };
-    let pointer = |exec: &Executor<'_>, term: &Term| {
-        exec.formula.terms.width(*term) == crate::ir::POINTER_BITS
-    };
+    let pointer =
+        |exec: &Executor<'_>, term: &Term| exec.formula.terms.width(*term) == POINTER_BITS;
     if let Some(result) = result.filter(|term| pointer(exec, term)) {
-        add(exec, Root::Return, None, result);
+        add(exec, &mut handles, Root::Return, None, result);
     }
     let mut converter = Converter::of_entry();
     for (loc, size, value) in state
@@ -82,12 +88,50 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
         if exec.heap().initial(loc, size) == value {
             continue;
         }
-        if let Some(object) = converter.object(exec, loc) {
-            add(exec, Root::Exit(Box::new(object)), Some(loc), value);
+        if may_point(exec, value)
+            && let Some(object) = converter.object(exec, loc)
+        {
+            add(
+                exec,
+                &mut handles,
+                Root::Exit(Box::new(object)),
+                Some(loc),
+                value,
+            );
+        }
+        if handles.len() == MAX_HANDLES {
+            break;
         }
     }
-    handles.truncate(MAX_HANDLES);
     handles
+}
+
+/// Whether a value may be a pointer on some paths. What comes from memory or a parameter is one if it was read as
+/// one.
+fn may_point(exec: &Executor<'_>, value: Term) -> bool {
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
+    let mut work = vec![value];
+    while let Some(term) = work.pop() {
+        if exec.regions.is_pointer(term) {
+            return true;
+        }
+        if seen.len() > MAX_PARTS || !seen.insert(term) {
+            continue;
+        }
+        match exec.formula.terms.node(term) {
+            Node::Op { args, .. } => {
+                let whole = |part: &&Term| exec.formula.terms.width(**part) == POINTER_BITS;
+                work.extend(args.iter().filter(whole));
+            }
+            Node::Linear { terms, .. } => work.extend(terms.iter().map(|&(_, part)| part)),
+            Node::Var(var) => match exec.origins.of(*var) {
+                Origin::Initial { .. } | Origin::Param(_) => {}
+                _ => return true,
+            },
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Names the objects and terms of one finished execution.

@@ -211,7 +211,7 @@ impl Formula {
 
     /// The guard itself, or, if it is large, one named condition that stands for it.
     pub fn bound(&mut self, g: Guard) -> Guard {
-        if self.guards.size(g) <= MAX_GUARD {
+        if !self.guards.is_larger(g, MAX_GUARD) {
             return g;
         }
         if let Some(&name) = self.bounded.get(&g) {

@@ -109,10 +109,16 @@ impl Executor<'_> {
     /// The guard's paths on which the pointers that every path to the state went through are valid.
     pub fn on_valid_pointers(&mut self, state: &State, guard: Guard) -> Guard {
         let known = self.valid_pointers(state, guard);
-        known.into_iter().fold(guard, |guard, (condition, value)| {
-            let literal = self.formula.guards.literal(condition, value);
-            self.formula.guards.and(guard, literal)
-        })
+        let guards = &mut self.formula.guards;
+        // Put together from the last condition on, the literals cost a node each.
+        let all = known
+            .into_iter()
+            .rev()
+            .fold(Guard::TRUE, |all, (condition, value)| {
+                let literal = guards.literal(condition, value);
+                guards.and(literal, all)
+            });
+        guards.and(guard, all)
     }
 
     /// What a guard's conditions come to where the pointers that every path to the state went through are

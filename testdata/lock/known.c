@@ -78,3 +78,33 @@ void fifth_round(struct object *o, int n)
 			pthread_mutex_lock(&o->lock); //~ known-miss lock/double-lock
 	pthread_mutex_unlock(&o->lock);
 }
+
+static pthread_mutex_t table_lock;
+static int ready;
+
+/* The second look is at what another thread may have changed: here it sees what the first one saw. */
+int look_twice(void)
+{
+	if (!ready) {
+		pthread_mutex_lock(&table_lock);
+		if (ready)
+			return 1; //~ known-miss lock/inconsistent-exit
+		ready = 1;
+		pthread_mutex_unlock(&table_lock);
+	}
+	return 1;
+}
+
+struct worker { pthread_mutex_t lock; int threaded; };
+
+/* Taken under one condition and given back under its opposite, both told by an argument: a caller could use it so. */
+void lock_or_unlock(struct worker *w)
+{
+	int threaded = w->threaded;
+
+	if (threaded)
+		pthread_mutex_lock(&w->lock);
+	work(threaded);
+	if (!threaded)
+		pthread_mutex_unlock(&w->lock); //~ known-miss lock/unlock-unheld
+}

@@ -5,7 +5,7 @@
 //! all that is derived from it. This is the only pass over every byte of a unit.
 //!
 //! A function definition ends at its body's `}`, anything else at `;`. Brackets that do not match are
-//! recorded; splitting goes on after the next `}` in the first column.
+//! recorded; splitting goes on where the layout shows another declaration.
 
 mod head;
 
@@ -355,7 +355,7 @@ impl Scanner<'_, '_> {
 
     /// The text ended inside a piece.
     fn unfinished(&mut self, begin: Begin, open: &[u8]) {
-        let resume = memmem::find(&self.text[begin.at..], b"\n}").map(|at| begin.at + at + 2);
+        let resume = self.next_declaration(begin.at);
         self.file = begin.file;
         self.line = begin.line;
         self.pack = begin.pack;
@@ -371,12 +371,35 @@ impl Scanner<'_, '_> {
             return;
         }
         self.at = begin.at;
-        while self.at < resume.unwrap_or(self.text.len()) {
+        while self.at < resume {
             match self.text[self.at] {
                 b'\n' => self.newline(),
                 _ => self.at += 1,
             }
         }
+    }
+
+    /// Where what looks like another declaration begins, by its layout: behind a `}` in the first column, or
+    /// with a word in the first column after a line that ends a statement or a block.
+    fn next_declaration(&self, from: usize) -> usize {
+        let mut at = from;
+        let mut ended = false;
+        for line in self.text[from..].split_inclusive(|&b| b == b'\n') {
+            let word = line.iter().take_while(|b| lex::is_word(**b)).count();
+            let is_label = line[word..].trim_ascii_start().starts_with(b":");
+            if at > from && line.starts_with(b"}") {
+                return at + 1;
+            }
+            if at > from && ended && word > 0 && !is_label {
+                return at;
+            }
+            let text = line.trim_ascii_end();
+            if !text.is_empty() && !text.starts_with(b"#") {
+                ended = text.ends_with(b";") || text.ends_with(b"}");
+            }
+            at += line.len();
+        }
+        self.text.len()
     }
 
     fn finish(&mut self, begin: Begin, body: Option<usize>) {
