@@ -383,7 +383,9 @@ fn on_failure(
 /// tells whether a lock that was only tried for was got.
 fn offered(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, row: Option<&Row>) -> bool {
     let object = Converter::new(exit).object(exec, exits.object.loc);
-    if object.is_some_and(|object| object.root == Root::Return) || hangs_on_result(exit, exits) {
+    if object.is_some_and(|object| object.root == Root::Return)
+        || hangs_on_result(exec, exit, exits)
+    {
         return true;
     }
     let initial = exec.machine_of(exits.object).initial;
@@ -414,15 +416,15 @@ fn only_moved_alone(exec: &Executor<'_>, object: Object, initial: StateId) -> bo
 }
 
 /// Whether the result points to the object.
-fn hangs_on_result(exit: &Exit<'_>, exits: &Exits) -> bool {
-    let pointers = Converter::new(exit).pointers_to(exits.object.loc);
+fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> bool {
+    let pointers = Converter::new(exit).pointers_to(exec, exits.object.loc);
     pointers.contains(&None)
 }
 
 /// The object's class, and those of the pointers to it that the function leaves.
 fn classes(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Vec<Class> {
     let mut classes: Vec<Class> = exec.class_of(object.loc).into_iter().collect();
-    for pointer in Converter::new(exit).pointers_to(object.loc) {
+    for pointer in Converter::new(exit).pointers_to(exec, object.loc) {
         let pointer = pointer.and_then(|loc| exec.class_of(loc));
         classes.extend(pointer.map(Class::pointed_to));
     }

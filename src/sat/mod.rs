@@ -125,7 +125,7 @@ const PATHS: usize = 64;
 /// Paths left undecided at which it gives up.
 const OPEN_PATHS: u32 = 3;
 /// Size of a diagram, less the paths that are known to be none, at which a query gives up.
-const SEARCHED_SIZE: usize = 20_000;
+const SEARCHED_SIZE: usize = 3_000;
 
 /// What is known of one part of a path.
 #[derive(Clone)]
@@ -366,16 +366,16 @@ fn without(guards: &mut Guards, rest: Guard, literals: &[Literal]) -> Option<Gua
     let mut refuted = Guard::TRUE;
     for &(cond, value) in literals.iter().rev() {
         let literal = guards.literal(cond, value);
-        refuted = guards.try_and(refuted, literal)?;
+        refuted = guards.try_and(refuted, literal, SEARCHED_SIZE)?;
     }
-    let left = guards.try_and(rest, guards.not(refuted))?;
+    let left = guards.try_and(rest, guards.not(refuted), SEARCHED_SIZE)?;
     (!guards.is_larger(left, SEARCHED_SIZE)).then_some(left)
 }
 
 /// A guard with what a condition means in the condition's place, unless it grows too large.
 fn explained(guards: &mut Guards, rest: Guard, cond: Cond, meaning: Guard) -> Option<Guard> {
     let [then, els] = [true, false].map(|value| guards.restrict(rest, &[(cond, value)]));
-    let explained = guards.try_ite(meaning, then, els)?;
+    let explained = guards.try_ite(meaning, then, els, SEARCHED_SIZE)?;
     (!guards.is_larger(explained, SEARCHED_SIZE)).then_some(explained)
 }
 

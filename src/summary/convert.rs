@@ -10,7 +10,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::infer::Exit;
 use super::{IExpr, IObj, Offset, Root, When};
 use crate::ir::POINTER_BITS;
-use crate::symbolic::access::Locations;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::memory::Origin;
@@ -41,40 +40,20 @@ pub struct Handle {
     name: String,
     /// Where the function leaves it; `None` for the result.
     left: Option<Loc>,
-    /// Where it points.
-    places: Locations,
 }
 
 /// The pointers that the caller receives at an exit, the result first.
 pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
     let mut handles: Vec<Handle> = Vec::new();
-    let add = |exec: &mut Executor<'_>,
-               handles: &mut Vec<Handle>,
-               root: Root,
-               left: Option<Loc>,
-               pointer: Term| {
-        let places = exec.locations(pointer);
-        let elsewhere = |&(_, loc): &(Guard, Loc)| {
-            matches!(
-                exec.regions.kind(loc.region),
-                RegionKind::Environment { .. }
-            )
-        };
-        if places.iter().any(elsewhere) {
-            let name = left.map_or_else(|| RESULT.to_string(), |loc| exec.name_of(loc));
-            handles.push(Handle {
-                root,
-                pointer,
-                name,
-                left,
-                places,
-            });
-        }
-    };
     let pointer =
         |exec: &Executor<'_>, term: &Term| exec.formula.terms.width(*term) == POINTER_BITS;
     if let Some(result) = result.filter(|term| pointer(exec, term)) {
-        add(exec, &mut handles, Root::Return, None, result);
+        handles.push(Handle {
+            root: Root::Return,
+            pointer: result,
+            name: RESULT.to_string(),
+            left: None,
+        });
     }
     let mut converter = Converter::of_entry();
     for (loc, size, value) in state
@@ -91,13 +70,12 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
         if may_point(exec, value)
             && let Some(object) = converter.object(exec, loc)
         {
-            add(
-                exec,
-                &mut handles,
-                Root::Exit(Box::new(object)),
-                Some(loc),
-                value,
-            );
+            handles.push(Handle {
+                root: Root::Exit(Box::new(object)),
+                pointer: value,
+                name: exec.name_of(loc),
+                left: Some(loc),
+            });
         }
         if handles.len() == MAX_HANDLES {
             break;
@@ -203,7 +181,7 @@ impl Converter {
         if entry.as_ref().is_some_and(|(object, _)| simple(object)) {
             return entry;
         }
-        self.received(loc).or(entry)
+        self.received(exec, loc).or(entry)
     }
 
     fn object_on_entry(
@@ -241,10 +219,11 @@ impl Converter {
     }
 
     /// An object by way of a pointer that the caller receives, and the paths on which that leads to it.
-    fn received(&self, loc: Loc) -> Option<(IObj, Guard)> {
+    fn received(&self, exec: &mut Executor<'_>, loc: Loc) -> Option<(IObj, Guard)> {
         self.handles.iter().find_map(|handle| {
             let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
-            let &(guard, to) = handle.places.iter().find(|(_, to)| same(to))?;
+            let places = exec.locations(handle.pointer);
+            let &(guard, to) = places.iter().find(|(_, to)| same(to))?;
             let object = IObj {
                 root: handle.root.clone(),
                 path: vec![Offset::bytes(loc.offset.checked_sub(to.offset)?)],
@@ -254,8 +233,11 @@ impl Converter {
     }
 
     /// Where the caller receives a pointer to just this location; `None` stands for the result.
-    pub fn pointers_to(&self, loc: Loc) -> Vec<Option<Loc>> {
-        let here = |handle: &&Handle| handle.places.iter().any(|(_, place)| *place == loc);
+    pub fn pointers_to(&self, exec: &mut Executor<'_>, loc: Loc) -> Vec<Option<Loc>> {
+        let here = |handle: &&Handle| {
+            let places = exec.locations(handle.pointer);
+            places.iter().any(|(_, place)| *place == loc)
+        };
         let handles = self.handles.iter().filter(here);
         handles.map(|handle| handle.left).collect()
     }
@@ -269,7 +251,7 @@ impl Converter {
             .iter()
             .find(|handle| handle.root == object.root);
         let Some(handle) = handle else { return name };
-        for &(_, place) in handle.places.iter() {
+        for &(_, place) in exec.locations(handle.pointer).iter() {
             let pointer = exec.regions.address(&mut exec.formula.terms, place);
             let inside = exec.name_of_value(pointer);
             if let Some(outside) = naming::through_call(&name, &inside, &handle.name) {

@@ -120,7 +120,7 @@ impl Guards {
     }
 
     pub fn and(&mut self, a: Guard, b: Guard) -> Guard {
-        let both = self.try_and(a, b);
+        let both = self.try_and(a, b, MAX_ADDED);
         self.or_overflow(both)
     }
 
@@ -129,9 +129,9 @@ impl Guards {
         result.unwrap_or(Guard::TRUE)
     }
 
-    /// [`Guards::and`], or `None` if it gave up for size.
-    pub fn try_and(&mut self, a: Guard, b: Guard) -> Option<Guard> {
-        self.nodes.and(a, b, &mut { MAX_ADDED })
+    /// [`Guards::and`], or `None` if it takes more than `added` nodes.
+    pub fn try_and(&mut self, a: Guard, b: Guard, mut added: usize) -> Option<Guard> {
+        self.nodes.and(a, b, &mut added)
     }
 
     pub fn or(&mut self, a: Guard, b: Guard) -> Guard {
@@ -149,13 +149,13 @@ impl Guards {
 
     /// `(g ∧ a) ∨ (¬g ∧ b)`.
     pub fn ite(&mut self, g: Guard, a: Guard, b: Guard) -> Guard {
-        let choice = self.try_ite(g, a, b);
+        let choice = self.try_ite(g, a, b, MAX_ADDED);
         self.or_overflow(choice)
     }
 
-    /// [`Guards::ite`], or `None` if it gave up for size.
-    pub fn try_ite(&mut self, g: Guard, a: Guard, b: Guard) -> Option<Guard> {
-        self.nodes.choose(g, a, b, &mut { MAX_ADDED })
+    /// [`Guards::ite`], or `None` if it takes more than `added` nodes.
+    pub fn try_ite(&mut self, g: Guard, a: Guard, b: Guard, mut added: usize) -> Option<Guard> {
+        self.nodes.choose(g, a, b, &mut added)
     }
 
     pub fn implies(&mut self, a: Guard, b: Guard) -> bool {
