@@ -65,12 +65,15 @@ pub const MAX_CONDS: u16 = 2000;
 /// Nodes that one operation may add.
 const MAX_ADDED: usize = 20_000;
 
+/// Conditions and the values that they have.
+type Literals = Box<[(Cond, bool)]>;
+
 /// What was found out about the function of a node.
 #[derive(Default)]
 struct Facts {
     support: OnceCell<Box<[Cond]>>,
     /// The literals that it implies, and those that its negation does.
-    implied: [OnceCell<Box<[(Cond, bool)]>>; 2],
+    implied: [OnceCell<Literals>; 2],
 }
 
 #[derive(Default)]

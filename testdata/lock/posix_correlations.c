@@ -202,7 +202,6 @@ void all_parts_ok(struct pool *p) //~ clean
 		pthread_mutex_unlock(&p->part[i]);
 }
 
-/* releases part 0..2 only: leaves part[3] held — returns held always: handover */
 void walk_bug(struct pool *p)
 {
 	for (int i = 0; i < p->n; i++) {

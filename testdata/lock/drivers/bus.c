@@ -8,11 +8,11 @@ int start_io(struct dev *d); int attach(struct dev *d); void put_dev(struct dev 
 #define __cleanup(f) __attribute__((__cleanup__(f)))
 #define DEFINE_CLASS(_name, _type, _exit, _init, _init_args...) \
 typedef _type class_##_name##_t; \
-static inline void class_##_name##_destructor(_type *p) { _type _T = *p; _exit; } \ //~ clean
-static inline _type class_##_name##_constructor(_init_args) { _type t = _init; return t; } //~ clean
+static inline void class_##_name##_destructor(_type *p) { _type _T = *p; _exit; } \
+static inline _type class_##_name##_constructor(_init_args) { _type t = _init; return t; }
 #define CLASS(_name, var) class_##_name##_t var __cleanup(class_##_name##_destructor) = class_##_name##_constructor
 #define DEFINE_GUARD(_name, _type, _lock, _unlock) DEFINE_CLASS(_name, _type, if (_T) { _unlock; }, ({ _lock; _T; }), _type _T)
-DEFINE_GUARD(mutex, struct mutex *, mutex_lock(_T), mutex_unlock(_T)) //~ clean
+DEFINE_GUARD(mutex, struct mutex *, mutex_lock(_T), mutex_unlock(_T))
 #define guard(_name) CLASS(_name, guard_)
 #define scoped_guard(_name, args...) for (CLASS(_name, scope)(args), *done = NULL; !done; done = (void *)1)
 typedef struct { spinlock_t *lock; unsigned long flags; } class_irqsave_t;
