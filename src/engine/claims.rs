@@ -176,7 +176,7 @@ fn needed(
         .moves
         .iter()
         .any(|entry| entry.from != initial && entry.to == Target::State(initial));
-    if !given_back || doubt::left_by_callee(exec, exits.object) {
+    if !given_back {
         return;
     }
     let doubtful = moved_by_callee(exec, exits.object, |from, to| {

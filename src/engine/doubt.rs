@@ -185,18 +185,6 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
     union(exec, paths)
 }
 
-/// Whether the pointer to an object is one that a function left in memory of which it is known that it did so, and
-/// no more: what else it did with the object may have been lost, too.
-pub fn left_by_callee(exec: &Executor<'_>, object: Object) -> bool {
-    let RegionKind::Environment { base } = *exec.regions.kind(object.loc.region) else {
-        return false;
-    };
-    matches!(
-        exec.formula.terms.node(base),
-        Node::Var(var) if matches!(exec.origins.of(*var), Origin::Unknown)
-    )
-}
-
 /// Whether the way to an object begins with something that neither the caller nor a global object told.
 fn found_inside(exec: &Executor<'_>, object: Object) -> bool {
     let way = exec.way_to(object.loc.region);
