@@ -32,9 +32,13 @@ pub fn custody(
     // What follows from a mistake that is reported is not another.
     let claiming = findings.found.is_empty();
     for object in exits {
-        // What a record leads to that is passed by value is beyond a name: who uses the function knows.
-        let way = exec.way_to(object.object.loc.region);
-        let unnameable = way.last().is_none_or(|step| exec.regions.is_local(step.0));
+        // What a record leads to that is passed by value: who uses the function knows.
+        let region = object.object.loc.region;
+        let way = exec.way_to(region);
+        let given = way
+            .last()
+            .is_some_and(|step| exec.given_records.contains(&step.0));
+        let unnameable = exec.regions.is_local(region) || given;
         if !claiming || findings.has_failed(object.object) || unnameable {
             continue;
         }

@@ -18,7 +18,7 @@ use super::guard::Guard;
 use super::log::{BranchEvent, Log, ReturnEvent, Site};
 use super::memory::{Heap, Initial, Origin, Origins};
 use super::naming::{Namer, Names};
-use super::region::{FrameId, Loc, RegionKind, Regions, SymbolicOffset};
+use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::Term;
 use super::unroll::{Instance, OrderKey, Unrolling};
@@ -64,6 +64,8 @@ pub struct Executor<'a> {
     pub cut: bool,
     /// The budget that ran out.
     pub exhausted: Option<String>,
+    /// Parameters that are records: what they lead to has no name for a caller.
+    pub given_records: Vec<RegionId>,
     /// It was the time limit.
     pub out_of_time: bool,
     deadline: Option<Instant>,
@@ -123,6 +125,7 @@ impl<'a> Executor<'a> {
             called: BTreeSet::new(),
             cut: false,
             exhausted: None,
+            given_records: Vec::new(),
             out_of_time: false,
             deadline: options
                 .time_limit
@@ -674,10 +677,11 @@ impl<'a> Executor<'a> {
             .take(frame.body.params as usize)
             .enumerate()
         {
+            let loc = self.local(frame.id, LocalId(index as u32));
             if local.ty.is_none() || !(1..=16).contains(&local.size) {
+                self.given_records.push(loc.region);
                 continue;
             }
-            let loc = self.local(frame.id, LocalId(index as u32));
             let origin = Origin::Param(index as u32);
             let value =
                 self.origins
