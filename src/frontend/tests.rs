@@ -454,6 +454,7 @@ fn types_and_macros_of_missing_headers_are_guessed() {
     parses("typedef BOOL (WINAPI *call)(int); typedef T *(*next)(void **);");
     parses("void f(void) { g(ROOT \"/a\" DIR(1) \"b\"); }");
     parses("int f(int n MARK, HWND w __attribute__((unused)));");
+    parses("int run(Obj *CONST v[], int n) { BEGIN if (n) v = (T)(void *)0; lock(); END }");
     // A table keeps what it has.
     parses("struct d t[] = { { (fn_T) run, FLAG }, { (fn_T) go, ALSO } };");
     // What is no C stays lost.

@@ -233,6 +233,19 @@ impl<'t> Guesser<'t, '_> {
         if declared && self.ends(at + 1) {
             return true;
         }
+        // `T *MARK x`
+        if before == b"*" && self.is_name(at + 1) && (self.shouts(at) || !self.shouts(at + 1)) {
+            return self.ends(at + 2) || matches!(self.spelling(at + 2), b"[" | b"(");
+        }
+        // `{ BEGIN if (x) f(); END }`
+        let alone = at >= self.head && matches!(before, b";" | b"{" | b"}");
+        let between = matches!(
+            next,
+            b"}" | b"if" | b"for" | b"while" | b"do" | b"switch" | b"return" | b"goto"
+        );
+        if alone && between {
+            return true;
+        }
         if before == b"(" && next == b"*" && self.is_name(at + 2) {
             let after = (self.spelling(at + 3), self.spelling(at + 4));
             return after == (b")", b"(")
@@ -299,12 +312,13 @@ impl<'t> Guesser<'t, '_> {
         if head && matches!(next, b"," | b")") && self.is_parameter(at) {
             return true;
         }
-        // `(T) x`
+        // `(T) x`, `(T)(void *) x`
         if before == b"(" && next == b")" {
             let operand = matches!(
                 self.kind(at + 2),
                 Some(Kind::Number | Kind::Str | Kind::Char)
-            ) || self.is_name(at + 2);
+            ) || self.is_name(at + 2)
+                || self.spelling(at + 2) == b"(" && is_type_keyword(self.spelling(at + 3));
             let caller = self.before(at, 2);
             let called = at >= 2 && self.is_name(at - 2)
                 || matches!(caller, b"if" | b"while" | b"for" | b"switch" | b")" | b"]");
