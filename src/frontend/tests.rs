@@ -455,6 +455,13 @@ fn types_and_macros_of_missing_headers_are_guessed() {
     parses("void f(void) { g(ROOT \"/a\" DIR(1) \"b\"); }");
     parses("int f(int n MARK, HWND w __attribute__((unused)));");
     parses("int run(Obj *CONST v[], int n) { BEGIN if (n) v = (T)(void *)0; lock(); END }");
+    parses(
+        "void f(int n) { struct s *p = new(struct s, n); p = renew(unsigned long *, p, n); g(n, int); }",
+    );
+    parses(
+        "int PRINTF(1, 2) log(const char *s, ...); static __thread Poll *all; API(1) static int h(void);",
+    );
+    parses("void f(void) { AUTO(Guard) guard UNUSED = lock(); AUTO(T) t; use(t); }");
     // A table keeps what it has.
     parses("struct d t[] = { { (fn_T) run, FLAG }, { (fn_T) go, ALSO } };");
     // What is no C stays lost.

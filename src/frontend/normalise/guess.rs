@@ -56,7 +56,7 @@ pub fn guess<'t>(
     }
 }
 
-/// A declaration that begins more tokens before is not looked for.
+/// A declaration that begins more tokens before, and a call that ends more behind, are not looked at.
 const FARTHEST: usize = 1000;
 
 /// Of a token: the bracket around it, and for a bracket its mate.
@@ -196,10 +196,59 @@ impl<'t> Guesser<'t, '_> {
         if let Some(close) = self.prototype(at) {
             return vec![at, at + 1, close];
         }
+        if let Some(close) = call {
+            // `int PRINTF(1, 2) f(char *)`, `API(int) static int f(void)`
+            if at < self.head
+                && (self.follows_type(at) && self.is_name(close + 1)
+                    || is_specifier_keyword(self.spelling(close + 1))
+                    || is_type_keyword(self.spelling(close + 1)))
+            {
+                return whole();
+            }
+            // `AUTO(T) x = f();`, of which `T x` remains
+            let starts = at >= self.head && matches!(self.before(at, 1), b";" | b"{" | b"}");
+            if starts && close == at + 3 && self.is_name(at + 2) && self.is_name(close + 1) {
+                return vec![at, at + 1, close];
+            }
+            return self.type_arguments(at + 1, close);
+        }
         if self.is_leftover(at) {
             return vec![at];
         }
         Vec::new()
+    }
+
+    /// Types among the arguments of a call, as only macros take them: `new(struct s, n)`, each with a comma.
+    fn type_arguments(&self, open: usize, close: usize) -> Vec<usize> {
+        let mut dropped = Vec::new();
+        let callee = open.checked_sub(1).map(|at| self.spelling(at));
+        if open < self.head
+            || close - open > FARTHEST
+            || callee.is_some_and(|name| name.starts_with(b"__builtin_"))
+        {
+            return dropped;
+        }
+        let mut from = open + 1;
+        for at in open + 1..=close {
+            let ends = at == close || self.spelling(at) == b",";
+            let inner = self.brackets.get(at).and_then(|bracket| bracket.around) != Some(open);
+            if inner && at != close || !ends {
+                continue;
+            }
+            let first = self.spelling(from);
+            let record = matches!(first, b"struct" | b"union" | b"enum");
+            let known =
+                (self.typedef)(first) && matches!(self.spelling(from + 1), b"," | b")" | b"*");
+            if from < at && (record || is_type_keyword(first) || known) {
+                // The comma behind, or that before the last.
+                match at == close && from > open + 1 {
+                    true => dropped.extend(from - 1..at),
+                    false => dropped.extend(from..at + usize::from(at < close)),
+                }
+            }
+            from = at + 1;
+        }
+        dropped
     }
 
     /// The last token of `PROTOTYPE((int, char))`, which begins at `at`, after a function's name.
@@ -260,14 +309,18 @@ impl<'t> Guesser<'t, '_> {
     fn is_type(&self, at: usize) -> bool {
         let head = at < self.head;
         let (before, next) = (self.before(at, 1), self.spelling(at + 1));
+        // `AUTO(T) x`
+        let bared = at
+            .checked_sub(1)
+            .is_some_and(|at| self.dropped.contains(&at));
+        if bared && self.dropped.contains(&(at + 1)) && self.is_name(at + 2) {
+            return true;
+        }
         // `T x`, but not `*p MARK`
         if self.is_name(at + 1) {
             return before != b"*" && !self.follows_type(at);
         }
-        let starts = matches!(
-            before,
-            b"" | b";" | b"{" | b"}" | b"static" | b"extern" | b"typedef"
-        );
+        let starts = matches!(before, b"" | b";" | b"{" | b"}") || is_specifier_keyword(before);
         // `(T *)`, `(T **)`
         if next == b"*" {
             let mut past = at + 1;
