@@ -461,7 +461,10 @@ fn types_and_macros_of_missing_headers_are_guessed() {
     parses(
         "int PRINTF(1, 2) log(const char *s, ...); static __thread Poll *all; API(1) static int h(void);",
     );
-    parses("void f(void) { AUTO(Guard) guard UNUSED = lock(); AUTO(T) t; use(t); }");
+    parses(
+        "void f(void) { AUTO(Guard) guard UNUSED = lock(); AUTO(T) t; use(t); for (AUTO(T) u = 0; u;) ; }",
+    );
+    parses("int log(char *s, ...) MARK(1, 2); int run(void) { return log(0); }");
     // A table keeps what it has.
     parses("struct d t[] = { { (fn_T) run, FLAG }, { (fn_T) go, ALSO } };");
     // What is no C stays lost.

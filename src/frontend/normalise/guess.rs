@@ -199,14 +199,18 @@ impl<'t> Guesser<'t, '_> {
         if let Some(close) = call {
             // `int PRINTF(1, 2) f(char *)`, `API(int) static int f(void)`
             if at < self.head
-                && (self.follows_type(at) && self.is_name(close + 1)
+                && (self.follows_type(at)
+                    && self.is_name(close + 1)
+                    && (self.shouts(at) || !self.shouts(close + 1))
                     || is_specifier_keyword(self.spelling(close + 1))
                     || is_type_keyword(self.spelling(close + 1)))
             {
                 return whole();
             }
             // `AUTO(T) x = f();`, of which `T x` remains
-            let starts = at >= self.head && matches!(self.before(at, 1), b";" | b"{" | b"}");
+            let starts = matches!(self.before(at, 1), b";" | b"{" | b"}")
+                || self.before(at, 1) == b"(" && self.before(at, 2) == b"for";
+            let starts = at >= self.head && starts;
             if starts && close == at + 3 && self.is_name(at + 2) && self.is_name(close + 1) {
                 return vec![at, at + 1, close];
             }
@@ -238,7 +242,7 @@ impl<'t> Guesser<'t, '_> {
             let first = self.spelling(from);
             let record = matches!(first, b"struct" | b"union" | b"enum");
             let known =
-                (self.typedef)(first) && matches!(self.spelling(from + 1), b"," | b")" | b"*");
+                self.names_type(from) && matches!(self.spelling(from + 1), b"," | b")" | b"*");
             if from < at && (record || is_type_keyword(first) || known) {
                 // The comma behind, or that before the last.
                 match at == close && from > open + 1 {
