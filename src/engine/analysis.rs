@@ -148,6 +148,8 @@ struct Done {
 
 /// How deep tiny leaves may call each other and still be inlined.
 const INLINE_DEPTH: u8 = 3;
+/// How often a recursive function is analysed at most.
+const MAX_PASSES: usize = 3;
 
 struct Run<'a> {
     inputs: &'a Inputs<'a>,
@@ -360,26 +362,43 @@ impl<'a> Run<'a> {
             .collect()
     }
 
-    /// Analyses a component's functions: once, and if they are recursive again with the first pass's
-    /// summaries. A member that has no summary yet is unknown to the others.
+    /// Analyses a component's functions. Those that are recursive are analysed again as long as a callee's
+    /// summary is not the one that they have seen, but not for ever: a summary may grow each time. A
+    /// member that has no summary yet is unknown to the others.
     fn execute(&self, members: &[(FunctionId, BodyKey)]) -> Vec<FunctionResult> {
-        let recursive = members.iter().any(|(id, _)| {
-            let mut callees = self.function(*id).callees.iter();
-            callees.any(|callee| members.iter().any(|m| Some(m.0) == callee.function))
-        });
-        let mut provisional: FxHashMap<FunctionId, CalleeView> = FxHashMap::default();
-        let mut results = Vec::new();
-        for _ in 0..if recursive { 2 } else { 1 } {
-            results.clear();
-            for &(id, body) in members {
-                let result = self.execute_one(id, body, &provisional);
-                if recursive {
-                    provisional.insert(id, view_of(&result));
+        let position: FxHashMap<FunctionId, usize> =
+            (0..).zip(members).map(|(i, &(id, _))| (id, i)).collect();
+        let mut callers = vec![Vec::new(); members.len()];
+        for (caller, &(id, _)) in members.iter().enumerate() {
+            for callee in &self.function(id).callees {
+                if let Some(&callee) = callee.function.and_then(|id| position.get(&id)) {
+                    callers[callee].push(caller);
                 }
-                results.push(result);
             }
         }
-        results
+        let mut provisional: FxHashMap<FunctionId, CalleeView> = FxHashMap::default();
+        let mut results: Vec<Option<FunctionResult>> = members.iter().map(|_| None).collect();
+        let mut stale = vec![true; members.len()];
+        for _ in 0..MAX_PASSES {
+            if !stale.contains(&true) {
+                break;
+            }
+            for (index, &(id, body)) in members.iter().enumerate() {
+                if !std::mem::take(&mut stale[index]) {
+                    continue;
+                }
+                let result = self.execute_one(id, body, &provisional);
+                let before = results[index].as_ref().and_then(FunctionResult::seen);
+                if before != result.seen() {
+                    provisional.insert(id, view_of(&result));
+                    callers[index]
+                        .iter()
+                        .for_each(|&caller| stale[caller] = true);
+                }
+                results[index] = Some(result);
+            }
+        }
+        results.into_iter().flatten().collect()
     }
 
     fn execute_one(
@@ -464,9 +483,9 @@ impl<'a> Run<'a> {
 
 /// What the members of its own component see of an analysed function.
 fn view_of(result: &FunctionResult) -> CalleeView {
-    match result.outcome {
-        Outcome::Analysed => CalleeView::Summary(Arc::new(result.summary.clone())),
-        _ => CalleeView::Unknown,
+    match result.seen() {
+        Some(summary) => CalleeView::Summary(Arc::new(summary.clone())),
+        None => CalleeView::Unknown,
     }
 }
 

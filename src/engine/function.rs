@@ -113,6 +113,13 @@ pub struct FunctionResult {
     pub statistics: Statistics,
 }
 
+impl FunctionResult {
+    /// What callers see of the function, if it could be analysed.
+    pub fn seen(&self) -> Option<&Summary> {
+        (self.outcome == Outcome::Analysed).then_some(&self.summary)
+    }
+}
+
 /// Analyses one function.
 pub fn analyse(
     body: &Body,
@@ -305,7 +312,8 @@ impl Queries {
         if let Some(known) = self.known.get(&guard) {
             return known.clone();
         }
-        let answer = match self.session.check(&mut exec.formula, &[guard], &[]) {
+        let paths = exec.without_invalid_pointers(guard);
+        let answer = match self.session.check(&mut exec.formula, &[paths], &[]) {
             sat::Outcome::Sat(model) => Answer::Possible(model),
             sat::Outcome::Unsat => Answer::Impossible,
             sat::Outcome::Unknown => Answer::Unknown,

@@ -521,6 +521,9 @@ fn transition(
                 Target::State(to) => (Some(Status::At(*to)), None),
                 Target::Error(rule) => (None, rule.clone()),
             };
+            if to.is_some_and(|to| to != status) {
+                exec.passes(object.loc, paths);
+            }
             exec.log.ops.push(OpEvent {
                 object,
                 guard: paths,

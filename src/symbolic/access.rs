@@ -64,10 +64,16 @@ impl Executor<'_> {
 
     /// Notes that execution goes through a pointer, so that later tests for null fold.
     pub fn went_through(&mut self, state: &mut State, locations: &Locations) {
-        if let [(_, loc)] = locations[..]
-            && let RegionKind::Environment { base } = *self.regions.kind(loc.region)
-        {
-            state.nonnull.insert(base);
+        for &(guard, loc) in locations.iter() {
+            if let RegionKind::Environment { base } = *self.regions.kind(loc.region)
+                && !state.nonnull.contains(&base)
+            {
+                let paths = self.formula.guards.and(state.guard, guard);
+                self.passes(loc, paths);
+                if locations.len() == 1 {
+                    state.nonnull.insert(base);
+                }
+            }
         }
     }
 

@@ -58,6 +58,8 @@ pub struct Executor<'a> {
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
     /// The paths that rest on something in a callee of which it is not known whether it is possible.
     pub doubted: Guard,
+    /// The paths that went through each pointer.
+    pub(super) passed: FxHashMap<Term, Guard>,
     /// The functions called that move some object.
     pub called: BTreeSet<SymbolName>,
     /// Executions cut off at a loop's unrolling limit.
@@ -122,6 +124,7 @@ impl<'a> Executor<'a> {
             made_on: FxHashMap::default(),
             opaque: FxHashMap::default(),
             doubted: Guard::FALSE,
+            passed: FxHashMap::default(),
             called: BTreeSet::new(),
             cut: false,
             exhausted: None,
@@ -439,6 +442,8 @@ impl<'a> Executor<'a> {
                 }
                 StmtKind::Havoc { dst, size } => {
                     let to = self.eval(frame, state, *dst);
+                    let places = self.locations(to);
+                    self.went_through(state, &places);
                     self.havoc(state, to, *size);
                 }
                 StmtKind::Call(call) => self.call(frame, state, call, stmt.pos),

@@ -121,52 +121,88 @@ impl Executor<'_> {
         guards.and(guard, all)
     }
 
+    /// A guard's paths without those that went through a pointer that they say is invalid. Where paths meet,
+    /// a state no longer tells which pointers each of them went through; here it counts again.
+    pub fn without_invalid_pointers(&mut self, guard: Guard) -> Guard {
+        let support = self.formula.guards.support(guard).to_vec();
+        support.into_iter().fold(guard, |guard, condition| {
+            let Some((Some(address), value)) = self.pointer_test(condition) else {
+                return guard;
+            };
+            let passed = self
+                .bases(address)
+                .filter_map(|base| self.passed.get(&base))
+                .copied()
+                .collect::<Vec<Guard>>();
+            let literal = self.formula.guards.literal(condition, value);
+            passed.into_iter().fold(guard, |guard, passed| {
+                let impossible = self.formula.guards.and_not(passed, literal);
+                self.formula.guards.and_not(guard, impossible)
+            })
+        })
+    }
+
+    /// Notes that these paths go through the pointer to a location.
+    pub fn passes(&mut self, loc: Loc, paths: Guard) {
+        if let RegionKind::Environment { base } = *self.regions.kind(loc.region) {
+            let before = self.passed.get(&base).copied().unwrap_or(Guard::FALSE);
+            let paths = self.formula.guards.or(before, paths);
+            self.passed.insert(base, paths);
+        }
+    }
+
     /// What a guard's conditions come to where the pointers that every path to the state went through are
     /// valid.
     fn valid_pointers(&self, state: &State, guard: Guard) -> Vec<(Cond, bool)> {
-        // A valid pointer, or the address of a member or element of what it points to.
-        let valid = |address: &Term| {
-            let is_base = |term: &Term| state.nonnull.contains(term);
-            is_base(address)
-                || matches!(
-                    self.formula.terms.node(*address),
-                    Node::Linear { terms, .. }
-                        if terms.iter().any(|(coefficient, term)| *coefficient == 1 && is_base(term))
-                )
+        let valid = |address: Term| {
+            self.bases(address)
+                .any(|base| state.nonnull.contains(&base))
         };
-        let nowhere = |term: Term| {
-            let value = self.formula.terms.as_const(term);
-            value.is_some_and(|value| nowhere(value as u64))
-        };
-        // `container_of(p, …) == 0` is `p == offset`. (Smaller numbers mark the ends of lists and the like.)
-        let offset = |term: Term| {
-            let value = self.formula.terms.as_const(term);
-            value.is_some_and(|value| (24..MAX_MEMBER_OFFSET).contains(&value) && value % 8 == 0)
-        };
-        let pointer = |term: Term| self.regions.is_pointer(term);
-        let constant = |term: Term| self.formula.terms.as_const(term);
-        self.formula
-            .guards
-            .support(guard)
+        let support = self.formula.guards.support(guard);
+        support
             .iter()
             .filter_map(|&condition| {
-                let Node::Op { op, args } =
-                    self.formula.terms.node(self.formula.cond_term(condition))
-                else {
-                    return None;
-                };
-                let (left, right) = (*args.first()?, *args.get(1)?);
-                let value = match op {
-                    Op::Eq if nowhere(left) && valid(&right) => false,
-                    Op::Eq if nowhere(right) && valid(&left) => false,
-                    Op::Eq if offset(left) && pointer(right) => false,
-                    Op::Eq if offset(right) && pointer(left) => false,
-                    Op::Ult | Op::Ule if valid(&right) && constant(left)? >= LAST_POINTER => false,
-                    Op::Ult | Op::Ule if valid(&left) && constant(right)? > LAST_POINTER => true,
-                    _ => return None,
-                };
-                Some((condition, value))
+                let (address, value) = self.pointer_test(condition)?;
+                address.is_none_or(valid).then_some((condition, value))
             })
             .collect()
+    }
+
+    /// The pointers of which one is valid if an address is one: itself, or what it is a member or an element
+    /// of.
+    fn bases(&self, address: Term) -> impl Iterator<Item = Term> {
+        let sum = match self.formula.terms.node(address) {
+            Node::Linear { terms, .. } => &terms[..],
+            _ => &[],
+        };
+        let parts = sum.iter().filter(|(coefficient, _)| *coefficient == 1);
+        std::iter::once(address).chain(parts.map(|&(_, term)| term))
+    }
+
+    /// The address that a condition tests for null or an error number, and what the condition comes to if
+    /// the address is valid; no address if no pointer at all can fulfil it.
+    fn pointer_test(&self, condition: Cond) -> Option<(Option<Term>, bool)> {
+        let Node::Op { op, args } = self.formula.terms.node(self.formula.cond_term(condition))
+        else {
+            return None;
+        };
+        let (left, right) = (*args.first()?, *args.get(1)?);
+        let constant = |term: Term| self.formula.terms.as_const(term);
+        let nowhere = |term: Term| constant(term).is_some_and(|value| nowhere(value as u64));
+        // `container_of(p, …) == 0` is `p == offset`. (Smaller numbers mark the ends of lists and the like.)
+        let offset = |term: Term| {
+            constant(term)
+                .is_some_and(|value| (24..MAX_MEMBER_OFFSET).contains(&value) && value % 8 == 0)
+        };
+        let pointer = |term: Term| self.regions.is_pointer(term);
+        match op {
+            Op::Eq if offset(left) && pointer(right) => Some((None, false)),
+            Op::Eq if offset(right) && pointer(left) => Some((None, false)),
+            Op::Eq if nowhere(left) => Some((Some(right), false)),
+            Op::Eq if nowhere(right) => Some((Some(left), false)),
+            Op::Ult | Op::Ule if constant(left) >= Some(LAST_POINTER) => Some((Some(right), false)),
+            Op::Ult | Op::Ule if constant(right) > Some(LAST_POINTER) => Some((Some(left), true)),
+            _ => None,
+        }
     }
 }
