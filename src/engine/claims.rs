@@ -425,9 +425,12 @@ fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> b
     pointers.contains(&None)
 }
 
-/// The object's class, and those of the pointers to it that the function leaves.
+/// The object's class, that of the member that it is if it lies in a global, and those of the pointers to
+/// it that the function leaves.
 fn classes(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Vec<Class> {
     let mut classes: Vec<Class> = exec.class_of(object.loc).into_iter().collect();
+    let member = exec.member_class(object.loc);
+    classes.extend(member.filter(|member| !classes.contains(member)));
     for pointer in Converter::new(exit).pointers_to(exec, object.loc) {
         let pointer = pointer.and_then(|loc| exec.class_of(loc));
         classes.extend(pointer.map(Class::pointed_to));

@@ -19,13 +19,14 @@ use super::doubt::{self, Elsewhere};
 use super::witness;
 use crate::ir::Body;
 use crate::property::{Property, StateId, Target};
-use crate::report::{self, Finding, TraceStep};
+use crate::report::{self, Finding, Level, TraceStep};
 use crate::sat::Model;
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::naming::is_clear;
 use crate::symbolic::region::{RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
 
@@ -254,7 +255,11 @@ impl<'a> Findings<'a> {
         let fingerprint = report::fingerprint(rule, &self.body.name, object, &trace);
         Some(Finding {
             rule: rule.to_string(),
-            level: known.level,
+            // What a reader cannot find in the source has been less often right.
+            level: match is_clear(object) {
+                true => known.level,
+                false => Level::Note,
+            },
             message: known.message_for(object, state, &function),
             file,
             line,

@@ -200,6 +200,28 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
         };
         add(exec, expr, equal);
     }
+    let mut bits = Vec::new();
+    bits_set(exec, result, &mut bits, 6);
+    for bit in bits.into_iter().take(MAX_CONSTANTS) {
+        let mask = exec.formula.terms.constant(bit, width);
+        let masked = exec.formula.terms.and(result, mask);
+        let set = exec.nonzero(masked);
+        let masked = IExpr::Op {
+            op: Op::And,
+            width,
+            args: vec![value.clone(), constant(bit)],
+        };
+        let expr = IExpr::Op {
+            op: Op::Not,
+            width: 1,
+            args: vec![IExpr::Op {
+                op: Op::Eq,
+                width: 1,
+                args: vec![masked, constant(0)],
+            }],
+        };
+        add(exec, expr, set);
+    }
 }
 
 /// Where a result says that the function has failed: it is negative, an error pointer or null. `None` for
@@ -227,13 +249,13 @@ fn is_choice_of(exec: &Executor<'_>, term: Term, value: Term, depth: u32) -> boo
     }
 }
 
-/// Whether a value is a choice between constants.
-fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
+/// Whether a value is a choice that has a constant in it.
+fn may_be_constant(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
     let constant = |value: Term| exec.formula.terms.as_const(value).is_some();
     match exec.formula.terms.node(value) {
         Node::Op { op: Op::Ite, args } if depth > 0 => args[1..]
             .iter()
-            .all(|&arg| constant(arg) || is_one_of_constants(exec, arg, depth - 1)),
+            .any(|&arg| constant(arg) || may_be_constant(exec, arg, depth - 1)),
         // `c ? 1 : 0`.
         Node::Op { op: Op::Zext, args } => exec.formula.terms.width(args[0]) == 1,
         _ => false,
@@ -258,8 +280,30 @@ fn positive_constants(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, de
     }
 }
 
-/// Scalars that the function stores through a parameter: `*success = …`; and members that it sets to one or
-/// another constant: `iterator->locked = true`.
+/// Bits that a result has for sure on some path, and others beside: `ret | VM_FAULT_RETRY`.
+fn bits_set(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, depth: u32) {
+    let Node::Op { op, args } = exec.formula.terms.node(term) else {
+        return;
+    };
+    match op {
+        Op::Ite if depth > 0 => {
+            bits_set(exec, args[1], found, depth - 1);
+            bits_set(exec, args[2], found, depth - 1);
+        }
+        Op::Or => {
+            let bits = args
+                .iter()
+                .filter_map(|&arg| exec.formula.terms.as_const(arg));
+            let single = bits.filter(|bits| bits.is_power_of_two());
+            let new: Vec<u128> = single.filter(|bit| !found.contains(bit)).collect();
+            found.extend(new);
+        }
+        _ => {}
+    }
+}
+
+/// Scalars that the function stores through a parameter: `*success = …`; and members that it sets to a
+/// constant on some paths: `iterator->locked = true`, `private->task = NULL`.
 fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<Predicate>) {
     let regions = &exec.regions;
     let cells = exit
@@ -278,7 +322,7 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
         let direct = !exec.names.is_record(address) && object.path == [Offset::bytes(0)];
         let is_out = matches!(object.root, Root::Param(_))
             && u64::from(exec.formula.terms.width(value)) == size * 8
-            && (direct || is_one_of_constants(exec, value, 6));
+            && (direct || may_be_constant(exec, value, 6));
         if is_out && size <= 8 && count < MAX_OUT_PARAMETERS {
             count += 1;
             let truth = exec.nonzero(value);

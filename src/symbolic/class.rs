@@ -94,6 +94,14 @@ impl Namer<'_> {
         self.class_at(address, is_object, 0)
     }
 
+    /// The class of the member of a record that the object at an address is, even if it is a global or
+    /// lies in one: `struct neigh_table.lock` for `arp_tbl.lock`.
+    pub fn member_class(&self, address: Term, is_object: &dyn Fn(&str) -> bool) -> Option<Class> {
+        let known = self.names.class_of(address).filter(|known| !known.single);
+        let part = || self.names.innermost(address, is_object)?.class();
+        known.cloned().or_else(part)
+    }
+
     fn class_at(
         &mut self,
         address: Term,

@@ -641,6 +641,19 @@ impl<'a> Executor<'a> {
         namer.class(address, &|record| callees.is_object_type(record))
     }
 
+    /// The class of the member that the object at a location is of some record, be the record a global.
+    pub fn member_class(&mut self, loc: Loc) -> Option<Class> {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        let callees = self.callees;
+        let namer = Namer {
+            names: &self.names,
+            terms: &mut self.formula.terms,
+            regions: &mut self.regions,
+            origins: &self.origins,
+        };
+        namer.member_class(address, &|record| callees.is_object_type(record))
+    }
+
     /// The class of the object at a location, be it one of several that an address may lead to.
     pub fn class_or_choice(&mut self, loc: Loc) -> Option<Class> {
         self.class_of(loc).or_else(|| {

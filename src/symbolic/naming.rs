@@ -329,6 +329,18 @@ impl Namer<'_> {
     }
 }
 
+/// Whether a reader finds in the source what a name says: no offset stands for a member, nothing is left
+/// out but an index.
+pub fn is_clear(name: &str) -> bool {
+    let mut depth = 0i32;
+    let outside = |&symbol: &char| {
+        depth += i32::from(symbol == '[') - i32::from(symbol == ']');
+        depth == 0
+    };
+    let told: String = name.chars().filter(outside).collect();
+    !told.contains(['…', '+']) && !told.starts_with(|first: char| first.is_ascii_digit())
+}
+
 /// `record.member`, or `pointer->member` where the record is `*pointer`.
 pub fn member_of(record: &str, member: &str) -> String {
     match record.strip_prefix('*') {

@@ -121,25 +121,53 @@ impl Executor<'_> {
         guards.and(guard, all)
     }
 
-    /// A guard's paths without those that went through a pointer that they say is invalid. Where paths meet,
-    /// a state no longer tells which pointers each of them went through; here it counts again.
+    /// A guard's paths without those that went through a pointer that they say is invalid, and those with a
+    /// negative number that is no error number. Where paths meet, a state no longer tells which pointers
+    /// each of them went through; here it counts again.
     pub fn without_invalid_pointers(&mut self, guard: Guard) -> Guard {
         let support = self.formula.guards.support(guard).to_vec();
         support.into_iter().fold(guard, |guard, condition| {
-            let Some((Some(address), value)) = self.pointer_test(condition) else {
-                return guard;
-            };
-            let passed = self
-                .bases(address)
-                .filter_map(|base| self.passed.get(&base))
-                .copied()
-                .collect::<Vec<Guard>>();
-            let literal = self.formula.guards.literal(condition, value);
-            passed.into_iter().fold(guard, |guard, passed| {
-                let impossible = self.formula.guards.and_not(passed, literal);
-                self.formula.guards.and_not(guard, impossible)
+            let impossible = self.impossible(condition);
+            impossible.into_iter().fold(guard, |guard, paths| {
+                self.formula.guards.and_not(guard, paths)
             })
         })
+    }
+
+    /// Paths that there are not, among those that a condition tells from others.
+    fn impossible(&mut self, condition: Cond) -> Vec<Guard> {
+        let mut impossible = Vec::new();
+        if let Some((Some(address), value)) = self.pointer_test(condition) {
+            let valid = self.formula.guards.literal(condition, value);
+            let bases = self.bases(address);
+            let passed: Vec<Guard> = bases
+                .filter_map(|base| self.passed.get(&base).copied())
+                .collect();
+            let guards = &mut self.formula.guards;
+            impossible.extend(passed.into_iter().map(|paths| guards.and_not(paths, valid)));
+        }
+        if let Some(number) = self.error_test(condition) {
+            let zero = self
+                .formula
+                .terms
+                .constant(0, self.formula.terms.width(number));
+            let negative = self.formula.terms.slt(number, zero);
+            let negative = self.formula.guard_of(negative);
+            let no_error = self.formula.guards.literal(condition, true);
+            impossible.push(self.formula.guards.and(negative, no_error));
+        }
+        impossible
+    }
+
+    /// The number that a condition says is no error number: `!IS_ERR(ERR_PTR(number))`.
+    fn error_test(&self, condition: Cond) -> Option<Term> {
+        let terms = &self.formula.terms;
+        let Node::Op { op: Op::Ult, args } = terms.node(self.formula.cond_term(condition)) else {
+            return None;
+        };
+        let (number, bound) = (*args.first()?, terms.as_const(*args.get(1)?)?);
+        let first_error = (1u128 << terms.width(number).min(POINTER_BITS)) - 4095;
+        (bound == first_error && terms.width(number) >= 32).then_some(number)
     }
 
     /// Notes that these paths go through the pointer to a location.
@@ -202,6 +230,12 @@ impl Executor<'_> {
             Op::Eq if nowhere(right) => Some((Some(left), false)),
             Op::Ult | Op::Ule if constant(left) >= Some(LAST_POINTER) => Some((Some(right), false)),
             Op::Ult | Op::Ule if constant(right) > Some(LAST_POINTER) => Some((Some(left), true)),
+            // `p < 0`, as if numbers and pointers shared a type: pointers are taken to be positive.
+            Op::Slt
+                if constant(right).is_some_and(|bound| bound as i64 <= FIRST_POINTER as i64) =>
+            {
+                Some((Some(left), false))
+            }
             _ => None,
         }
     }

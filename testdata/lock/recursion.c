@@ -57,3 +57,29 @@ void ping(struct tree *t, int n) //~ clean
 	spin_unlock(&t->lock);
 	pong(t, n);
 }
+
+/* A circle of calls, its last function first: what `release_all` does is known where `walk_all` is looked
+ * at. */
+struct ring { spinlock_t lock; struct ring *child; };
+void release_all(struct ring *ring);
+void walk_all(struct ring *ring, int depth);
+
+void visit(struct ring *ring, int depth) //~ clean
+{
+	walk_all(ring->child, depth - 1);
+	spin_lock(&ring->lock);
+	release_all(ring);
+}
+
+void walk_all(struct ring *ring, int depth) //~ clean
+{
+	if (depth > 0)
+		visit(ring, depth);
+}
+
+void release_all(struct ring *ring) //~ clean
+{
+	if (ring->child == ring)
+		walk_all(ring, 0);
+	spin_unlock(&ring->lock);
+}
