@@ -19,7 +19,7 @@ use crate::capture::{Problem, Severity};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
 use crate::engine::run::{self, Run, RunError, Settings, Times};
-use crate::report;
+use crate::report::{self, Level};
 use crate::store::{StoreError, default_folder};
 
 /// Problems shown before the rest is only counted.
@@ -56,6 +56,9 @@ pub struct Arguments {
     /// Leave out what this earlier `--format json` report has already
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    /// Leave out what is less certain than this
+    #[arg(long, value_enum, default_value_t = Level::Note)]
+    level: Level,
     /// Take defaults from this file [default: PATH/cassini.toml, if there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -159,6 +162,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Some(file) => baseline::subtract(&mut run.findings, file)?,
         None => 0,
     };
+    run.findings
+        .retain(|finding| finding.level <= arguments.level);
     if !arguments.no_analysis {
         write_report(&run, &arguments)?;
     }

@@ -107,7 +107,8 @@ impl<'a> Findings<'a> {
                 None => continue,
             };
             let trace = witness::path(exec, &model, object, query, Some(index));
-            self.report(&rule, place, &name, &state, trace);
+            let certain = !depends_on_outcomes(exec, object, query);
+            self.report(&rule, place, (&name, &state), trace, certain);
         }
     }
 
@@ -144,7 +145,8 @@ impl<'a> Findings<'a> {
                 let place = (site.file.to_string(), site.line, site.column);
                 let mut trace = witness::path_until(exec, &model, object, paths, None, event.order);
                 trace.extend(witness::sleeping(event));
-                self.report(&rule, place, &name, &state, trace);
+                let certain = !depends_on_outcomes(exec, object, paths);
+                self.report(&rule, place, (&name, &state), trace, certain);
             }
         }
     }
@@ -215,7 +217,13 @@ impl<'a> Findings<'a> {
                 place.site.line,
                 place.site.column,
             );
-            self.report(&rule, place, &name, &state, trace);
+            let initial = exec.machine_of(key).initial;
+            let both = [ambiguity.kept.1, ambiguity.given_back.1];
+            let certain = entry == initial
+                && !both
+                    .iter()
+                    .any(|&paths| depends_on_outcomes(exec, key, paths));
+            self.report(&rule, place, (&name, &state), trace, certain);
         }
     }
 
@@ -223,9 +231,9 @@ impl<'a> Findings<'a> {
         &mut self,
         rule: &str,
         (file, line, column): (String, u32, u32),
-        object: &str,
-        state: &str,
+        (object, state): (&str, &str),
         trace: Vec<TraceStep>,
+        certain: bool,
     ) {
         let same =
             |other: &Finding| (&*other.rule, &*other.file, other.line) == (rule, &*file, line);
@@ -233,7 +241,13 @@ impl<'a> Findings<'a> {
             return;
         }
         let finding = self.finding(rule, (file, line, column), object, state, trace);
-        self.found.extend(finding);
+        self.found.extend(finding.map(|finding| match certain {
+            true => finding,
+            false => Finding {
+                level: Level::Note,
+                ..finding
+            },
+        }));
     }
 
     /// Whether a finding about the object was made.
@@ -322,6 +336,14 @@ fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
         let held_on = matches!(status, Status::At(_)) && status != initial;
         held_on && !exec.formula.guards.excludes(entered, held)
     })
+}
+
+/// Whether it depends on what a callee's result or its effects have decided what becomes of an object on
+/// these paths: the callee's summary may know less of that than its source.
+fn depends_on_outcomes(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+    let guards = &mut exec.formula.guards;
+    let mut events = exec.log.ops.iter();
+    events.any(|event| event.object == object && event.open && !guards.excludes(paths, event.guard))
 }
 
 /// A pair of exits of an object that neither the result nor an out-parameter tells apart, with a

@@ -15,7 +15,19 @@ use serde::{Deserialize, Serialize};
 use crate::ir::SymbolName;
 
 /// How sure and how grave, as the rule's measured precision has earned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     Error,

@@ -513,6 +513,12 @@ fn transition(
         let mut left = here;
         let (moves, errors): (Vec<_>, Vec<_>) =
             enabled.partition(|enabled| matches!(enabled.row.to, Target::State(_)));
+        let mut possible = moves.iter().chain(&errors).filter(|enabled| {
+            let inferred = enabled.source.is_some();
+            inferred && !exec.formula.guards.excludes(here, enabled.guard)
+        });
+        let first = possible.next().map(|enabled| &enabled.row.to);
+        let open = possible.any(|enabled| Some(&enabled.row.to) != first);
         let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
             let row = enabled.row;
             let paths = exec.formula.guards.and(state.guard, guard);
@@ -533,6 +539,7 @@ fn transition(
                 to,
                 rule,
                 source: enabled.source.clone(),
+                open,
                 call: exec.log.call,
                 stack: site.stack.clone(),
                 text: text.clone(),

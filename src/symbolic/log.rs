@@ -52,6 +52,8 @@ pub struct OpEvent {
     pub rule: Option<String>,
     /// The callee's row, unless it is a primitive's.
     pub source: Option<Source>,
+    /// The callee has other outcomes here, and the paths do not tell them apart.
+    pub open: bool,
     /// The call that it is part of, as counted by [`Log::call`].
     pub call: u32,
     /// Call sites from the analysed function's own frame down to the operation.
