@@ -21,7 +21,7 @@ use super::order::Nesting;
 use super::program::{CalleeRef, Function, FunctionId, Program};
 use super::schedule;
 use crate::frontend::{BodyKey, LossReason};
-use crate::ir::{Body, SymbolName};
+use crate::ir::{Body, MemberName, SymbolName};
 use crate::property::Property;
 use crate::report::Finding;
 use crate::summary::Summary;
@@ -339,6 +339,7 @@ impl<'a> Run<'a> {
         hasher.update(self.basis.as_bytes());
         for (id, body) in members {
             hasher.update(&body.0);
+            hasher.update(&encode(&self.function(*id).methods));
             for callee in &self.function(*id).callees {
                 hasher.update(&encode(&callee.name));
                 match self.face(callee) {
@@ -523,6 +524,27 @@ impl<'a> Caller<'_, 'a> {
             .find_map(|id| self.resolve_in(self.run.function(id), name, depth + 1))
     }
 
+    /// What a member stands for in the function itself, or in a tiny function inlined into it.
+    fn methods_in(
+        &self,
+        function: &'a Function,
+        member: &MemberName,
+        depth: u8,
+    ) -> Option<&'a Vec<SymbolName>> {
+        if let Some(names) = function.methods.get(member) {
+            return Some(names);
+        }
+        if depth > INLINE_DEPTH {
+            return None;
+        }
+        let tiny = function
+            .callees
+            .iter()
+            .filter(|callee| self.tiny(callee).is_some());
+        tiny.filter_map(|callee| callee.function)
+            .find_map(|id| self.methods_in(self.run.function(id), member, depth + 1))
+    }
+
     fn tiny(&self, callee: &CalleeRef) -> Option<FunctionId> {
         self.run.face(callee)?.inline_depth?;
         callee.function
@@ -545,6 +567,11 @@ impl Callees for Caller<'_, '_> {
                 .unwrap_or(CalleeView::Unknown),
             (None, None) => CalleeView::Unknown,
         }
+    }
+
+    fn methods(&self, member: &MemberName) -> Vec<SymbolName> {
+        let names = self.methods_in(self.function, member, 0);
+        names.cloned().unwrap_or_default()
     }
 
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {
@@ -678,6 +705,8 @@ mod tests {
                 own: true,
                 body: Ok(key),
                 callees: body.mentions(),
+                members_called: body.members_called(),
+                methods: Vec::new(),
                 small,
             });
             self.bodies.insert(key, body);
@@ -689,6 +718,7 @@ mod tests {
             *self.summaries.lock() = 0;
             self.read.lock().clear();
             let unit = UnitIndex {
+                methods: Vec::new(),
                 source: "a.c".into(),
                 functions: self.defs.iter().cloned().map(Arc::new).collect(),
                 declarations: 0,

@@ -13,7 +13,7 @@ use super::custody::Custody;
 use super::findings::Findings;
 use super::nesting;
 use super::order::Nesting;
-use crate::ir::{Body, SymbolName};
+use crate::ir::{Body, MemberName, SymbolName};
 use crate::property::Property;
 use crate::report::Finding;
 use crate::sat::{self, Budget, Model, Session};
@@ -66,6 +66,8 @@ pub enum CalleeView {
 /// What the function at hand may ask about other functions.
 pub trait Callees: Sync {
     fn view(&self, name: &SymbolName) -> CalleeView;
+    /// The functions that a call through a member of records may mean, if that is known.
+    fn methods(&self, member: &MemberName) -> Vec<SymbolName>;
     /// The body of a tiny leaf that touches no object of any machine, to be inlined; `None` for all
     /// other functions.
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>>;

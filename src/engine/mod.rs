@@ -16,6 +16,7 @@ pub mod findings;
 pub mod function;
 pub mod ledger;
 pub mod meter;
+mod methods;
 mod nesting;
 pub mod order;
 pub mod program;

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
+use super::methods::{self, Tables};
 use crate::frontend::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::SymbolName;
+use crate::ir::{MemberName, SymbolName};
 
 /// A function of a [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -36,6 +37,8 @@ pub struct CalleeRef {
     /// See [`Mention`].
     pub called: bool,
     pub taken: bool,
+    /// Named by no call, but stored in a member that a call goes through.
+    pub method: bool,
 }
 
 /// One definition of a function, as one or more units lower it.
@@ -52,6 +55,8 @@ pub struct Function {
     pub small: bool,
     /// Functions called directly or mentioned otherwise, sorted by name, each once.
     pub callees: Vec<CalleeRef>,
+    /// The functions that calls through members of records may mean; they are among the callees.
+    pub methods: BTreeMap<MemberName, Vec<SymbolName>>,
 }
 
 impl Function {
@@ -128,8 +133,10 @@ impl Program {
                 body: definition.def.body.clone(),
                 small: definition.def.small,
                 callees: Vec::new(),
+                methods: BTreeMap::new(),
             })
             .collect();
+        let mut tables = Tables::default();
         for (unit, members) in members.iter().enumerate() {
             let here: FxHashSet<FunctionId> = members.iter().copied().collect();
             let meant = |name: &SymbolName| {
@@ -137,11 +144,13 @@ impl Program {
                 let local = ids.iter().find(|id| here.contains(id));
                 local.or_else(|| ids.first()).copied()
             };
+            tables.add(&units[unit].methods, &meant);
             for &id in members {
                 let definition = &definitions[id.index()];
                 if definition.unit != unit {
                     continue;
                 }
+                tables.add(&definition.def.methods, &meant);
                 let mut callees: Vec<CalleeRef> = definition
                     .def
                     .callees
@@ -151,6 +160,7 @@ impl Program {
                         function: meant(&mention.name),
                         called: mention.called,
                         taken: mention.taken,
+                        method: false,
                     })
                     .collect();
                 callees.sort_by(|a, b| a.name.cmp(&b.name));
@@ -158,6 +168,10 @@ impl Program {
                 functions[id.index()].callees = callees;
             }
         }
+        for (function, definition) in functions.iter_mut().zip(&definitions) {
+            tables.resolve(function, &definition.def.members_called);
+        }
+        methods::drop_circular(&mut functions);
         let duplicates = duplicates(&functions);
         let losses = losses(&units);
         Program {
@@ -347,12 +361,15 @@ mod tests {
                     taken: false,
                 })
                 .collect(),
+            members_called: Vec::new(),
+            methods: Vec::new(),
             small: false,
         }
     }
 
     fn unit(source: &str, functions: Vec<FunctionDef>) -> UnitIndex {
         UnitIndex {
+            methods: Vec::new(),
             source: source.into(),
             functions: functions.into_iter().map(Arc::new).collect(),
             declarations: 1,

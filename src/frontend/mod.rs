@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ir::{Mention, SymbolName};
+use crate::ir::{MemberName, Mention, Method, SymbolName};
 
 /// Content hash that names a lowered body in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,6 +53,9 @@ pub struct FunctionDef {
     pub body: Result<BodyKey, LossReason>,
     /// Functions called directly or mentioned otherwise.
     pub callees: Vec<Mention>,
+    /// The members of records that it calls functions through, and those that it stores functions in.
+    pub members_called: Vec<MemberName>,
+    pub methods: Vec<Method>,
     /// [`crate::ir::Body::is_small`] of the body: a caller may inline it.
     pub small: bool,
 }
@@ -91,6 +94,8 @@ pub struct UnitIndex {
     pub source: String,
     /// Shared: a header's function is one definition in a thousand units.
     pub functions: Vec<Arc<FunctionDef>>,
+    /// The functions in the initialisers of the tree's own records.
+    pub methods: Vec<Method>,
     /// External declarations seen, and how many of those were function definitions.
     pub declarations: u64,
     pub function_definitions: u64,

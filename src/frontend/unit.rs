@@ -9,16 +9,17 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use lang_c::ast;
 use rustc_hash::FxHashSet;
 
-use super::lower::{Lowered, TypeCache, lower_function};
+use super::lower::{Lowered, TypeCache, declarator_name, lower_function, lower_object};
 use super::outline::{Form, NameId};
 use super::parse::Declaration;
 use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
 use super::split::{Tree, split};
 use super::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Body, SymbolKind, SymbolName};
+use crate::ir::{Body, Method, SymbolKind, SymbolName};
 
 /// Hash of all that a unit's index depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,6 +97,7 @@ impl FrontEnd {
                 index: UnitIndex {
                     source: unit.source.to_owned(),
                     functions: Vec::new(),
+                    methods: Vec::new(),
                     declarations: 0,
                     function_definitions: 0,
                     bytes: unit.text.len() as u64,
@@ -147,8 +149,12 @@ impl Driver<'_> {
             match outline.form {
                 Form::Function => self.enqueue(id),
                 Form::Declaration => {
-                    if let Err(reason) = scope.declaration(id) {
-                        self.loss(id, reason);
+                    let declaration = scope.declaration(id);
+                    let methods =
+                        declaration.and_then(|declaration| self.methods(&declaration, id));
+                    match methods {
+                        Ok(methods) => self.index.methods.extend(methods),
+                        Err(reason) => self.loss(id, reason),
                     }
                 }
                 Form::Inert => {}
@@ -164,6 +170,40 @@ impl Driver<'_> {
         if self.queued.insert(id) {
             self.queue.push_back(id);
         }
+    }
+
+    /// The functions in the initialisers of a declaration, which become reachable.
+    fn methods(
+        &mut self,
+        declaration: &Declaration,
+        id: DeclId,
+    ) -> Result<Vec<Method>, LossReason> {
+        let scope = self.scope;
+        let idents = scope.outline(id).map_or(&[][..], |outline| &outline.idents);
+        let functions = idents.iter().filter_map(|&name| scope.function(name));
+        let mut functions = functions.peekable();
+        if functions.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        functions.for_each(|id| self.enqueue(id));
+        let ast::ExternalDeclaration::Declaration(node) = &declaration.ast.node else {
+            return Ok(Vec::new());
+        };
+        let mut methods = Vec::new();
+        for item in &node.node.declarators {
+            let name = declarator_name(&item.node.declarator.node).unwrap_or("");
+            let lowered = catch_unwind(AssertUnwindSafe(|| {
+                lower_object(declaration, name, scope, &self.types)
+            }));
+            let lowered = lowered.unwrap_or_else(|_| {
+                Err(LossReason {
+                    stage: Stage::Lower,
+                    message: "lowering panicked".to_owned(),
+                })
+            });
+            methods.extend(lowered?.into_iter().flat_map(|lowered| lowered.methods));
+        }
+        Ok(methods)
     }
 
     fn split_losses(&mut self) {
@@ -253,11 +293,15 @@ impl Driver<'_> {
             own: file.is_some_and(|file| file.own),
             body: Ok(key),
             callees: Vec::new(),
+            members_called: Vec::new(),
+            methods: Vec::new(),
             small: false,
         };
         let mut mentions = Vec::new();
         match body {
-            Ok(Lowered { body }) => {
+            Ok(Lowered { body, methods }) => {
+                definition.members_called = body.members_called();
+                definition.methods = methods;
                 definition.name = body.name.clone();
                 definition.line = body.pos.line;
                 definition.small = body.is_small();

@@ -6,7 +6,7 @@
 use lang_c::ast;
 
 use super::lower::records::{self, Layouts};
-use super::lower::{Lowered, TypeCache, lower_function_with_statics, lower_object};
+use super::lower::{TypeCache, lower_function_with_statics, lower_object};
 use super::outline::Form;
 use super::scope::{DeclId, Scope, UnitScope};
 use super::share::Share;
@@ -99,7 +99,7 @@ fn add(
     for item in &node.node.declarators {
         let name = super::lower::declarator_name(&item.node.declarator.node).unwrap_or("");
         let lowered = lower_object(&declaration, name, scope, cache)?;
-        program.objects.extend(lowered.map(|Lowered { body }| body));
+        program.objects.extend(lowered.map(|lowered| lowered.body));
     }
     Ok(())
 }

@@ -17,6 +17,8 @@ pub mod eval;
 pub mod fold;
 pub mod print;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// Width of a pointer in bits. Only LP64/LLP64 targets are modelled.
@@ -138,6 +140,16 @@ impl std::fmt::Display for SymbolName {
             None => f.write_str(&self.name),
         }
     }
+}
+
+/// A member of records: their tag, or the typedef name of those without one, and the member's name.
+pub type MemberName = (String, String);
+
+/// A function that is stored in a member of a record: `.open = device_open`, `ops->open = device_open`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Method {
+    pub member: MemberName,
+    pub function: SymbolName,
 }
 
 /// A function that another one names.
@@ -357,8 +369,8 @@ pub enum Callee {
     Direct(SymbolId),
     Indirect {
         function: ExprId,
-        /// `(record tag, member)` when the pointer is read from a record's member.
-        field: Option<(String, String)>,
+        /// When the pointer is read from a record's member.
+        field: Option<MemberName>,
     },
 }
 
@@ -473,6 +485,20 @@ impl Body {
 
     /// The functions that the body names, in order of first mention, each once: whether it calls them, and
     /// whether it takes their address.
+    /// The members that functions are called through, sorted.
+    pub fn members_called(&self) -> Vec<MemberName> {
+        let statements = self.blocks.iter().flat_map(|block| &block.stmts);
+        let members = statements.filter_map(|stmt| match &stmt.kind {
+            StmtKind::Call(call) => match &call.callee {
+                Callee::Indirect { field, .. } => field.clone(),
+                Callee::Direct(_) => None,
+            },
+            _ => None,
+        });
+        let members: BTreeSet<MemberName> = members.collect();
+        members.into_iter().collect()
+    }
+
     pub fn mentions(&self) -> Vec<Mention> {
         let mut called = vec![false; self.symbols.len()];
         let mut taken = vec![false; self.symbols.len()];

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::analysis;
 use crate::frontend::unit::{BodyStore, UnitKey};
 use crate::frontend::{BodyKey, FunctionDef, Loss, UnitIndex};
-use crate::ir::Body;
+use crate::ir::{Body, Method};
 
 /// Bytes of sled's own page cache.
 const PAGE_CACHE: u64 = 64 << 20;
@@ -54,6 +54,7 @@ struct DefinitionKey([u8; 16]);
 struct StoredUnit {
     source: String,
     functions: Vec<DefinitionKey>,
+    methods: Vec<Method>,
     declarations: u64,
     function_definitions: u64,
     bytes: u64,
@@ -263,6 +264,7 @@ impl BodyStore for Bodies {
         Some(UnitIndex {
             functions: functions.collect::<Option<_>>()?,
             source: stored.source,
+            methods: stored.methods,
             declarations: stored.declarations,
             function_definitions: stored.function_definitions,
             bytes: stored.bytes,
@@ -277,6 +279,7 @@ impl BodyStore for Bodies {
                 .map(|definition| self.put_definition(definition))
                 .collect(),
             source: index.source.clone(),
+            methods: index.methods.clone(),
             declarations: index.declarations,
             function_definitions: index.function_definitions,
             bytes: index.bytes,

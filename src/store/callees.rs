@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::query::{FunctionRow, Reader};
 use super::{Bodies, StoreError};
 use crate::engine::function::{CalleeView, Callees};
-use crate::ir::{Body, SymbolName};
+use crate::ir::{Body, MemberName, SymbolName};
 use crate::summary::seeds::Seeds;
 
 /// How deep tiny leaves may call each other.
@@ -66,6 +66,11 @@ impl StoredCallees<'_> {
 impl Callees for StoredCallees<'_> {
     fn view(&self, name: &SymbolName) -> CalleeView {
         self.stored_view(name).unwrap_or(CalleeView::Unknown)
+    }
+
+    /// The database tells callees, not by what they are called.
+    fn methods(&self, _member: &MemberName) -> Vec<SymbolName> {
+        Vec::new()
     }
 
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {

@@ -468,6 +468,7 @@ mod tests {
 
     fn program() -> Program {
         let function = |n: &str, line, callees: Vec<CalleeRef>| Function {
+            methods: Default::default(),
             name: name(n),
             file: "src/a.c".into(),
             line,
@@ -477,6 +478,7 @@ mod tests {
             callees,
         };
         let call = |n: &str, function| CalleeRef {
+            method: false,
             name: name(n),
             function,
             called: true,
@@ -621,6 +623,7 @@ mod tests {
     #[test]
     fn what_is_stored_of_an_edited_program_is_what_is_stored_of_it_from_scratch() {
         let call = |n: &str, function| CalleeRef {
+            method: false,
             name: name(n),
             function,
             called: true,

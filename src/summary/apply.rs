@@ -518,7 +518,7 @@ fn transition(
             inferred && !exec.formula.guards.excludes(here, enabled.guard)
         });
         let first = possible.next().map(|enabled| &enabled.row.to);
-        let open = possible.any(|enabled| Some(&enabled.row.to) != first);
+        let open = exec.log.several || possible.any(|enabled| Some(&enabled.row.to) != first);
         let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
             let row = enabled.row;
             let paths = exec.formula.guards.and(state.guard, guard);

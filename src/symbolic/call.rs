@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::exec::{ArgValue, Executor, Frame};
 use super::guard::Guard;
-use super::log::{CallEvent, UnknownCall};
+use super::log::{CallEvent, Site, UnknownCall};
 use super::memory::Origin;
 use super::region::RegionKind;
 use super::state::State;
@@ -18,6 +18,15 @@ use crate::summary::apply::{self, CallSite};
 
 /// Inlined calls within inlined calls.
 const MAX_INLINE_DEPTH: usize = 4;
+
+/// What a call calls.
+enum Meaning {
+    /// A function, and whether it never returns.
+    One(SymbolName, bool),
+    /// One of the functions that are stored in a member.
+    Methods(Vec<SymbolName>),
+    Unknown,
+}
 
 impl Executor<'_> {
     pub(super) fn call(&mut self, frame: &Frame<'_>, state: &mut State, call: &Call, pos: Pos) {
@@ -35,105 +44,160 @@ impl Executor<'_> {
                 }
             })
             .collect();
-        let (callee, noreturn) = self.callee(frame, state, call);
         let site = frame.site(pos);
-        let result = match callee {
-            Some(name) => {
-                let view = self.callees.view(&name);
-                // What is in a record that comes back (a guard, with the lock that it holds) is beyond
-                // a summary.
-                let record = matches!(call.ret, RetTy::Record { .. });
-                let summarised = match &view {
-                    CalleeView::Summary(summary) => !summary.rows.is_empty() && !record,
-                    CalleeView::NoOp | CalleeView::Unknown => false,
-                };
-                let body = match !summarised && self.stack.len() < MAX_INLINE_DEPTH {
-                    true => self.callees.inline_body(&name),
-                    false => None,
-                };
-                if let Some(body) = body {
-                    self.stack.push(site);
-                    self.inline(frame, state, call, &body, &args);
-                    self.stack.pop();
-                    return;
-                }
-                let mut stack = self.stack.clone();
-                stack.push(site);
-                let known = match &view {
-                    CalleeView::Summary(summary) => !summary.is_primitive(),
-                    CalleeView::NoOp => true,
-                    CalleeView::Unknown => false,
-                };
-                self.log.call += 1;
-                if known {
-                    self.log.calls.push(CallEvent {
-                        callee: Arc::new(name.clone()),
-                        guard: state.guard,
-                        call: self.log.call,
-                        order: self.log.ops.len(),
-                        stack: stack.clone(),
-                    });
-                }
-                match view {
-                    CalleeView::Summary(summary) => {
-                        if !summary.is_noop() && !self.called.contains(&name) {
-                            self.called.insert(name.clone());
-                        }
-                        let width = scalar_width(call.ret);
-                        let call_site = CallSite {
-                            args: &args,
-                            result_width: width,
-                            text: &call.text,
-                            callee: &Arc::new(name),
-                            stack,
-                        };
-                        if summary.opaque {
-                            self.escape_all(frame, state, &args);
-                        }
-                        let result = apply::apply(self, state, &summary, &call_site);
-                        if result.is_none() {
-                            self.unknown_result(frame, state, call);
-                        }
-                        result
-                    }
-                    CalleeView::NoOp => self.unknown_call(frame, state, call, &args),
-                    CalleeView::Unknown => self.logged_call(frame, state, call, &args, false),
+        match self.callee(frame, state, call) {
+            Meaning::One(name, noreturn) => {
+                self.call_named(frame, state, call, &args, &site, name);
+                if noreturn {
+                    state.guard = Guard::FALSE;
                 }
             }
-            None => self.logged_call(frame, state, call, &args, true),
+            Meaning::Methods(names) => self.call_method(frame, state, call, &args, &site, names),
+            Meaning::Unknown => {
+                let result = self.logged_call(frame, state, call, &args, true);
+                self.returned(frame, state, call, result);
+            }
+        }
+    }
+
+    /// A call through a member of records: of any of these.
+    fn call_method(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+        args: &[ArgValue],
+        site: &Site,
+        mut names: Vec<SymbolName>,
+    ) {
+        let outer = self.log.several;
+        self.log.several |= names.len() > 1;
+        let last = names.pop();
+        let mut others = Vec::new();
+        for name in names {
+            let chosen = self.choice();
+            let mut taken = state.clone();
+            taken.guard = self.formula.guards.and(state.guard, chosen);
+            state.guard = self.formula.guards.and_not(state.guard, chosen);
+            self.call_named(frame, &mut taken, call, args, site, name);
+            others.push(taken);
+        }
+        if let Some(name) = last {
+            self.call_named(frame, state, call, args, site, name);
+        }
+        for other in others {
+            let here = std::mem::take(state);
+            *state = self.merge(other, here);
+        }
+        self.log.several = outer;
+    }
+
+    fn call_named(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+        args: &[ArgValue],
+        site: &Site,
+        name: SymbolName,
+    ) {
+        let view = self.callees.view(&name);
+        // What is in a record that comes back (a guard, with the lock that it holds) is beyond
+        // a summary.
+        let record = matches!(call.ret, RetTy::Record { .. });
+        let summarised = match &view {
+            CalleeView::Summary(summary) => !summary.rows.is_empty() && !record,
+            CalleeView::NoOp | CalleeView::Unknown => false,
         };
-        if noreturn {
-            state.guard = Guard::FALSE;
+        let body = match !summarised && self.stack.len() < MAX_INLINE_DEPTH {
+            true => self.callees.inline_body(&name),
+            false => None,
+        };
+        if let Some(body) = body {
+            self.stack.push(site.clone());
+            self.inline(frame, state, call, &body, args);
+            self.stack.pop();
             return;
         }
+        let mut stack = self.stack.clone();
+        stack.push(site.clone());
+        let known = match &view {
+            CalleeView::Summary(summary) => !summary.is_primitive(),
+            CalleeView::NoOp => true,
+            CalleeView::Unknown => false,
+        };
+        self.log.call += 1;
+        if known {
+            self.log.calls.push(CallEvent {
+                callee: Arc::new(name.clone()),
+                guard: state.guard,
+                call: self.log.call,
+                order: self.log.ops.len(),
+                stack: stack.clone(),
+            });
+        }
+        let result = match view {
+            CalleeView::Summary(summary) => {
+                if !summary.is_noop() && !self.called.contains(&name) {
+                    self.called.insert(name.clone());
+                }
+                let width = scalar_width(call.ret);
+                let call_site = CallSite {
+                    args,
+                    result_width: width,
+                    text: &call.text,
+                    callee: &Arc::new(name),
+                    stack,
+                };
+                if summary.opaque {
+                    self.escape_all(frame, state, args);
+                }
+                let result = apply::apply(self, state, &summary, &call_site);
+                if result.is_none() {
+                    self.unknown_result(frame, state, call);
+                }
+                result
+            }
+            CalleeView::NoOp => self.unknown_call(frame, state, call, args),
+            CalleeView::Unknown => self.logged_call(frame, state, call, args, false),
+        };
+        self.returned(frame, state, call, result);
+    }
+
+    fn returned(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        call: &Call,
+        result: Option<Term>,
+    ) {
         if let (Some(dst), Some(value)) = (call.dst, result) {
             self.assign(frame, state, dst, value);
         }
     }
 
-    /// The function called, if it is known, and whether control comes back.
-    fn callee(
-        &mut self,
-        frame: &Frame<'_>,
-        state: &mut State,
-        call: &Call,
-    ) -> (Option<SymbolName>, bool) {
+    fn callee(&mut self, frame: &Frame<'_>, state: &mut State, call: &Call) -> Meaning {
         match &call.callee {
             Callee::Direct(symbol) => {
                 let symbol = frame.body.symbol(*symbol);
                 let noreturn = matches!(symbol.kind, SymbolKind::Function { noreturn: true });
-                (Some(symbol.name.clone()), noreturn)
+                Meaning::One(symbol.name.clone(), noreturn)
             }
-            Callee::Indirect { function, .. } => {
+            Callee::Indirect { function, field } => {
                 let address = self.eval(frame, state, *function);
-                let name = match self.locations(address)[..] {
-                    [(_, loc)] => match self.regions.kind(loc.region) {
-                        RegionKind::Symbol(name) => Some(name.clone()),
-                        _ => None,
-                    },
-                    _ => None,
-                };
-                (name, false)
+                if let [(_, loc)] = self.locations(address)[..]
+                    && let RegionKind::Symbol(name) = self.regions.kind(loc.region)
+                {
+                    return Meaning::One(name.clone(), false);
+                }
+                let member = field.as_ref();
+                let methods = member.map_or_else(Vec::new, |member| self.callees.methods(member));
+                let unknown =
+                    |name: &SymbolName| matches!(self.callees.view(name), CalleeView::Unknown);
+                match methods.is_empty() || methods.iter().any(unknown) {
+                    true => Meaning::Unknown,
+                    false => Meaning::Methods(methods),
+                }
             }
         }
     }

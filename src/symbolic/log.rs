@@ -185,6 +185,8 @@ impl Log {
 pub struct Log {
     /// The number of the call at hand, among those that are not inlined.
     pub call: u32,
+    /// The call at hand is of one of several functions, and it is open which.
+    pub several: bool,
     pub unknown_calls: Vec<UnknownCall>,
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,

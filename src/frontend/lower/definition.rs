@@ -223,7 +223,10 @@ impl Lowerer<'_> {
             blocks,
         };
         tidy::tidy(&mut body);
-        Lowered { body }
+        Lowered {
+            body,
+            methods: std::mem::take(&mut self.methods),
+        }
     }
 
     /// Declares the parameters as the first locals: how many, and whether more may follow.

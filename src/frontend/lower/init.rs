@@ -369,7 +369,12 @@ impl Lowerer<'_> {
         };
         // An anonymous record's members are reached in one step: its own address gets no name.
         match &field.name {
-            Some(name) => self.slot_place(place.addr, *slot, ("", name), field.ty.clone()),
+            Some(name) => {
+                let ty = field.ty.clone();
+                let mut member = self.slot_place(place.addr, *slot, ("", name), ty)?;
+                member.field = Some((self.record_name(&place.ty)?, name.to_string()));
+                Ok(member)
+            }
             None => self.anonymous(place, slot.bit / 8, &field.ty),
         }
     }

@@ -50,12 +50,14 @@ use super::declare::{Lower, lost};
 use super::parse::Declaration;
 use super::scope::{Scope, TagKind};
 use super::types::{IntKind, Kind, Name, RecordDef, Type};
-use crate::ir::{BlockId, Body, ExprId, Local, LocalId, Pos, RetTy, SymbolId};
+use crate::ir::{BlockId, Body, ExprId, Local, LocalId, Method, Pos, RetTy, SymbolId};
 
 /// A lowered function or initialiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowered {
     pub body: Body,
+    /// The functions that it stores in members of records.
+    pub methods: Vec<Method>,
 }
 
 /// What a name of a block means.
@@ -160,6 +162,8 @@ pub(crate) struct Lowerer<'a> {
     static_literals: u32,
     /// The initialisers of static locals, if they are wanted.
     statics: Option<Vec<Body>>,
+    /// Functions stored in members so far.
+    methods: Vec<Method>,
     enumerating: Vec<FxHashMap<Name, i128>>,
     looks: Vec<Vec<Look>>,
     /// Locals whose address the program takes.
@@ -199,6 +203,7 @@ impl<'a> Lowerer<'a> {
             static_storage: false,
             static_literals: 0,
             statics: None,
+            methods: Vec::new(),
             enumerating: Vec::new(),
             looks: Vec::new(),
             address_taken: FxHashSet::default(),

@@ -9,7 +9,7 @@ use super::Lowerer;
 use super::names::{Class, Slot};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
-use crate::ir::{BinOp, ExprId, StmtKind, Ty};
+use crate::ir::{BinOp, ExprId, ExprKind, Method, StmtKind, SymbolKind, Ty};
 
 /// An lvalue or function designator.
 #[derive(Clone, Debug)]
@@ -289,6 +289,7 @@ impl Lowerer<'_> {
         match self.class(&place.ty)? {
             Class::Scalar(_) => {
                 let expr = self.convert(value, &place.ty)?;
+                self.note_method(place, expr);
                 self.b.store(place.addr, expr);
                 Ok(())
             }
@@ -302,6 +303,26 @@ impl Lowerer<'_> {
             }
             Class::Array => lost("assignment to an array"),
             Class::Void | Class::Function => lost(format!("assignment to {}", place.ty)),
+        }
+    }
+
+    /// Notes a function that is stored in a member.
+    fn note_method(&mut self, place: &Place, value: ExprId) {
+        let Some(member) = place
+            .field
+            .as_ref()
+            .filter(|(record, _)| !record.is_empty())
+        else {
+            return;
+        };
+        if let ExprKind::AddrSymbol(id) = *self.b.kind(value)
+            && let Some(symbol) = self.b.symbols.get(id.index())
+            && matches!(symbol.kind, SymbolKind::Function { .. })
+        {
+            self.methods.push(Method {
+                member: member.clone(),
+                function: symbol.name.clone(),
+            });
         }
     }
 

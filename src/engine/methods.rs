@@ -1,0 +1,102 @@
+//! Calls through members of records: which functions the tree's initialisers and assignments store there.
+//!
+//! In: for each unit and function the [`Method`]s that it stores. Out: for each function that calls
+//! through a member the functions meant, as callees of its own.
+//!
+//! A member that many functions are stored in says little. A call that closes a circle of calls is left
+//! unknown: nearly everything would call everything, and a component that is not analysed callees first
+//! knows less, not more.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use rustc_hash::FxHashMap;
+
+use super::program::{CalleeRef, Function, FunctionId};
+use crate::ir::{MemberName, Method, SymbolName};
+
+/// A call through a member that more functions are stored in stays unknown.
+const MAX_METHODS: usize = 3;
+
+/// What is stored in the members of records, over the whole tree.
+#[derive(Default)]
+pub struct Tables {
+    methods: FxHashMap<MemberName, BTreeSet<(SymbolName, Option<FunctionId>)>>,
+}
+
+impl Tables {
+    /// Adds what a unit or a function stores; `meant` tells which function a name is there.
+    pub fn add(&mut self, stored: &[Method], meant: &dyn Fn(&SymbolName) -> Option<FunctionId>) {
+        for Method { member, function } in stored {
+            let functions = self.methods.entry(member.clone()).or_default();
+            functions.insert((function.clone(), meant(function)));
+        }
+    }
+
+    /// Makes the functions that are called through members callees of the caller.
+    pub fn resolve(&self, caller: &mut Function, members: &[MemberName]) {
+        for member in members {
+            let Some(functions) = self.methods.get(member) else {
+                continue;
+            };
+            if functions.len() > MAX_METHODS || functions.iter().any(|(_, id)| id.is_none()) {
+                continue;
+            }
+            let names = functions.iter().map(|(name, _)| name.clone()).collect();
+            caller.methods.insert(member.clone(), names);
+            for (name, function) in functions {
+                if let Err(place) = caller.callees.binary_search_by(|c| c.name.cmp(name)) {
+                    let callee = CalleeRef {
+                        name: name.clone(),
+                        function: *function,
+                        called: true,
+                        taken: false,
+                        method: true,
+                    };
+                    caller.callees.insert(place, callee);
+                }
+            }
+        }
+    }
+}
+
+/// Forgets the methods that can come back to their callers.
+pub fn drop_circular(functions: &mut [Function]) {
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(functions.len(), 0);
+    for _ in functions.iter() {
+        graph.add_node(());
+    }
+    for (caller, function) in functions.iter().enumerate() {
+        for callee in function.callees.iter().filter_map(|callee| callee.function) {
+            graph.add_edge(NodeIndex::new(caller), NodeIndex::new(callee.index()), ());
+        }
+    }
+    let mut component_of = vec![0; functions.len()];
+    for (component, members) in kosaraju_scc(&graph).iter().enumerate() {
+        for member in members {
+            component_of[member.index()] = component;
+        }
+    }
+    for (caller, function) in functions.iter_mut().enumerate() {
+        let circular = |callee: &CalleeRef| {
+            let component = callee.function.map(|id| component_of[id.index()]);
+            callee.method && component == Some(component_of[caller])
+        };
+        let dropped: BTreeSet<SymbolName> = function
+            .callees
+            .iter()
+            .filter(|callee| circular(callee))
+            .map(|callee| callee.name.clone())
+            .collect();
+        if dropped.is_empty() {
+            continue;
+        }
+        function.callees.retain(|callee| !circular(callee));
+        let known: BTreeMap<_, _> = std::mem::take(&mut function.methods);
+        function.methods = known
+            .into_iter()
+            .filter(|(_, names)| !names.iter().any(|name| dropped.contains(name)))
+            .collect();
+    }
+}
