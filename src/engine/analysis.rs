@@ -390,8 +390,12 @@ impl<'a> Run<'a> {
                 }
                 let result = self.execute_one(id, body, &provisional);
                 let before = results[index].as_ref().and_then(FunctionResult::seen);
-                if before != result.seen() {
-                    provisional.insert(id, view_of(&result));
+                let settled = match (before, result.seen()) {
+                    (Some(before), Some(after)) => before.acts_like(after),
+                    (before, after) => before.is_none() && after.is_none(),
+                };
+                provisional.insert(id, view_of(&result));
+                if !settled {
                     callers[index]
                         .iter()
                         .for_each(|&caller| stale[caller] = true);
@@ -486,7 +490,7 @@ impl<'a> Run<'a> {
 fn view_of(result: &FunctionResult) -> CalleeView {
     match result.seen() {
         Some(summary) => CalleeView::Summary(Arc::new(summary.clone())),
-        None => CalleeView::Unknown,
+        None => CalleeView::Lost,
     }
 }
 
@@ -564,7 +568,7 @@ impl Callees for Caller<'_, '_> {
                 .provisional
                 .get(&id)
                 .cloned()
-                .unwrap_or(CalleeView::Unknown),
+                .unwrap_or(CalleeView::Lost),
             (None, None) => CalleeView::Unknown,
         }
     }

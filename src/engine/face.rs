@@ -104,7 +104,7 @@ impl Face {
 
     pub(super) fn view(&self, results: &dyn Results) -> CalleeView {
         let held = match &self.view {
-            View::Unknown => return CalleeView::Unknown,
+            View::Unknown => return CalleeView::Lost,
             View::NoOp => return CalleeView::NoOp,
             View::Summary(held) => held,
         };
@@ -114,7 +114,7 @@ impl Face {
         }
         summary
             .clone()
-            .map_or(CalleeView::Unknown, CalleeView::Summary)
+            .map_or(CalleeView::Lost, CalleeView::Summary)
     }
 
     /// Lets go of a summary that no caller will ask for again.

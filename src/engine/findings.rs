@@ -338,10 +338,13 @@ fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
     })
 }
 
-/// Whether it depends on what a callee's result or its effects have decided what becomes of an object on
-/// these paths: the callee's summary may know less of that than its source.
+/// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if
+/// it has one, may know less of that than its source.
 fn depends_on_outcomes(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
     let guards = &mut exec.formula.guards;
+    if !guards.excludes(paths, exec.log.lost) {
+        return true;
+    }
     let mut events = exec.log.ops.iter();
     events.any(|event| event.object == object && event.open && !guards.excludes(paths, event.guard))
 }

@@ -56,8 +56,10 @@ impl Default for Options {
 /// What a call site knows of the function it calls.
 #[derive(Clone, Debug)]
 pub enum CalleeView {
-    /// Not defined in the tree and no seed, or not analysable.
+    /// Not defined in the tree and no seed.
     Unknown,
+    /// Defined in the tree, but not analysable, or part of a circle of calls and not analysed yet.
+    Lost,
     /// Touches no object of any machine.
     NoOp,
     Summary(Arc<Summary>),

@@ -179,6 +179,16 @@ impl Driver<'_> {
         id: DeclId,
     ) -> Result<Vec<Method>, LossReason> {
         let scope = self.scope;
+        let ast::ExternalDeclaration::Declaration(node) = &declaration.ast.node else {
+            return Ok(Vec::new());
+        };
+        let declarators = &node.node.declarators;
+        if declarators
+            .iter()
+            .all(|item| item.node.initializer.is_none())
+        {
+            return Ok(Vec::new());
+        }
         let idents = scope.outline(id).map_or(&[][..], |outline| &outline.idents);
         let functions = idents.iter().filter_map(|&name| scope.function(name));
         let mut functions = functions.peekable();
@@ -186,11 +196,8 @@ impl Driver<'_> {
             return Ok(Vec::new());
         }
         functions.for_each(|id| self.enqueue(id));
-        let ast::ExternalDeclaration::Declaration(node) = &declaration.ast.node else {
-            return Ok(Vec::new());
-        };
         let mut methods = Vec::new();
-        for item in &node.node.declarators {
+        for item in declarators {
             let name = declarator_name(&item.node.declarator.node).unwrap_or("");
             let lowered = catch_unwind(AssertUnwindSafe(|| {
                 lower_object(declaration, name, scope, &self.types)

@@ -40,9 +40,9 @@ impl StoredCallees<'_> {
             (Some("no-op"), _) => CalleeView::NoOp,
             (Some("analysed"), Some(key)) => match self.reader.lock().result(key)? {
                 Some(result) => CalleeView::Summary(Arc::new(result.summary)),
-                None => CalleeView::Unknown,
+                None => CalleeView::Lost,
             },
-            _ => CalleeView::Unknown,
+            _ => CalleeView::Lost,
         })
     }
 

@@ -111,6 +111,43 @@ impl Summary {
         self.rows.is_empty() && self.sleeps.is_empty()
     }
 
+    /// Whether callers fare the same with either: what moves which object when, not how it came about or what
+    /// else is written.
+    pub fn acts_like(&self, other: &Summary) -> bool {
+        let objects = |summary: &Summary| -> Vec<(IObj, String, bool)> {
+            let objects = summary.objects.iter();
+            objects
+                .map(|object| {
+                    (
+                        object.object.clone(),
+                        object.machine.clone(),
+                        object.optional,
+                    )
+                })
+                .collect()
+        };
+        let rows = |summary: &Summary| -> Vec<Row> {
+            let untraced = |row: &Row| Row {
+                trace: Vec::new(),
+                ..row.clone()
+            };
+            summary.rows.iter().map(untraced).collect()
+        };
+        let sleeps = |summary: &Summary| -> Vec<Cube> {
+            summary
+                .sleeps
+                .iter()
+                .map(|sleep| sleep.incond.clone())
+                .collect()
+        };
+        self.inputs == other.inputs
+            && self.outputs == other.outputs
+            && self.noreturn == other.noreturn
+            && objects(self) == objects(other)
+            && rows(self) == rows(other)
+            && sleeps(self) == sleeps(other)
+    }
+
     /// Whether it is given by seed data: a primitive has no inside.
     pub fn is_primitive(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.trace.is_empty())

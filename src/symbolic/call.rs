@@ -107,7 +107,7 @@ impl Executor<'_> {
         let record = matches!(call.ret, RetTy::Record { .. });
         let summarised = match &view {
             CalleeView::Summary(summary) => !summary.rows.is_empty() && !record,
-            CalleeView::NoOp | CalleeView::Unknown => false,
+            CalleeView::NoOp | CalleeView::Unknown | CalleeView::Lost => false,
         };
         let body = match !summarised && self.stack.len() < MAX_INLINE_DEPTH {
             true => self.callees.inline_body(&name),
@@ -124,7 +124,7 @@ impl Executor<'_> {
         let known = match &view {
             CalleeView::Summary(summary) => !summary.is_primitive(),
             CalleeView::NoOp => true,
-            CalleeView::Unknown => false,
+            CalleeView::Unknown | CalleeView::Lost => false,
         };
         self.log.call += 1;
         if known {
@@ -160,6 +160,10 @@ impl Executor<'_> {
             }
             CalleeView::NoOp => self.unknown_call(frame, state, call, args),
             CalleeView::Unknown => self.logged_call(frame, state, call, args, false),
+            CalleeView::Lost => {
+                self.log.lost = self.formula.guards.or(self.log.lost, state.guard);
+                self.logged_call(frame, state, call, args, false)
+            }
         };
         self.returned(frame, state, call, result);
     }
@@ -192,8 +196,10 @@ impl Executor<'_> {
                 }
                 let member = field.as_ref();
                 let methods = member.map_or_else(Vec::new, |member| self.callees.methods(member));
-                let unknown =
-                    |name: &SymbolName| matches!(self.callees.view(name), CalleeView::Unknown);
+                let unknown = |name: &SymbolName| {
+                    let view = self.callees.view(name);
+                    matches!(view, CalleeView::Unknown | CalleeView::Lost)
+                };
                 match methods.is_empty() || methods.iter().any(unknown) {
                     true => Meaning::Unknown,
                     false => Meaning::Methods(methods),

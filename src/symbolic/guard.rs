@@ -21,6 +21,12 @@ use nodes::Nodes;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Guard(u32);
 
+impl Default for Guard {
+    fn default() -> Self {
+        Guard::FALSE
+    }
+}
+
 impl Guard {
     pub const FALSE: Guard = Guard(0);
     pub const TRUE: Guard = Guard(1);

@@ -188,6 +188,8 @@ pub struct Log {
     /// The call at hand is of one of several functions, and it is open which.
     pub several: bool,
     pub unknown_calls: Vec<UnknownCall>,
+    /// The paths on which functions of the tree were called that could not be analysed.
+    pub lost: Guard,
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,
     pub takes: Vec<TakeEvent>,

@@ -338,7 +338,8 @@ pub fn is_clear(name: &str) -> bool {
         depth == 0
     };
     let told: String = name.chars().filter(outside).collect();
-    !told.contains(['…', '+']) && !told.starts_with(|first: char| first.is_ascii_digit())
+    !told.contains(['…', '+'])
+        && !told.starts_with(|first: char| first.is_ascii_digit() || first == '-')
 }
 
 /// `record.member`, or `pointer->member` where the record is `*pointer`.
