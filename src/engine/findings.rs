@@ -219,7 +219,9 @@ impl<'a> Findings<'a> {
             );
             let initial = exec.machine_of(key).initial;
             let both = [ambiguity.kept.1, ambiguity.given_back.1];
+            // One that never gives it back may be half of a pair.
             let certain = entry == initial
+                && gives_back(exec, key)
                 && !both
                     .iter()
                     .any(|&paths| depends_on_outcomes(exec, key, paths));
@@ -338,6 +340,13 @@ fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
     })
 }
 
+/// Whether the function gives an object back on some path.
+fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
+    let initial = Status::At(exec.machine_of(object).initial);
+    let mut events = exec.log.ops.iter().filter(|event| event.object == object);
+    events.any(|event| event.from != initial && event.to == Some(initial))
+}
+
 /// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if
 /// it has one, may know less of that than its source.
 fn depends_on_outcomes(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
@@ -369,10 +378,7 @@ fn ambiguity(
             moved = exec.formula.guards.or(moved, event.guard);
         }
     }
-    let initial = Status::At(machine.initial);
-    let gives_back = exec.log.ops.iter().any(|event| {
-        event.object == exits.object && event.from != initial && event.to == Some(initial)
-    });
+    let gives_back = gives_back(exec, exits.object);
     let region = exec.regions.kind(exits.object.loc.region);
     let global = matches!(region, RegionKind::Symbol(_));
     let another = elsewhere.than(exits.object);

@@ -249,13 +249,27 @@ fn is_choice_of(exec: &Executor<'_>, term: Term, value: Term, depth: u32) -> boo
     }
 }
 
-/// Whether a value is a choice that has a constant in it.
-fn may_be_constant(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
+/// Whether a value is a choice between constants, or a pointer that is null on some paths.
+fn tells(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
+    is_one_of_constants(exec, value, depth)
+        || exec.formula.terms.width(value) == POINTER_BITS && may_be_null(exec, value, depth)
+}
+
+fn may_be_null(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
+    match exec.formula.terms.node(value) {
+        Node::Op { op: Op::Ite, args } if depth > 0 => args[1..].iter().any(|&arg| {
+            exec.formula.terms.as_const(arg) == Some(0) || may_be_null(exec, arg, depth - 1)
+        }),
+        _ => false,
+    }
+}
+
+fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
     let constant = |value: Term| exec.formula.terms.as_const(value).is_some();
     match exec.formula.terms.node(value) {
         Node::Op { op: Op::Ite, args } if depth > 0 => args[1..]
             .iter()
-            .any(|&arg| constant(arg) || may_be_constant(exec, arg, depth - 1)),
+            .all(|&arg| constant(arg) || is_one_of_constants(exec, arg, depth - 1)),
         // `c ? 1 : 0`.
         Node::Op { op: Op::Zext, args } => exec.formula.terms.width(args[0]) == 1,
         _ => false,
@@ -302,8 +316,8 @@ fn bits_set(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, depth: u32) 
     }
 }
 
-/// Scalars that the function stores through a parameter: `*success = …`; and members that it sets to a
-/// constant on some paths: `iterator->locked = true`, `private->task = NULL`.
+/// Scalars that the function stores through a parameter: `*success = …`; and members that it sets to one
+/// or another constant, or to null on some paths: `iterator->locked = true`, `private->task = NULL`.
 fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<Predicate>) {
     let regions = &exec.regions;
     let cells = exit
@@ -322,7 +336,7 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
         let direct = !exec.names.is_record(address) && object.path == [Offset::bytes(0)];
         let is_out = matches!(object.root, Root::Param(_))
             && u64::from(exec.formula.terms.width(value)) == size * 8
-            && (direct || may_be_constant(exec, value, 6));
+            && (direct || tells(exec, value, 6));
         if is_out && size <= 8 && count < MAX_OUT_PARAMETERS {
             count += 1;
             let truth = exec.nonzero(value);
