@@ -875,7 +875,8 @@ mod tests {
         world.define(body("odd", "struct mutex", &["even"]), false);
         let first = world.run();
         assert_eq!(first["odd"], Disposition::Analysed);
-        assert_eq!(world.read.lock().len(), 4, "two passes over two functions");
+        // What is below is not settled after the second pass: each locks what the other has locked.
+        assert_eq!(world.read.lock().len(), 6, "three passes over two functions");
         assert_eq!(world.run(), first);
         assert_eq!((*world.reused.lock(), *world.stored.lock()), (2, 0));
     }
