@@ -876,7 +876,11 @@ mod tests {
         let first = world.run();
         assert_eq!(first["odd"], Disposition::Analysed);
         // What is below is not settled after the second pass: each locks what the other has locked.
-        assert_eq!(world.read.lock().len(), 6, "three passes over two functions");
+        assert_eq!(
+            world.read.lock().len(),
+            6,
+            "three passes over two functions"
+        );
         assert_eq!(world.run(), first);
         assert_eq!((*world.reused.lock(), *world.stored.lock()), (2, 0));
     }
