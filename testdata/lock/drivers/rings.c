@@ -211,7 +211,7 @@ struct ring *find_bug(struct box *b, unsigned fl)
 	spin_lock(&b->lock);
 	list_for_each_entry(r, &b->rings, node) {
 		if (r->flags == fl)
-			return r; //~ lock/inconsistent-exit
+			return r; //~ lock/held-on-exit
 	}
 	spin_unlock(&b->lock);
 	return NULL;
