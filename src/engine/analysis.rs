@@ -119,16 +119,7 @@ pub struct Inputs<'a> {
 /// `cancel` was raised has no record.
 pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
     let run = Run::new(inputs);
-    let edges: Vec<Vec<u32>> = inputs
-        .program
-        .functions
-        .iter()
-        .map(|function| {
-            let callees = function.callees.iter();
-            callees.filter_map(|c| c.function.map(|id| id.0)).collect()
-        })
-        .collect();
-    let graph = Condensation::new(&edges);
+    let graph = Condensation::new(&inputs.program.edges());
     schedule::run(&graph, inputs.cancel, |component| {
         let members = &graph.components[component as usize].members;
         let members: Vec<FunctionId> = members.iter().copied().map(FunctionId).collect();
@@ -503,50 +494,25 @@ struct Caller<'r, 'a> {
 }
 
 impl<'a> Caller<'_, 'a> {
-    /// What a name means here: in the function itself, or in a tiny function inlined into it.
+    /// What a name means here.
     fn resolve(&self, name: &SymbolName) -> Option<&'a CalleeRef> {
-        self.resolve_in(self.function, name, 0)
+        self.in_reach(self.function, &|function| function.callee(name), 0)
     }
 
-    fn resolve_in(
+    /// What is found in a function itself, or in a tiny function inlined into it.
+    fn in_reach<T>(
         &self,
         function: &'a Function,
-        name: &SymbolName,
+        find: &dyn Fn(&'a Function) -> Option<T>,
         depth: u8,
-    ) -> Option<&'a CalleeRef> {
-        if let Some(callee) = function.callee(name) {
-            return Some(callee);
-        }
-        if depth > INLINE_DEPTH {
-            return None;
-        }
-        function
-            .callees
-            .iter()
-            .filter(|callee| self.tiny(callee).is_some())
-            .filter_map(|callee| callee.function)
-            .find_map(|id| self.resolve_in(self.run.function(id), name, depth + 1))
-    }
-
-    /// What a member stands for in the function itself, or in a tiny function inlined into it.
-    fn methods_in(
-        &self,
-        function: &'a Function,
-        member: &MemberName,
-        depth: u8,
-    ) -> Option<&'a Vec<SymbolName>> {
-        if let Some(names) = function.methods.get(member) {
-            return Some(names);
-        }
-        if depth > INLINE_DEPTH {
-            return None;
-        }
-        let tiny = function
-            .callees
-            .iter()
-            .filter(|callee| self.tiny(callee).is_some());
-        tiny.filter_map(|callee| callee.function)
-            .find_map(|id| self.methods_in(self.run.function(id), member, depth + 1))
+    ) -> Option<T> {
+        find(function).or_else(|| {
+            let mut callees = function.callees.iter().filter(|_| depth <= INLINE_DEPTH);
+            callees.find_map(|callee| {
+                let inlined = self.run.function(self.tiny(callee)?);
+                self.in_reach(inlined, find, depth + 1)
+            })
+        })
     }
 
     fn tiny(&self, callee: &CalleeRef) -> Option<FunctionId> {
@@ -555,7 +521,7 @@ impl<'a> Caller<'_, 'a> {
     }
 }
 
-impl Callees for Caller<'_, '_> {
+impl<'a> Callees for Caller<'_, 'a> {
     fn view(&self, name: &SymbolName) -> CalleeView {
         let Some(callee) = self.resolve(name) else {
             // Named through a pointer: not an edge of the call graph, so only seeds are known.
@@ -574,7 +540,8 @@ impl Callees for Caller<'_, '_> {
     }
 
     fn methods(&self, member: &MemberName) -> Vec<SymbolName> {
-        let names = self.methods_in(self.function, member, 0);
+        let of = |function: &'a Function| function.methods.get(member);
+        let names = self.in_reach(self.function, &of, 0);
         names.cloned().unwrap_or_default()
     }
 

@@ -30,34 +30,14 @@ pub struct Condensation {
 impl Condensation {
     /// Of the graph whose node `i` calls the nodes `edges[i]`.
     pub fn new(edges: &[Vec<u32>]) -> Self {
-        let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(edges.len(), 0);
-        for _ in edges {
-            graph.add_node(());
-        }
-        for (caller, callees) in edges.iter().enumerate() {
-            for &callee in callees {
-                graph.add_edge(NodeIndex::new(caller), NodeIndex::new(callee as usize), ());
-            }
-        }
-        // Not Tarjan's: petgraph's recurses as deep as the longest chain of calls.
-        let components = kosaraju_scc(&graph);
-        let mut component_of = vec![0u32; edges.len()];
-        for (component, members) in components.iter().enumerate() {
-            for member in members {
-                component_of[member.index()] = component as u32;
-            }
-        }
+        let (components, component_of) = components(edges);
         let mut condensed: Vec<Component> = components
             .into_iter()
-            .map(|members| {
-                let mut members: Vec<u32> = members.iter().map(|n| n.index() as u32).collect();
-                members.sort_unstable();
-                Component {
-                    members: callees_first(members, edges),
-                    recursive: false,
-                    callees: 0,
-                    callers: Vec::new(),
-                }
+            .map(|members| Component {
+                members: callees_first(members, edges),
+                recursive: false,
+                callees: 0,
+                callers: Vec::new(),
             })
             .collect();
         for component in 0..condensed.len() {
@@ -82,6 +62,32 @@ impl Condensation {
             components: condensed,
         }
     }
+}
+
+/// The strongly connected components of the graph whose node `i` calls the nodes `edges[i]`, callees
+/// first, each with its members ascending; and each node's component.
+pub fn components(edges: &[Vec<u32>]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(edges.len(), 0);
+    for _ in edges {
+        graph.add_node(());
+    }
+    for (caller, callees) in edges.iter().enumerate() {
+        for &callee in callees {
+            graph.add_edge(NodeIndex::new(caller), NodeIndex::new(callee as usize), ());
+        }
+    }
+    let mut component_of = vec![0; edges.len()];
+    let mut components = Vec::new();
+    // Not Tarjan's: petgraph's recurses as deep as the longest chain of calls.
+    for (component, members) in (0..).zip(kosaraju_scc(&graph)) {
+        let mut members: Vec<u32> = members.iter().map(|n| n.index() as u32).collect();
+        members.sort_unstable();
+        for &member in &members {
+            component_of[member as usize] = component;
+        }
+        components.push(members);
+    }
+    (components, component_of)
 }
 
 /// The members of a component in an order in which few calls lead forward (Eades, Lin and Smyth's

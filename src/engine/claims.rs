@@ -286,8 +286,8 @@ fn uses(
             continue;
         }
         let initial = Status::At(exec.machine_of(event.object).initial);
-        let kept = event.from == initial && event.to.is_some_and(|to| to != initial);
-        let needed = event.from != initial && event.to == Some(initial);
+        let kept = event.takes(initial);
+        let needed = event.gives_back(initial);
         let unmet = event.from == initial && event.to.is_none();
         if kept && let Some(claim) = event.claim(Kind::Kept) {
             // What it took after it had given it up is its caller's again.

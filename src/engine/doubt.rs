@@ -67,7 +67,7 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
     let mut places: FxHashSet<(Object, &[Site])> = FxHashSet::default();
     for event in &exec.log.ops {
         let other = event.object;
-        let releases = event.to == Some(Status::At(initial)) && event.from != Status::At(initial);
+        let releases = event.gives_back(Status::At(initial));
         if other == object || other.machine != object.machine || !releases {
             continue;
         }
@@ -93,10 +93,8 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
 /// may be this one, and that it does not give back under its own name.
 pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
     let initial = Status::At(initial);
-    let takes = |event: &OpEvent| event.from == initial && event.to.is_some_and(|to| to != initial);
-    let releases = |event: &OpEvent| event.from != initial && event.to == Some(initial);
     let gives = |event: &OpEvent| match event.to {
-        Some(_) => releases(event),
+        Some(_) => event.gives_back(initial),
         None => event.from == initial,
     };
     let mut taken: Vec<(usize, Object, Guard)> = Vec::new();
@@ -107,7 +105,7 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
             found.push((event.guard, event.touched, taken.len()));
         } else if other != object
             && other.machine == object.machine
-            && takes(event)
+            && event.takes(initial)
             && may_be_one(exec, object.loc, other.loc)
         {
             taken.push((index, other, event.guard));
@@ -119,7 +117,7 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
     let mut kept = Vec::with_capacity(taken.len());
     for (index, other, paths) in taken {
         let later = exec.log.ops[index..].iter();
-        let own = later.filter(|event| event.object == other && releases(event));
+        let own = later.filter(|event| event.object == other && event.gives_back(initial));
         let own: Vec<Guard> = own.map(|event| event.guard).collect();
         let own = union(exec, own);
         kept.push(exec.formula.guards.and_not(paths, own));

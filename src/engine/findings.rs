@@ -243,12 +243,11 @@ impl<'a> Findings<'a> {
             return;
         }
         let finding = self.finding(rule, (file, line, column), object, state, trace);
-        self.found.extend(finding.map(|finding| match certain {
-            true => finding,
-            false => Finding {
-                level: Level::Note,
-                ..finding
-            },
+        self.found.extend(finding.map(|mut finding| {
+            if !certain {
+                finding.level = Level::Note;
+            }
+            finding
         }));
     }
 
@@ -343,8 +342,8 @@ fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
 /// Whether the function gives an object back on some path.
 fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
     let initial = Status::At(exec.machine_of(object).initial);
-    let mut events = exec.log.ops.iter().filter(|event| event.object == object);
-    events.any(|event| event.from != initial && event.to == Some(initial))
+    let mut events = exec.log.ops.iter();
+    events.any(|event| event.object == object && event.gives_back(initial))
 }
 
 /// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if

@@ -7,13 +7,12 @@
 //! unknown: nearly everything would call everything, and a component that is not analysed callees first
 //! knows less, not more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use petgraph::algo::kosaraju_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
 
-use super::program::{CalleeRef, Function, FunctionId};
+use super::callgraph::components;
+use super::program::{CalleeRef, Function, FunctionId, edges};
 use crate::ir::{MemberName, Method, SymbolName};
 
 /// A call through a member that more functions are stored in stays unknown.
@@ -63,21 +62,7 @@ impl Tables {
 
 /// Forgets the methods that can come back to their callers.
 pub fn drop_circular(functions: &mut [Function]) {
-    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(functions.len(), 0);
-    for _ in functions.iter() {
-        graph.add_node(());
-    }
-    for (caller, function) in functions.iter().enumerate() {
-        for callee in function.callees.iter().filter_map(|callee| callee.function) {
-            graph.add_edge(NodeIndex::new(caller), NodeIndex::new(callee.index()), ());
-        }
-    }
-    let mut component_of = vec![0; functions.len()];
-    for (component, members) in kosaraju_scc(&graph).iter().enumerate() {
-        for member in members {
-            component_of[member.index()] = component;
-        }
-    }
+    let (_, component_of) = components(&edges(functions));
     for (caller, function) in functions.iter_mut().enumerate() {
         let circular = |callee: &CalleeRef| {
             let component = callee.function.map(|id| component_of[id.index()]);
@@ -93,10 +78,8 @@ pub fn drop_circular(functions: &mut [Function]) {
             continue;
         }
         function.callees.retain(|callee| !circular(callee));
-        let known: BTreeMap<_, _> = std::mem::take(&mut function.methods);
-        function.methods = known
-            .into_iter()
-            .filter(|(_, names)| !names.iter().any(|name| dropped.contains(name)))
-            .collect();
+        function
+            .methods
+            .retain(|_, names| !names.iter().any(|name| dropped.contains(name)));
     }
 }

@@ -389,7 +389,7 @@ fn is_given_back(
     let later = order.max(since + 1)..exec.log.ops.len();
     later.into_iter().any(|index| {
         let event = &exec.log.ops[index];
-        let back = event.object == object && event.from != initial && event.to == Some(initial);
+        let back = event.object == object && event.gives_back(initial);
         let guard = event.guard;
         back && !exec.formula.guards.excludes(guard, paths)
     })

@@ -191,6 +191,11 @@ impl Program {
         }
     }
 
+    /// For each function the functions that it calls or mentions.
+    pub fn edges(&self) -> Vec<Vec<u32>> {
+        edges(&self.functions)
+    }
+
     pub fn function(&self, id: FunctionId) -> &Function {
         &self.functions[id.index()]
     }
@@ -198,6 +203,14 @@ impl Program {
     pub fn ids(&self) -> impl Iterator<Item = FunctionId> + use<> {
         (0..self.functions.len() as u32).map(FunctionId)
     }
+}
+
+/// For each function the functions that it calls or mentions.
+pub(super) fn edges(functions: &[Function]) -> Vec<Vec<u32>> {
+    let callees = functions.iter().map(|function| &function.callees);
+    callees
+        .map(|callees| callees.iter().filter_map(|c| Some(c.function?.0)).collect())
+        .collect()
 }
 
 /// A function as one of its units gives it.

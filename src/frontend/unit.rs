@@ -199,16 +199,8 @@ impl Driver<'_> {
         let mut methods = Vec::new();
         for item in declarators {
             let name = declarator_name(&item.node.declarator.node).unwrap_or("");
-            let lowered = catch_unwind(AssertUnwindSafe(|| {
-                lower_object(declaration, name, scope, &self.types)
-            }));
-            let lowered = lowered.unwrap_or_else(|_| {
-                Err(LossReason {
-                    stage: Stage::Lower,
-                    message: "lowering panicked".to_owned(),
-                })
-            });
-            methods.extend(lowered?.into_iter().flat_map(|lowered| lowered.methods));
+            let lowered = contained(|| lower_object(declaration, name, scope, &self.types))?;
+            methods.extend(lowered.into_iter().flat_map(|lowered| lowered.methods));
         }
         Ok(methods)
     }
@@ -288,7 +280,9 @@ impl Driver<'_> {
             Ok(declaration) => declaration.nested.as_slice().into(),
             Err(_) => Box::default(),
         };
-        let body = declaration.and_then(|declaration| self.contained(&declaration, &recorder));
+        let body = declaration.and_then(|declaration| {
+            contained(|| lower_function(&declaration, &recorder, &self.types))
+        });
         let deps = recorder.deps();
         let key = self.scope.body_key(self.scope.full_key(id), &deps);
         let file = self.scope.file(id);
@@ -332,23 +326,6 @@ impl Driver<'_> {
         }
     }
 
-    /// Lowers a definition; a panic costs that function alone.
-    fn contained(
-        &self,
-        declaration: &Declaration,
-        recorder: &Recorder<'_>,
-    ) -> Result<Lowered, LossReason> {
-        let lowered = catch_unwind(AssertUnwindSafe(|| {
-            lower_function(declaration, recorder, &self.types)
-        }));
-        lowered.unwrap_or_else(|_| {
-            Err(LossReason {
-                stage: Stage::Lower,
-                message: "lowering panicked".to_owned(),
-            })
-        })
-    }
-
     /// The name of a function that could not be lowered.
     fn name(&self, id: DeclId) -> SymbolName {
         let outline = self.scope.outline(id);
@@ -363,4 +340,14 @@ impl Driver<'_> {
             file: file.map(|file| file.name.clone()),
         }
     }
+}
+
+/// Lowers a function or an object; a panic costs that alone.
+fn contained<T>(lower: impl FnOnce() -> Result<T, LossReason>) -> Result<T, LossReason> {
+    catch_unwind(AssertUnwindSafe(lower)).unwrap_or_else(|_| {
+        Err(LossReason {
+            stage: Stage::Lower,
+            message: "lowering panicked".to_owned(),
+        })
+    })
 }

@@ -479,12 +479,17 @@ fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>)
 
 /// The condition `value != 0` over an exit value.
 pub fn nonzero(object: IObj, width: u16) -> IExpr {
-    use crate::symbolic::term::Op;
     let value = IExpr::Value {
         object,
         width,
         when: When::Exit,
     };
+    is_nonzero(value, width)
+}
+
+/// The condition that a value of `width` bits is not zero.
+pub fn is_nonzero(value: IExpr, width: u16) -> IExpr {
+    use crate::symbolic::term::Op;
     let zero = IExpr::Const { value: 0, width };
     let is_zero = IExpr::Op {
         op: Op::Eq,

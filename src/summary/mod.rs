@@ -114,42 +114,33 @@ impl Summary {
     /// Whether callers fare the same with either: what moves which object when, not how it came about or what
     /// else is written.
     pub fn acts_like(&self, other: &Summary) -> bool {
-        let objects = |summary: &Summary| -> Vec<(IObj, String, bool)> {
-            let objects = summary.objects.iter();
-            objects
-                .map(|object| {
-                    (
-                        object.object.clone(),
-                        object.machine.clone(),
-                        object.optional,
-                    )
-                })
-                .collect()
+        let same_object = |one: &SummaryObject, other: &SummaryObject| {
+            (&one.object, &one.machine, one.optional)
+                == (&other.object, &other.machine, other.optional)
         };
-        let rows = |summary: &Summary| -> Vec<Row> {
-            let untraced = |row: &Row| Row {
-                trace: Vec::new(),
-                ..row.clone()
-            };
-            summary.rows.iter().map(untraced).collect()
+        let same_row = |one: &Row, other: &Row| {
+            let Row { trace, .. } = one;
+            *one == Row {
+                trace: trace.clone(),
+                ..other.clone()
+            }
         };
-        let sleeps = |summary: &Summary| -> Vec<Cube> {
-            summary
-                .sleeps
-                .iter()
-                .map(|sleep| sleep.incond.clone())
-                .collect()
-        };
+        let same_sleep = |one: &Sleep, other: &Sleep| one.incond == other.incond;
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.noreturn == other.noreturn
-            && objects(self) == objects(other)
-            && rows(self) == rows(other)
-            && sleeps(self) == sleeps(other)
+            && all_alike(&self.objects, &other.objects, same_object)
+            && all_alike(&self.rows, &other.rows, same_row)
+            && all_alike(&self.sleeps, &other.sleeps, same_sleep)
     }
 
     /// Whether it is given by seed data: a primitive has no inside.
     pub fn is_primitive(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.trace.is_empty())
     }
+}
+
+/// Whether two lists are as long as each other and alike at each place.
+fn all_alike<T>(one: &[T], other: &[T], alike: impl Fn(&T, &T) -> bool) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
 }

@@ -4,7 +4,7 @@
 //! values, the result and out-parameters under which the exit state is determined as far as it can be.
 
 use super::convert::Converter;
-use super::infer::{Exit, Exits, Feasible, Move, nonzero};
+use super::infer::{Exit, Exits, Feasible, Move, is_nonzero, nonzero};
 use super::{IExpr, IObj, Offset, Root, When};
 use crate::ir::POINTER_BITS;
 use crate::property::StateId;
@@ -13,14 +13,13 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::Object;
 use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::validity::MAX_ERRNO;
 
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
 const MAX_PREDICATES: usize = 5;
 const MAX_INPUT_CANDIDATES: usize = 12;
 const MAX_OUT_PARAMETERS: usize = 4;
 const MAX_CONSTANTS: usize = 4;
-/// Results from -4095 on are error numbers, as values and as pointers (IS_ERR).
-const MAX_ERRNO: u128 = 4095;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -211,16 +210,7 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
             width,
             args: vec![value.clone(), constant(bit)],
         };
-        let expr = IExpr::Op {
-            op: Op::Not,
-            width: 1,
-            args: vec![IExpr::Op {
-                op: Op::Eq,
-                width: 1,
-                args: vec![masked, constant(0)],
-            }],
-        };
-        add(exec, expr, set);
+        add(exec, is_nonzero(masked, width), set);
     }
 }
 
@@ -255,6 +245,7 @@ fn tells(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
         || exec.formula.terms.width(value) == POINTER_BITS && may_be_null(exec, value, depth)
 }
 
+/// Whether a value is a choice with null in it.
 fn may_be_null(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
     match exec.formula.terms.node(value) {
         Node::Op { op: Op::Ite, args } if depth > 0 => args[1..].iter().any(|&arg| {
@@ -264,6 +255,7 @@ fn may_be_null(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
     }
 }
 
+/// Whether a value is a choice between constants.
 fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
     let constant = |value: Term| exec.formula.terms.as_const(value).is_some();
     match exec.formula.terms.node(value) {

@@ -616,42 +616,35 @@ impl<'a> Executor<'a> {
         edges
     }
 
-    /// A location as the source would write it.
-    pub fn name_of(&mut self, loc: Loc) -> String {
-        let address = self.regions.address(&mut self.formula.terms, loc);
-        let mut namer = Namer {
+    fn namer(&mut self) -> Namer<'_> {
+        Namer {
             names: &self.names,
             terms: &mut self.formula.terms,
             regions: &mut self.regions,
             origins: &self.origins,
-        };
-        namer.lvalue(address)
+        }
+    }
+
+    /// A location as the source would write it.
+    pub fn name_of(&mut self, loc: Loc) -> String {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        self.namer().lvalue(address)
     }
 
     /// The class of the object at a location.
     pub fn class_of(&mut self, loc: Loc) -> Option<Class> {
         let address = self.regions.address(&mut self.formula.terms, loc);
         let callees = self.callees;
-        let mut namer = Namer {
-            names: &self.names,
-            terms: &mut self.formula.terms,
-            regions: &mut self.regions,
-            origins: &self.origins,
-        };
-        namer.class(address, &|record| callees.is_object_type(record))
+        self.namer()
+            .class(address, &|record| callees.is_object_type(record))
     }
 
     /// The class of the member that the object at a location is of some record, be the record a global.
     pub fn member_class(&mut self, loc: Loc) -> Option<Class> {
         let address = self.regions.address(&mut self.formula.terms, loc);
         let callees = self.callees;
-        let namer = Namer {
-            names: &self.names,
-            terms: &mut self.formula.terms,
-            regions: &mut self.regions,
-            origins: &self.origins,
-        };
-        namer.member_class(address, &|record| callees.is_object_type(record))
+        self.namer()
+            .member_class(address, &|record| callees.is_object_type(record))
     }
 
     /// The class of the object at a location, be it one of several that an address may lead to.
@@ -676,13 +669,7 @@ impl<'a> Executor<'a> {
 
     /// A value as the source would write it.
     pub fn name_of_value(&mut self, value: Term) -> String {
-        let mut namer = Namer {
-            names: &self.names,
-            terms: &mut self.formula.terms,
-            regions: &mut self.regions,
-            origins: &self.origins,
-        };
-        namer.value(value)
+        self.namer().value(value)
     }
 
     /// The state before a body that nothing is known to have called: its parameters are unknown.

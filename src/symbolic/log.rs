@@ -156,6 +156,16 @@ impl OpEvent {
         self.to.is_some_and(|to| to != self.from)
     }
 
+    /// Whether the object leaves its machine's initial state.
+    pub fn takes(&self, initial: Status) -> bool {
+        self.from == initial && self.moves()
+    }
+
+    /// Whether the object comes back to its machine's initial state.
+    pub fn gives_back(&self, initial: Status) -> bool {
+        self.to == Some(initial) && self.moves()
+    }
+
     /// Whether it goes from one state to another that are such a step.
     pub fn moves_as(&self, step: &impl Fn(StateId, StateId) -> bool) -> bool {
         match (self.from, self.to) {

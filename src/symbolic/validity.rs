@@ -13,8 +13,10 @@ use crate::ir::POINTER_BITS;
 
 /// Pointers followed back from an object to the call that gave the first.
 const MAX_BIRTH_CHAIN: usize = 8;
+/// Results from the negative of this on are error numbers, as values and as pointers (IS_ERR).
+pub const MAX_ERRNO: u128 = 4095;
 /// Addresses above this are error numbers (IS_ERR), not pointers.
-pub const LAST_POINTER: u128 = u64::MAX as u128 - 4095;
+pub const LAST_POINTER: u128 = u64::MAX as u128 - MAX_ERRNO;
 /// Addresses below this are null or members of a record at null.
 const FIRST_POINTER: u128 = 4096;
 /// `&p->member == 0` is `p == -offset`: such addresses hold no record either.
@@ -166,7 +168,7 @@ impl Executor<'_> {
             return None;
         };
         let (number, bound) = (*args.first()?, terms.as_const(*args.get(1)?)?);
-        let first_error = (1u128 << terms.width(number).min(POINTER_BITS)) - 4095;
+        let first_error = (1u128 << terms.width(number).min(POINTER_BITS)) - MAX_ERRNO;
         (bound == first_error && terms.width(number) >= 32).then_some(number)
     }
 
