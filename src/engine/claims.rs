@@ -4,7 +4,7 @@
 //! claims, each with the finding that it becomes if nobody meets it, and what it does with its callees'.
 
 use super::custody::{Claim, Custody, Kind, Place, Use};
-use super::findings::Findings;
+use super::findings::{Findings, possible_unchanged};
 use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{StateId, Target};
@@ -110,7 +110,7 @@ fn kept(
     for (place, to, paths) in exits_kept {
         let paths = exec.formula.guards.and_not(paths, given_back);
         let paths = exec.formula.guards.and_not(paths, with_another);
-        let paths = exec.undoubted(paths);
+        let paths = exec.undoubted(exits.object, paths);
         let paths = doubt::others_as_usual(exec, exit.state.guard, exits.object, paths);
         if paths == Guard::FALSE {
             continue;
@@ -151,8 +151,10 @@ fn kept(
                     place.map(|place| &summary.rows[place.index as usize]),
                 ),
                 doubtful: doubtful
+                    || !possible_unchanged(exec, paths, queries)
                     || ambient && perhaps_moved_by_callee(exec, exits.object, paths, back),
                 ambient,
+                for_good: ambient && for_good(exec, exits.object, initial),
                 finding,
             });
         }
@@ -205,7 +207,7 @@ fn needed(
         }
         let untouched = exec.formula.guards.and_not(event.guard, event.touched);
         let untouched = exec.formula.guards.and_not(untouched, taken);
-        let untouched = exec.undoubted(untouched);
+        let untouched = exec.undoubted(exits.object, untouched);
         let untouched = doubt::others_as_usual(exec, exit.state.guard, exits.object, untouched);
         let untouched = exec.apart(exits.object, untouched);
         if untouched == Guard::FALSE {
@@ -230,8 +232,9 @@ fn needed(
                 inherited,
                 on_failure: false,
                 offered: false,
-                doubtful,
+                doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
                 ambient: false,
+                for_good: false,
                 finding,
             });
         }
@@ -269,6 +272,22 @@ fn perhaps_moved_by_callee(
             .filter(|other| other.object == object && other.stack == event.stack);
         same.any(|other| other.moves_as(&half)) && !formula.guards.excludes(event.guard, paths)
     })
+}
+
+/// Whether the function moves an object out of its initial state only by itself, not along with a lock, never
+/// moves it back, and lets nobody know the state that it was in.
+fn for_good(exec: &Executor<'_>, object: Object, initial: StateId) -> bool {
+    let initial = Status::At(initial);
+    let ops = &exec.log.ops;
+    ops.iter()
+        .filter(|event| event.object == object)
+        .all(|event| {
+            let with_another = |other: &OpEvent| other.call == event.call && other.object != object;
+            let moves_away = event.from == initial && event.moves();
+            !event.saves
+                && !event.gives_back(initial)
+                && !(moves_away && ops.iter().any(with_another))
+        })
 }
 
 /// What becomes of callees' claims.

@@ -69,6 +69,8 @@ pub struct Claim {
     /// It is about the processor, no object that callers have at hand: a function that is only handed to
     /// others as a callback must leave it as it came.
     pub ambient: bool,
+    /// It is brought about by itself, with nothing kept to restore it from: to shut down, say.
+    pub for_good: bool,
     /// What to report if it is not met.
     pub finding: Finding,
 }
@@ -106,6 +108,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
                 && !settlement.is_unused(id)
                 && !settlement.is_met(id, claim)
                 && !settlement.comes_from_a_callee(id, claim)
+                && !settlement.is_for_good(id, claim)
             {
                 // One place, one finding, whatever else it is about.
                 let of = |finding: &Finding| {
@@ -302,6 +305,26 @@ impl<'p> Settlement<'p> {
         let rivals = self.entries.get(&(claim.kind, class));
         let mut rivals = rivals.into_iter().flatten();
         rivals.all(|&rival| likeness(rival) <= likeness(function))
+    }
+
+    /// Whether what a claim comes from is for good.
+    fn is_for_good(&self, function: FunctionId, claim: &Claim) -> bool {
+        let (mut function, mut claim) = (function, claim);
+        let mut seen = FxHashSet::default();
+        while let Some((name, place)) = &claim.inherited {
+            let callee = self.program.function(function).callee(name);
+            let node = callee.and_then(|callee| Some((callee.function?, *place)));
+            let Some((node, inherited)) =
+                node.and_then(|node| Some((node, *self.claims.get(&node)?)))
+            else {
+                break;
+            };
+            if !seen.insert(node) {
+                break;
+            }
+            (function, claim) = (node.0, inherited);
+        }
+        claim.for_good
     }
 
     fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {

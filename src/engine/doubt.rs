@@ -75,17 +75,22 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
             places.insert((other, &event.stack));
         }
     }
-    let found: Vec<(Guard, Guard)> = exec
+    let found: Vec<(Object, Status, Guard, Guard)> = exec
         .log
         .ops
         .iter()
         .filter(|event| places.contains(&(event.object, event.stack.as_slice())))
-        .map(|event| (event.guard, event.touched))
+        .map(|event| (event.object, event.from, event.guard, event.touched))
         .collect();
-    let untaken = found
-        .into_iter()
-        .map(|(guard, touched)| exec.formula.guards.and_not(guard, touched))
-        .collect();
+    let mut untaken = Vec::with_capacity(found.len());
+    for (other, from, guard, touched) in found {
+        // Whoever holds one of the two under another name says nothing of how this one was found on entry.
+        let entered = exec.entry_state(other).guard_of(from);
+        let guards = &mut exec.formula.guards;
+        let literals = guards.implied_literals(entered);
+        let paths = guards.and_not(guard, touched);
+        untaken.push(guards.restrict(paths, &literals));
+    }
     union(exec, untaken)
 }
 
@@ -140,6 +145,9 @@ pub fn others_as_usual(
     object: Object,
     paths: Guard,
 ) -> Guard {
+    if paths == Guard::FALSE {
+        return paths;
+    }
     let mut usual: Vec<Guard> = Vec::new();
     for (&other, entered) in &exec.entries {
         let machine = exec.machine_of(other);
@@ -150,12 +158,16 @@ pub fn others_as_usual(
     }
     let guards = &mut exec.formula.guards;
     usual.retain(|&usual| !guards.excludes(exit, usual));
-    // The conditions are many and unrelated: put together from the last one on, they cost a node each.
-    usual.sort_unstable_by_key(|&usual| std::cmp::Reverse(guards.support(usual).first().copied()));
-    let all = usual
+    let literals: Vec<_> = usual
+        .iter()
+        .filter_map(|&usual| guards.as_literal(usual))
+        .collect();
+    usual.retain(|&usual| guards.as_literal(usual).is_none());
+    let literals = guards.cube(&literals);
+    let paths = guards.and(paths, literals);
+    usual
         .into_iter()
-        .fold(Guard::TRUE, |all, usual| guards.and(usual, all));
-    guards.and(paths, all)
+        .fold(paths, |paths, usual| guards.and(paths, usual))
 }
 
 /// The paths on which a failing operation may be one on another object than it seems: what is taken again was

@@ -87,7 +87,7 @@ impl<'a> Findings<'a> {
             let query = exec.apart(object, query);
             let another = doubt::meant_for_another(exec, exit, index);
             let query = exec.formula.guards.and_not(query, another);
-            let query = exec.undoubted(query);
+            let query = exec.undoubted(object, query);
             let exit_guard = exit.map_or(Guard::TRUE, |exit| exit.guard);
             let query = doubt::others_as_usual(exec, exit_guard, object, query);
             let usual = entered_as_usual(exec, object, query);
@@ -95,6 +95,9 @@ impl<'a> Findings<'a> {
             let Some(model) = model.or_else(|| queries.model(exec, query)) else {
                 continue;
             };
+            if !possible_unchanged(exec, query, queries) {
+                continue;
+            }
             self.failed.insert(object);
             let event = &exec.log.ops[index];
             let name = event.name.clone();
@@ -124,11 +127,14 @@ impl<'a> Findings<'a> {
                     continue;
                 }
                 let paths = exec.apart(object, paths);
-                let paths = exec.undoubted(paths);
+                let paths = exec.undoubted(object, paths);
                 let usual = entered_as_usual(exec, object, paths);
                 let Some(model) = queries.model(exec, usual) else {
                     continue;
                 };
+                if !possible_unchanged(exec, usual, queries) {
+                    continue;
+                }
                 if doubt::kept_by_callee_at_times(exec, object, exec.log.sleeps[index].order) {
                     continue;
                 }
@@ -339,6 +345,16 @@ fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
     })
 }
 
+/// Whether paths may be taken even if callees change nothing of what decides that.
+pub fn possible_unchanged(
+    exec: &mut Executor<'_>,
+    paths: Guard,
+    queries: &mut dyn Feasible,
+) -> bool {
+    let unchanged = exec.unchanged(paths);
+    unchanged == paths || queries.possible(exec, unchanged)
+}
+
 /// Whether the function gives an object back on some path.
 fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
     let initial = Status::At(exec.machine_of(object).initial);
@@ -403,6 +419,11 @@ fn ambiguity(
             continue;
         }
         for kept in machine.state_ids() {
+            // A lock that the caller holds is given up; what is taken again is no business of its.
+            let counts = entry == machine.initial || kept == machine.initial;
+            if kept == entry || !counts {
+                continue;
+            }
             let mut away = exits.paths(entry, kept);
             let explained = match entry == machine.initial {
                 true => given_back,
@@ -410,12 +431,10 @@ fn ambiguity(
             };
             away = exec.formula.guards.and_not(away, explained);
             away = exec.formula.guards.and_not(away, with_another);
-            away = exec.undoubted(away);
+            away = exec.undoubted(exits.object, away);
             let wrong = (kept, away);
             away = doubt::others_as_usual(exec, exit.state.guard, exits.object, away);
-            // A lock that the caller holds is given up; what is taken again is no business of its.
-            let counts = entry == machine.initial || kept == machine.initial;
-            if kept == entry || away == Guard::FALSE || !counts {
+            if away == Guard::FALSE {
                 continue;
             }
             let instead = doubt::another_is_held(exec, held, exits.object, away);
@@ -443,7 +462,7 @@ fn ambiguity(
             let others = others.map(|other| (other, exits.paths(entry, other), undoes));
             let pairs = [(entry, undone, undoes), (entry, untouched, false)];
             for (other, there, undoes) in pairs.into_iter().chain(others) {
-                let there = exec.undoubted(there);
+                let there = exec.undoubted(exits.object, there);
                 let there = doubt::others_as_usual(exec, exit.state.guard, exits.object, there);
                 if other == kept || there == Guard::FALSE {
                     continue;
@@ -462,6 +481,8 @@ fn ambiguity(
                 };
                 if let Some((left_model, right_model)) =
                     indistinguishable(exec, (left, right), candidates, queries)
+                    && possible_unchanged(exec, left, queries)
+                    && possible_unchanged(exec, right, queries)
                 {
                     let wrong = (wrong.0, alike(exec, wrong.1, left, &chosen));
                     let (left, right) = ((kept, left, left_model), (other, right, right_model));

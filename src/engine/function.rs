@@ -20,7 +20,7 @@ use crate::sat::{self, Budget, Model, Session};
 use crate::summary::Summary;
 use crate::summary::infer::{self, Exit, Feasible};
 use crate::symbolic::exec::Executor;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::print::Printer;
 use crate::symbolic::state::Status;
 
@@ -280,6 +280,8 @@ const QUERY_CLAUSES: usize = 12_000;
 /// Feasibility queries of one function, each guard answered once.
 struct Queries {
     known: FxHashMap<Guard, Answer>,
+    /// By condition, [`Executor::impossible`].
+    impossible: FxHashMap<Cond, Rc<[Guard]>>,
     session: Session,
 }
 
@@ -287,6 +289,7 @@ impl Queries {
     fn new(options: &Options) -> Self {
         Queries {
             known: FxHashMap::default(),
+            impossible: FxHashMap::default(),
             session: Session::new(Budget {
                 effort: QUERY_EFFORT,
                 clauses: QUERY_CLAUSES,
@@ -316,14 +319,38 @@ impl Queries {
         if let Some(known) = self.known.get(&guard) {
             return known.clone();
         }
-        let paths = exec.without_invalid_pointers(guard);
-        let answer = match self.session.check(&mut exec.formula, &[paths], &[]) {
-            sat::Outcome::Sat(model) => Answer::Possible(model),
-            sat::Outcome::Unsat => Answer::Impossible,
-            sat::Outcome::Unknown => Answer::Unknown,
+        let mut paths = guard;
+        let answer = loop {
+            match self.session.check(&mut exec.formula, &[paths], &[]) {
+                sat::Outcome::Sat(model) => {
+                    let possible = self.without_impossible(exec, paths);
+                    if possible == paths {
+                        break Answer::Possible(model);
+                    }
+                    paths = possible;
+                }
+                sat::Outcome::Unsat => break Answer::Impossible,
+                sat::Outcome::Unknown => break Answer::Unknown,
+            }
         };
         self.known.insert(guard, answer.clone());
         answer
+    }
+
+    /// A guard without the impossible paths of which the model just found has one. There are few such models:
+    /// to take all impossible paths out of every guard would cost more.
+    fn without_impossible(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Guard {
+        let support = exec.formula.guards.support(guard).to_vec();
+        support.into_iter().fold(guard, |guard, condition| {
+            let impossible = self.impossible.entry(condition);
+            let impossible = impossible.or_insert_with(|| exec.impossible(condition).into());
+            impossible.iter().fold(guard, |guard, &paths| {
+                match self.session.last_model_has(&exec.formula, paths) {
+                    true => exec.formula.guards.and_not(guard, paths),
+                    false => guard,
+                }
+            })
+        })
     }
 }
 

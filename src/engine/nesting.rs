@@ -178,7 +178,7 @@ impl Collector {
         if known || takes.len() >= MAX_TAKES || converter.object(exec, event.object.loc).is_some() {
             return;
         }
-        let paths = exec.undoubted(event.guard);
+        let paths = exec.undoubted(event.object, event.guard);
         if paths != Guard::FALSE && self.model(exec, paths, queries).is_some() {
             self.nesting.takes.push(Take {
                 class,
@@ -270,7 +270,7 @@ impl Collector {
                 let exists = is_there(exec, object);
                 both = exec.formula.guards.and(both, exists);
             }
-            let both = exec.undoubted(both);
+            let both = exec.undoubted(object, both);
             if both == Guard::FALSE {
                 continue;
             }

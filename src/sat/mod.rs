@@ -212,6 +212,11 @@ impl Session {
         outcome
     }
 
+    /// Whether a guard holds in the model that was found last.
+    pub fn last_model_has(&mut self, f: &Formula, guard: Guard) -> bool {
+        self.models[0].eval_guard(f, guard)
+    }
+
     fn search(&mut self, f: &mut Formula, query: Guard) -> Outcome {
         let mut rest = query;
         let mut open = 0;
@@ -363,20 +368,14 @@ impl Session {
 
 /// A guard less the valuations that have all the literals, unless it grows too large.
 fn without(guards: &mut Guards, rest: Guard, literals: &[Literal]) -> Option<Guard> {
-    let mut refuted = Guard::TRUE;
-    for &(cond, value) in literals.iter().rev() {
-        let literal = guards.literal(cond, value);
-        refuted = guards.try_and(refuted, literal, SEARCHED_SIZE)?;
-    }
-    let left = guards.try_and(rest, guards.not(refuted), SEARCHED_SIZE)?;
-    (!guards.is_larger(left, SEARCHED_SIZE)).then_some(left)
+    let refuted = guards.cube(literals);
+    guards.try_and(rest, guards.not(refuted), SEARCHED_SIZE)
 }
 
 /// A guard with what a condition means in the condition's place, unless it grows too large.
 fn explained(guards: &mut Guards, rest: Guard, cond: Cond, meaning: Guard) -> Option<Guard> {
     let [then, els] = [true, false].map(|value| guards.restrict(rest, &[(cond, value)]));
-    let explained = guards.try_ite(meaning, then, els, SEARCHED_SIZE)?;
-    (!guards.is_larger(explained, SEARCHED_SIZE)).then_some(explained)
+    guards.try_ite(meaning, then, els, SEARCHED_SIZE)
 }
 
 /// A condition on the path that stands for a guard which was not looked into yet, and that guard.

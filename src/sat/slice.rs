@@ -5,12 +5,12 @@
 
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::model::Evaluator;
 use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Cond;
-use crate::symbolic::term::{Node, Term, Var};
+use crate::symbolic::term::Var;
 
 /// A condition and its value.
 pub type Literal = (Cond, bool);
@@ -82,31 +82,7 @@ impl Slicer {
     fn vars(&mut self, f: &Formula, cond: Cond) -> Rc<[Var]> {
         let entry = self.vars.entry(cond);
         entry
-            .or_insert_with(|| cone(f, f.cond_term(cond)).into())
+            .or_insert_with(|| f.vars(f.cond_term(cond)).into())
             .clone()
     }
-}
-
-/// The variables that a term depends on, ascending.
-fn cone(f: &Formula, t: Term) -> Vec<Var> {
-    let mut stack = vec![t];
-    let mut seen: FxHashSet<Term> = FxHashSet::default();
-    let mut vars = Vec::new();
-    while let Some(t) = stack.pop() {
-        if !seen.insert(t) {
-            continue;
-        }
-        match f.terms.node(t) {
-            Node::Const(_) => {}
-            Node::Var(var) => vars.push(*var),
-            Node::Op { args, .. } => stack.extend(args),
-            Node::Linear { terms, .. } => stack.extend(terms.iter().map(|&(_, x)| x)),
-            Node::Guard(g) => {
-                let conds = f.guards.support(*g).iter();
-                stack.extend(conds.map(|&cond| f.cond_term(cond)));
-            }
-        }
-    }
-    vars.sort_unstable();
-    vars
 }

@@ -24,7 +24,8 @@ use crate::symbolic::memory::Origin;
 use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status, Tracked};
-use crate::symbolic::term::{Op, Term};
+use crate::symbolic::term::{Op, Term, Var};
+use crate::symbolic::unchanged::Rewrite;
 
 /// Where a summary is applied.
 pub struct CallSite<'c> {
@@ -44,6 +45,7 @@ pub fn apply(
     summary: &Summary,
     site: &CallSite<'_>,
 ) -> Option<Term> {
+    let made = exec.formula.terms.next_var();
     let mut binding = Binding {
         site,
         unknowns: RefCell::default(),
@@ -89,7 +91,7 @@ pub fn apply(
             exec.call_result(state, width, origin)
         }
     });
-    modify(exec, state, summary, &binding);
+    modify(exec, state, summary, &binding, made);
     binding.result = result;
     // Stage 2: what it names in the state after the call.
     let outputs: Vec<Guard> = summary
@@ -115,6 +117,7 @@ pub fn apply(
         objects[index] = places;
     }
     let order = exec.log.ops.len();
+    let inferred = !summary.is_primitive();
     for (index, object) in summary.objects.iter().enumerate() {
         let Some(machine) = exec.machine(&object.machine) else {
             continue;
@@ -135,14 +138,13 @@ pub fn apply(
                     wanted.is_some() && open && asks_for_kind(input)
                 });
                 let doubtful = row.doubtful || of_kind && matches!(row.to, Target::Error(_));
-                // A primitive has no inside.
-                let inferred = !row.trace.is_empty();
                 Enabled {
                     row,
                     guard: exec.formula.guards.and(entry, exit),
                     doubtful,
                     doubt,
-                    source: inferred.then(|| Source {
+                    inferred,
+                    source: (!row.trace.is_empty()).then(|| Source {
                         callee: site.callee.clone(),
                         object: row.object,
                         row: number,
@@ -155,7 +157,15 @@ pub fn apply(
             doubt(exec, state, object, guard, &rows);
             let name = exec.name_of(loc);
             taking(exec, state, (object, &name), guard, &rows, (site, order));
-            transition(exec, state, (object, &name), guard, &rows, site);
+            let paths = exec.formula.guards.and(guard, state.guard);
+            if summary.objects[index].open {
+                exec.open.add(&mut exec.formula.guards, object, paths);
+            }
+            if exec.log.several {
+                exec.chosen.add(&mut exec.formula.guards, object, paths);
+            }
+            let told = (&rows[..], summary.tells_state());
+            transition(exec, state, (object, &name), guard, told, site);
         }
     }
     if summary.noreturn {
@@ -341,12 +351,12 @@ fn doubt(
 ) {
     let before = exec.now(state, object);
     let initial = exec.machine_of(object).initial;
-    // Entry states, and what is doubtful from there.
-    let mut doubtful: Vec<(StateId, Guard)> = Vec::new();
+    // Entry states, what is doubtful from there, and whether it is which of several rows it is.
+    let mut doubtful: Vec<(StateId, Guard, bool)> = Vec::new();
     for (index, one) in rows.iter().enumerate() {
         let (row, guards) = (one.row, &mut exec.formula.guards);
         if one.doubtful {
-            doubtful.push((row.from, guards.and(one.guard, one.doubt)));
+            doubtful.push((row.from, guards.and(one.guard, one.doubt), false));
         }
         let moves = |enabled: &Enabled<'_>| {
             matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
@@ -354,7 +364,7 @@ fn doubt(
         for other in &rows[index + 1..] {
             let differ = row.from == other.row.from && row.to != other.row.to;
             if differ && moves(one) && moves(other) {
-                doubtful.push((row.from, guards.and(one.guard, other.guard)));
+                doubtful.push((row.from, guards.and(one.guard, other.guard), true));
             }
         }
         let gives_back = |other: &Enabled<'_>| {
@@ -363,15 +373,18 @@ fn doubt(
         let told = row.outcond.iter().any(Option::is_some);
         let keeps = row.from != initial && row.to == Target::State(row.from);
         if keeps && told && rows.iter().any(gives_back) {
-            doubtful.push((row.from, guards.and(one.guard, before.touched)));
+            doubtful.push((row.from, guards.and(one.guard, before.touched), false));
         }
     }
     let guards = &mut exec.formula.guards;
     let place = guards.and(place, state.guard);
-    for (from, paths) in doubtful {
+    for (from, paths, several) in doubtful {
         let here = guards.and(paths, place);
         let here = guards.and(here, before.guard_of(Status::At(from)));
         exec.doubted = guards.or(exec.doubted, here);
+        if several {
+            exec.open.add(guards, object, here);
+        }
     }
 }
 
@@ -467,6 +480,8 @@ struct Enabled<'s> {
     doubtful: bool,
     /// The paths on which a doubtful row is one here, too.
     doubt: Guard,
+    /// The callee is no primitive.
+    inferred: bool,
     source: Option<Source>,
 }
 
@@ -477,7 +492,7 @@ fn transition(
     state: &mut State,
     (object, name): (Object, &str),
     place: Guard,
-    rows: &[Enabled<'_>],
+    (rows, saves): (&[Enabled<'_>], bool),
     site: &CallSite<'_>,
 ) {
     let before = exec.now(state, object);
@@ -514,8 +529,7 @@ fn transition(
         let (moves, errors): (Vec<_>, Vec<_>) =
             enabled.partition(|enabled| matches!(enabled.row.to, Target::State(_)));
         let mut possible = moves.iter().chain(&errors).filter(|enabled| {
-            let inferred = enabled.source.is_some();
-            inferred && !exec.formula.guards.excludes(here, enabled.guard)
+            enabled.inferred && !exec.formula.guards.excludes(here, enabled.guard)
         });
         let first = possible.next().map(|enabled| &enabled.row.to);
         let open = exec.log.several || possible.any(|enabled| Some(&enabled.row.to) != first);
@@ -539,6 +553,7 @@ fn transition(
                 to,
                 rule,
                 source: enabled.source.clone(),
+                saves,
                 open,
                 call: exec.log.call,
                 stack: site.stack.clone(),
@@ -621,6 +636,7 @@ fn modify(
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
+    made: Var,
 ) {
     // All values are of the state before the call, so nothing is written until all are known.
     let mut writes: Vec<Write> = Vec::new();
@@ -662,6 +678,7 @@ fn modify(
             let memory = state.memory.clone();
             let old = memory.read(&mut exec.heap(), loc, size);
             let new = exec.formula.ite_guard(guard, value, old);
+            exec.rewritten(loc, Rewrite { old, new, made });
             state.memory.write(&exec.formula.terms, loc, new);
         }
     }

@@ -239,7 +239,8 @@ pub fn infer(
             .moves
             .iter()
             .all(|entry| entry.to == Target::State(entry.from));
-        if idle && object.moves.len() == exec.entry_state(object.object).set.len() {
+        let open = is_open(exec, exit, object.object);
+        if idle && !open && object.moves.len() == exec.entry_state(object.object).set.len() {
             continue;
         }
         let candidates = super::predicates::mine(exec, &mut converter, exit, object);
@@ -255,6 +256,7 @@ pub fn infer(
             class,
             machine,
             optional,
+            open,
         });
         let paths = rows(exec, &mut summary, index, object, &chosen, queries);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
@@ -271,6 +273,13 @@ pub fn infer(
     summary.modified = modified(exec, &mut converter, exit);
     forget_lone_unknowns(&mut summary);
     Inferred { summary, row_paths }
+}
+
+/// Whether the function returns on paths on which it is not known how a callee has left an object.
+fn is_open(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> bool {
+    let guards = &mut exec.formula.guards;
+    let unknown = guards.or(exec.open.of(object), exec.chosen.of(object));
+    !guards.excludes(unknown, exit.state.guard)
 }
 
 /// An unknown says nothing as a value by itself, unless something else depends on it, too.
@@ -342,7 +351,7 @@ fn rows(
             }
             let idle = exec.formula.guards.and_not(guard, exits.touched);
             let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
-            let guard_taken = exec.undoubted(guard);
+            let guard_taken = exec.undoubted(exits.object, guard);
             let model = queries.model(exec, guard_taken);
             let given_up = *from != machine.initial && *to == Target::State(machine.initial);
             let doubtful = model.is_none()

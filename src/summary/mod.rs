@@ -35,6 +35,8 @@ pub struct SummaryObject {
     pub machine: String,
     /// The function also does its work where there is no such object, its pointer being null.
     pub optional: bool,
+    /// How some callee has left it was not known: it may come out in another way than any row says.
+    pub open: bool,
 }
 
 /// One element of R: (sm, incond, s, outcond, s').
@@ -115,8 +117,8 @@ impl Summary {
     /// else is written.
     pub fn acts_like(&self, other: &Summary) -> bool {
         let same_object = |one: &SummaryObject, other: &SummaryObject| {
-            (&one.object, &one.machine, one.optional)
-                == (&other.object, &other.machine, other.optional)
+            (&one.object, &one.machine, one.optional, one.open)
+                == (&other.object, &other.machine, other.optional, other.open)
         };
         let same_row = |one: &Row, other: &Row| {
             let Row { trace, .. } = one;
@@ -137,6 +139,19 @@ impl Summary {
     /// Whether it is given by seed data: a primitive has no inside.
     pub fn is_primitive(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.trace.is_empty())
+    }
+
+    /// Whether callers get to know the state that an object was in, as from `local_irq_save`.
+    pub fn tells_state(&self) -> bool {
+        let mut tells = false;
+        let stored = self
+            .modified
+            .iter()
+            .filter_map(|modified| modified.value.as_ref());
+        for value in stored.chain(&self.result) {
+            value.each(&mut |part| tells |= matches!(part, IExpr::InState { .. }));
+        }
+        tells
     }
 }
 

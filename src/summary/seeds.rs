@@ -381,6 +381,7 @@ impl<'a> Effect<'a> {
             class: None,
             machine: machine.name.clone(),
             optional: false,
+            open: false,
         });
         if let Operation::Transition(..) = self.operation {
             // The lock's word is modified, but that is the machine's business: size 0, nothing to

@@ -14,13 +14,14 @@ use smallvec::SmallVec;
 use super::access::Locations;
 use super::class::Class;
 use super::formula::Formula;
-use super::guard::Guard;
+use super::guard::{Guard, Guards};
 use super::log::{BranchEvent, Log, ReturnEvent, Site};
 use super::memory::{Heap, Initial, Origin, Origins};
 use super::naming::{Namer, Names};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::Term;
+use super::unchanged::Rewrite;
 use super::unroll::{Instance, OrderKey, Unrolling};
 use crate::engine::function::{Callees, Options};
 use crate::ir::{Arg, BlockId, Body, LocalId, Pos, RetTy, StmtKind, SymbolName, TermKind, Ty};
@@ -58,6 +59,13 @@ pub struct Executor<'a> {
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
     /// The paths that rest on something in a callee of which it is not known whether it is possible.
     pub doubted: Guard,
+    /// The paths on which it is not known how a callee, or one of its callees, has left an object.
+    pub open: PathsOf,
+    /// The paths on which one of several functions, it is not known which, has operated on an object: that is
+    /// for the callers to doubt.
+    pub chosen: PathsOf,
+    /// What callees may have changed.
+    pub(super) rewrites: Vec<Rewrite>,
     /// The paths that went through each pointer.
     pub(super) passed: FxHashMap<Term, Guard>,
     /// The functions called that move some object.
@@ -88,6 +96,21 @@ pub struct Frame<'b> {
     folded: FxHashSet<(BlockId, SmallVec<[u32; 4]>)>,
     /// The guard with which each loop iteration began.
     headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
+}
+
+/// Paths, by the object that they are about.
+#[derive(Default)]
+pub struct PathsOf(FxHashMap<Object, Guard>);
+
+impl PathsOf {
+    pub fn of(&self, object: Object) -> Guard {
+        self.0.get(&object).copied().unwrap_or_default()
+    }
+
+    pub fn add(&mut self, guards: &mut Guards, object: Object, paths: Guard) {
+        let known = self.0.entry(object).or_default();
+        *known = guards.or(*known, paths);
+    }
 }
 
 /// A value passed to a function.
@@ -124,6 +147,9 @@ impl<'a> Executor<'a> {
             made_on: FxHashMap::default(),
             opaque: FxHashMap::default(),
             doubted: Guard::FALSE,
+            open: PathsOf::default(),
+            chosen: PathsOf::default(),
+            rewrites: Vec::new(),
             passed: FxHashMap::default(),
             called: BTreeSet::new(),
             cut: false,
@@ -257,9 +283,11 @@ impl<'a> Executor<'a> {
         self.machines[usize::from(machine.0)].saved.is_some()
     }
 
-    /// A guard's paths that rest on nothing doubtful.
-    pub fn undoubted(&mut self, guard: Guard) -> Guard {
-        self.formula.guards.and_not(guard, self.doubted)
+    /// A guard's paths on which what becomes of an object rests on nothing doubtful.
+    pub fn undoubted(&mut self, object: Object, guard: Guard) -> Guard {
+        let open = self.open.of(object);
+        let known = self.formula.guards.and_not(guard, open);
+        self.formula.guards.and_not(known, self.doubted)
     }
 
     pub fn merge(&mut self, left: State, right: State) -> State {

@@ -7,7 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::guard::{Cond, Guard, Guards};
-use super::term::{Node, Op, Term, Terms};
+use super::term::{Node, Op, Term, Terms, Var};
 
 /// A guard of more nodes than this is given a name by [`Formula::bound`].
 const MAX_GUARD: usize = 400;
@@ -64,6 +64,30 @@ impl Formula {
     /// The term, of width 1, that a condition stands for.
     pub fn cond_term(&self, cond: Cond) -> Term {
         self.cond_terms[usize::from(cond.0)]
+    }
+
+    /// The unknowns that a term depends on, ascending.
+    pub fn vars(&self, term: Term) -> Vec<Var> {
+        let mut stack = vec![term];
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut vars = Vec::new();
+        while let Some(term) = stack.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            match self.terms.node(term) {
+                Node::Const(_) => {}
+                Node::Var(var) => vars.push(*var),
+                Node::Op { args, .. } => stack.extend(args),
+                Node::Linear { terms, .. } => stack.extend(terms.iter().map(|&(_, part)| part)),
+                Node::Guard(guard) => {
+                    let conds = self.guards.support(*guard).iter();
+                    stack.extend(conds.map(|&cond| self.cond_term(cond)));
+                }
+            }
+        }
+        vars.sort_unstable();
+        vars
     }
 
     /// Whether a term is made of another. Looks no further than at some thousands of parts.
@@ -211,7 +235,7 @@ impl Formula {
 
     /// The guard itself, or, if it is large, one named condition that stands for it.
     pub fn bound(&mut self, g: Guard) -> Guard {
-        if !self.guards.is_larger(g, MAX_GUARD) {
+        if self.guards.size(g) <= MAX_GUARD {
             return g;
         }
         if let Some(&name) = self.bounded.get(&g) {

@@ -3,21 +3,23 @@
 //!
 //! In: conditions and connectives. Out: [`Guard`]s. What a condition *means* is known only to
 //! [`super::formula`]. One manager serves one function's analysis; guards of two managers must not
-//! meet. All diagrams of a manager share their nodes: guards along a path differ by a condition or two,
-//! and what they have in common is neither kept nor computed twice.
+//! meet. Diagrams are the library's, each kept once, and one serves a function and its negation.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::hash::{Hash, Hasher};
+use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use biodivine_lib_bdd::{
+    Bdd, BddPartialValuation, BddPointer, BddVariable, BddVariableSet, op_function,
+};
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
 
-mod nodes;
 #[cfg(test)]
 mod tests;
 
-use nodes::Nodes;
-
-/// A Boolean function, an edge to a node of the shared diagrams: equal iff equivalent. The last bit
-/// says that the function is the negation of the node's.
+/// A Boolean function: equal iff equivalent. The last bit says that it is the negation of the diagram's,
+/// which is FALSE where all conditions are: so a function has one name, and a negation costs nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Guard(u32);
 
@@ -31,7 +33,7 @@ impl Guard {
     pub const FALSE: Guard = Guard(0);
     pub const TRUE: Guard = Guard(1);
 
-    fn node(self) -> usize {
+    fn index(self) -> usize {
         (self.0 >> 1) as usize
     }
 
@@ -45,10 +47,6 @@ impl Guard {
 
     fn negated_if(self, negate: bool) -> Guard {
         Guard(self.0 ^ u32::from(negate))
-    }
-
-    fn is_constant(self) -> bool {
-        self.node() == 0
     }
 }
 
@@ -68,31 +66,84 @@ pub struct Decision {
 
 /// Most conditions that one manager names.
 pub const MAX_CONDS: u16 = 2000;
-/// Nodes that one operation may add.
-const MAX_ADDED: usize = 20_000;
+/// Nodes of one diagram at which an operation gives up.
+const MAX_SIZE: usize = 20_000;
+/// Nodes of three diagrams together up to which a choice is made in one pass.
+const CHOICE_SIZE: usize = 500;
+/// Nodes of all diagrams together (12 bytes each) at which operations give up.
+const MAX_TOTAL: usize = 6_000_000;
+/// Remembered results at which they are forgotten.
+const MAX_MEMO: usize = 1 << 20;
 
 /// Conditions and the values that they have.
 type Literals = Box<[(Cond, bool)]>;
 
-/// What was found out about the function of a node.
-#[derive(Default)]
-struct Facts {
+struct Entry {
+    bdd: Bdd,
     support: OnceCell<Box<[Cond]>>,
     /// The literals that it implies, and those that its negation does.
     implied: [OnceCell<Literals>; 2],
 }
 
-#[derive(Default)]
 pub struct Guards {
-    nodes: Nodes,
+    entries: Vec<Entry>,
+    table: HashTable<u32>,
     /// For each condition, the guard "true".
     literals: Vec<Guard>,
+    conjunctions: FxHashMap<(Guard, Guard), Guard>,
+    choices: FxHashMap<(Guard, Guard, Guard), Guard>,
+    disjoint: FxHashMap<(Guard, Guard), bool>,
+    /// Nodes of all diagrams.
+    total: usize,
     overflow: bool,
+}
+
+impl Default for Guards {
+    fn default() -> Guards {
+        Guards::new()
+    }
+}
+
+static CONDITIONS: LazyLock<BddVariableSet> =
+    LazyLock::new(|| BddVariableSet::new_anonymous(MAX_CONDS));
+
+fn variable(cond: Cond) -> BddVariable {
+    BddVariable::from_index(usize::from(cond.0))
+}
+
+fn cond_at(bdd: &Bdd, at: BddPointer) -> Cond {
+    Cond(bdd.var_of(at).to_index() as u16)
+}
+
+fn hash(bdd: &Bdd) -> u64 {
+    let mut hasher = FxHasher::default();
+    bdd.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Conjunction of what diagrams stand for, negated where a guard is; and its negation.
+fn conjunction(
+    [not_a, not_b, not_both]: [bool; 3],
+) -> impl Fn(Option<bool>, Option<bool>) -> Option<bool> {
+    move |a, b| {
+        op_function::and(a.map(|a| a != not_a), b.map(|b| b != not_b)).map(|c| c != not_both)
+    }
 }
 
 impl Guards {
     pub fn new() -> Guards {
-        Guards::default()
+        let mut guards = Guards {
+            entries: Vec::new(),
+            table: HashTable::new(),
+            literals: Vec::new(),
+            conjunctions: FxHashMap::default(),
+            choices: FxHashMap::default(),
+            disjoint: FxHashMap::default(),
+            total: 0,
+            overflow: false,
+        };
+        guards.intern(CONDITIONS.mk_false());
+        guards
     }
 
     /// Whether an operation gave up for size: its result, and all built from it, mean nothing.
@@ -111,25 +162,39 @@ impl Guards {
         if index >= MAX_CONDS {
             return None;
         }
-        let cond = Cond(index);
-        self.literals
-            .push(self.nodes.decide(cond, Guard::FALSE, Guard::TRUE));
-        Some(cond)
+        let literal = self.intern(CONDITIONS.mk_literal(variable(Cond(index)), true));
+        self.literals.push(literal);
+        Some(Cond(index))
     }
 
     pub fn literal(&self, cond: Cond, value: bool) -> Guard {
         self.literals[usize::from(cond.0)].negated_if(!value)
     }
 
+    /// The conjunction of literals.
+    pub fn cube(&mut self, literals: &[(Cond, bool)]) -> Guard {
+        let mut clause = BddPartialValuation::empty();
+        let mut negated = true;
+        for &(cond, value) in literals {
+            match clause.get_value(variable(cond)) {
+                Some(known) if known != value => return Guard::FALSE,
+                _ => clause.set_value(variable(cond), value),
+            }
+            negated &= !value;
+        }
+        let cube = CONDITIONS.mk_conjunctive_clause(&clause);
+        let cube = if negated { cube.into_not() } else { cube };
+        self.intern(cube).negated_if(negated)
+    }
+
     /// The condition and its value, if the guard is a literal.
     pub fn as_literal(&self, g: Guard) -> Option<(Cond, bool)> {
-        let (low, high) = self.nodes.branches(g)?;
-        let literal = low.is_constant() && high.is_constant();
-        literal.then(|| (self.nodes.cond(g), high == Guard::TRUE))
+        let bdd = self.bdd(g);
+        (bdd.size() == 3).then(|| (cond_at(bdd, bdd.root_pointer()), !g.is_negated()))
     }
 
     pub fn and(&mut self, a: Guard, b: Guard) -> Guard {
-        let both = self.try_and(a, b, MAX_ADDED);
+        let both = self.try_and(a, b, MAX_SIZE);
         self.or_overflow(both)
     }
 
@@ -138,9 +203,59 @@ impl Guards {
         result.unwrap_or(Guard::TRUE)
     }
 
-    /// [`Guards::and`], or `None` if it takes more than `added` nodes.
-    pub fn try_and(&mut self, a: Guard, b: Guard, mut added: usize) -> Option<Guard> {
-        self.nodes.and(a, b, &mut added)
+    /// [`Guards::and`], or `None` if that takes more than `most` nodes.
+    pub fn try_and(&mut self, a: Guard, b: Guard, most: usize) -> Option<Guard> {
+        if a == Guard::FALSE || b == Guard::FALSE || a == b.negated() {
+            return Some(Guard::FALSE);
+        }
+        if a == Guard::TRUE || a == b {
+            return Some(b);
+        }
+        if b == Guard::TRUE {
+            return Some(a);
+        }
+        let (a, b) = (a.min(b), a.max(b));
+        if let Some(&known) = self.conjunctions.get(&(a, b)) {
+            return Some(known);
+        }
+        if self.total > MAX_TOTAL {
+            return None;
+        }
+        // Where all conditions are false, a negated guard is TRUE.
+        let negated = a.is_negated() && b.is_negated();
+        let operation = conjunction([a.is_negated(), b.is_negated(), negated]);
+        let bdd = Bdd::binary_op_with_limit(most, self.bdd(a), self.bdd(b), operation)?;
+        let both = self.intern(bdd).negated_if(negated);
+        if self.conjunctions.len() >= MAX_MEMO {
+            self.conjunctions.clear();
+        }
+        self.conjunctions.insert((a, b), both);
+        Some(both)
+    }
+
+    fn bdd(&self, g: Guard) -> &Bdd {
+        &self.entries[g.index()].bdd
+    }
+
+    /// Finds or adds a diagram. Equivalent diagrams are equal vectors because all come from
+    /// [`Bdd::binary_op`], which numbers nodes in the same depth-first order.
+    fn intern(&mut self, bdd: Bdd) -> Guard {
+        let entries = &mut self.entries;
+        let h = hash(&bdd);
+        let same = |&id: &u32| entries[id as usize].bdd == bdd;
+        if let Some(&id) = self.table.find(h, same) {
+            return Guard(id << 1);
+        }
+        let id = entries.len() as u32;
+        self.total += bdd.size();
+        entries.push(Entry {
+            bdd,
+            support: OnceCell::new(),
+            implied: Default::default(),
+        });
+        self.table
+            .insert_unique(h, id, |&id| hash(&entries[id as usize].bdd));
+        Guard(id << 1)
     }
 
     pub fn or(&mut self, a: Guard, b: Guard) -> Guard {
@@ -158,76 +273,124 @@ impl Guards {
 
     /// `(g ∧ a) ∨ (¬g ∧ b)`.
     pub fn ite(&mut self, g: Guard, a: Guard, b: Guard) -> Guard {
-        let choice = self.try_ite(g, a, b, MAX_ADDED);
+        let choice = self.try_ite(g, a, b, MAX_SIZE);
         self.or_overflow(choice)
     }
 
-    /// [`Guards::ite`], or `None` if it takes more than `added` nodes.
-    pub fn try_ite(&mut self, g: Guard, a: Guard, b: Guard, mut added: usize) -> Option<Guard> {
-        self.nodes.choose(g, a, b, &mut added)
+    /// [`Guards::ite`], or `None` if that takes more than `most` nodes.
+    pub fn try_ite(&mut self, g: Guard, a: Guard, b: Guard, most: usize) -> Option<Guard> {
+        if g == Guard::TRUE || a == b {
+            return Some(a);
+        }
+        if g == Guard::FALSE {
+            return Some(b);
+        }
+        if b == Guard::FALSE {
+            return self.try_and(g, a, most);
+        }
+        if a == Guard::FALSE {
+            return self.try_and(g.negated(), b, most);
+        }
+        if self.size(g) + self.size(a) + self.size(b) <= CHOICE_SIZE {
+            return Some(self.choice(g, a, b));
+        }
+        let then = self.try_and(g, a, most)?;
+        let els = self.try_and(g.negated(), b, most)?;
+        let neither = self.try_and(then.negated(), els.negated(), most)?;
+        Some(neither.negated())
+    }
+
+    /// [`Guards::ite`] in one pass, for which the library has no limit.
+    fn choice(&mut self, g: Guard, a: Guard, b: Guard) -> Guard {
+        // So that one choice has one name: its condition is never negated.
+        let (g, a, b) = match g.is_negated() {
+            true => (g.negated(), b, a),
+            false => (g, a, b),
+        };
+        if let Some(&known) = self.choices.get(&(g, a, b)) {
+            return known;
+        }
+        // Where all conditions are false, so is `g`.
+        let (not_a, not_b) = (a.is_negated(), b.is_negated());
+        let bdd = Bdd::ternary_op(self.bdd(g), self.bdd(a), self.bdd(b), |g, a, b| {
+            let (a, b) = (a.map(|a| a != not_a), b.map(|b| b != not_b));
+            let chosen = match g {
+                Some(true) => a,
+                Some(false) => b,
+                None => a.filter(|_| a == b),
+            };
+            chosen.map(|chosen| chosen != not_b)
+        });
+        let choice = self.intern(bdd).negated_if(not_b);
+        if self.choices.len() >= MAX_MEMO {
+            self.choices.clear();
+        }
+        self.choices.insert((g, a, b), choice);
+        choice
     }
 
     pub fn implies(&mut self, a: Guard, b: Guard) -> bool {
-        self.nodes.disjoint(a, b.negated())
+        self.excludes(a, b.negated())
     }
 
     /// Whether no valuation satisfies both.
     pub fn excludes(&mut self, a: Guard, b: Guard) -> bool {
-        self.nodes.disjoint(a, b)
+        if a == Guard::FALSE || b == Guard::FALSE || a == b.negated() {
+            return true;
+        }
+        if a == Guard::TRUE || b == Guard::TRUE || a == b || a.is_negated() && b.is_negated() {
+            return false;
+        }
+        let (a, b) = (a.min(b), a.max(b));
+        if let Some(&both) = self.conjunctions.get(&(a, b)) {
+            return both == Guard::FALSE;
+        }
+        if let Some(&known) = self.disjoint.get(&(a, b)) {
+            return known;
+        }
+        // Once a valuation is found that satisfies both, there is nothing more to look for.
+        let meet = Cell::new(false);
+        let both = conjunction([a.is_negated(), b.is_negated(), false]);
+        let operation = |a, b| match meet.get() {
+            true => Some(true),
+            false => both(a, b).inspect(|&both| meet.set(both)),
+        };
+        Bdd::check_binary_op(usize::MAX, self.bdd(a), self.bdd(b), operation);
+        if self.disjoint.len() >= MAX_MEMO {
+            self.disjoint.clear();
+        }
+        self.disjoint.insert((a, b), !meet.get());
+        !meet.get()
     }
 
     /// Number of inner nodes.
     pub fn size(&self, g: Guard) -> usize {
-        self.nodes.size(g, usize::MAX)
-    }
-
-    /// Whether there are more inner nodes than that.
-    pub fn is_larger(&self, g: Guard, than: usize) -> bool {
-        self.nodes.is_larger(g, than)
+        self.bdd(g).size().saturating_sub(2)
     }
 
     /// The decisions that make the guard up, children before parents; the last one is the root.
     pub fn decisions(&self, g: Guard) -> Vec<Decision> {
-        let mut decisions: Vec<Decision> = Vec::new();
-        let mut places: FxHashMap<Guard, usize> =
-            FxHashMap::from_iter([(Guard::FALSE, 0), (Guard::TRUE, 1)]);
-        let mut stack = vec![g];
-        while let Some(&at) = stack.last() {
-            let Some((low, high)) = self.nodes.branches(at) else {
-                break;
-            };
-            if places.contains_key(&at) {
-                stack.pop();
-                continue;
-            }
-            match (places.get(&low), places.get(&high)) {
-                (Some(&low), Some(&high)) => {
-                    let cond = self.nodes.cond(at);
-                    places.insert(at, decisions.len() + 2);
-                    decisions.push(Decision { cond, low, high });
-                    stack.pop();
-                }
-                (None, _) => stack.push(low),
-                (_, None) => stack.push(high),
-            }
-        }
-        decisions
+        let bdd = self.bdd(g);
+        // The diagram's constants change places where the guard is its negation.
+        let place = |pointer: BddPointer| match pointer.to_index() {
+            constant @ 0..2 => constant ^ usize::from(g.is_negated()),
+            inner => inner,
+        };
+        let inner = bdd.pointers().skip(2).map(|at| Decision {
+            cond: cond_at(bdd, at),
+            low: place(bdd.low_link_of(at)),
+            high: place(bdd.high_link_of(at)),
+        });
+        inner.collect()
     }
 
     /// The conditions that the guard depends on, ascending.
     pub fn support(&self, g: Guard) -> &[Cond] {
-        self.nodes.facts(g).support.get_or_init(|| {
-            let mut seen: FxHashSet<usize> = FxHashSet::default();
-            let mut stack = vec![g];
-            let mut conds = Vec::new();
-            while let Some(at) = stack.pop() {
-                if let Some((low, high)) = self.nodes.branches(at)
-                    && seen.insert(at.node())
-                {
-                    conds.push(self.nodes.cond(at));
-                    stack.extend([low, high]);
-                }
-            }
+        let entry = &self.entries[g.index()];
+        entry.support.get_or_init(|| {
+            let bdd = &entry.bdd;
+            let inner = bdd.pointers().skip(2);
+            let mut conds: Vec<Cond> = inner.map(|at| cond_at(bdd, at)).collect();
             conds.sort_unstable();
             conds.dedup();
             conds.into()
@@ -236,9 +399,26 @@ impl Guards {
 
     /// The guard where the given conditions have the given values.
     pub fn restrict(&mut self, g: Guard, literals: &[(Cond, bool)]) -> Guard {
-        let mut literals = literals.to_vec();
-        literals.sort_unstable();
-        self.nodes.restrict(g, &literals, &mut FxHashMap::default())
+        let support = self.support(g);
+        let values: Vec<(BddVariable, bool)> = literals
+            .iter()
+            .filter(|(cond, _)| support.binary_search(cond).is_ok())
+            .map(|&(cond, value)| (variable(cond), value))
+            .collect();
+        if values.is_empty() {
+            return g;
+        }
+        let restricted = self.bdd(g).restrict(&values);
+        // Restriction numbers nodes its own way; a binary operation restores the common order.
+        let mut lowest = restricted.root_pointer();
+        while !lowest.is_terminal() {
+            lowest = restricted.low_link_of(lowest);
+        }
+        let negated = lowest.is_one();
+        let operation = conjunction([false, false, negated]);
+        let bdd = Bdd::binary_op(&restricted, &restricted, operation);
+        let guard = self.intern(bdd);
+        guard.negated_if(negated != g.is_negated())
     }
 
     /// The literals that every satisfying valuation has, by ascending condition. None for FALSE.
@@ -248,37 +428,13 @@ impl Guards {
 
     /// Like [`Guards::implied_literals`], borrowed.
     pub fn implied(&self, g: Guard) -> &[(Cond, bool)] {
-        self.nodes.facts(g).implied[usize::from(g.is_negated())]
-            .get_or_init(|| self.find_implied(g).into())
-    }
-
-    fn find_implied(&self, g: Guard) -> Vec<(Cond, bool)> {
-        let mut implied = Vec::new();
-        let mut rest = g;
-        while let Some((low, high)) = self.nodes.branches(rest) {
-            let cond = self.nodes.cond(rest);
-            rest = match (low, high) {
-                (Guard::FALSE, _) => {
-                    implied.push((cond, true));
-                    high
-                }
-                (_, Guard::FALSE) => {
-                    implied.push((cond, false));
-                    low
-                }
-                _ if rest == g => return self.implied_by_branches(g),
-                _ => {
-                    implied.extend_from_slice(self.implied(rest));
-                    break;
-                }
-            };
-        }
-        implied
+        let implied = &self.entries[g.index()].implied[usize::from(g.is_negated())];
+        implied.get_or_init(|| self.find_implied(g).into())
     }
 
     /// A literal is implied iff the other edge of all its condition's nodes leads to FALSE and no
     /// edge that leads elsewhere passes the condition by.
-    fn implied_by_branches(&self, g: Guard) -> Vec<(Cond, bool)> {
+    fn find_implied(&self, g: Guard) -> Vec<(Cond, bool)> {
         let support = self.support(g);
         let decisions = self.decisions(g);
         let Some(root) = decisions.last() else {
@@ -334,13 +490,14 @@ impl Guards {
         g: Guard,
         value_of: &mut dyn FnMut(Cond) -> Result<bool, E>,
     ) -> Result<bool, E> {
-        let mut at = g;
-        while let Some((low, high)) = self.nodes.branches(at) {
-            at = match value_of(self.nodes.cond(at))? {
-                true => high,
-                false => low,
+        let bdd = self.bdd(g);
+        let mut at = bdd.root_pointer();
+        while !at.is_terminal() {
+            at = match value_of(cond_at(bdd, at))? {
+                true => bdd.high_link_of(at),
+                false => bdd.low_link_of(at),
             };
         }
-        Ok(at == Guard::TRUE)
+        Ok(at.is_one() != g.is_negated())
     }
 }

@@ -52,6 +52,8 @@ pub struct OpEvent {
     pub rule: Option<String>,
     /// The callee's row, unless it is a primitive's.
     pub source: Option<Source>,
+    /// The callee tells the state that the object was in before, for it to be restored.
+    pub saves: bool,
     /// The callee has other outcomes here, and the paths do not tell them apart.
     pub open: bool,
     /// The call that it is part of, as counted by [`Log::call`].

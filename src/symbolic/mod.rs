@@ -21,5 +21,6 @@ mod received;
 pub mod region;
 pub mod state;
 pub mod term;
+pub mod unchanged;
 pub mod unroll;
 pub mod validity;

@@ -210,6 +210,11 @@ impl Terms {
         (var, term)
     }
 
+    /// The unknown that is made next.
+    pub fn next_var(&self) -> Var {
+        Var(self.vars.len() as u32)
+    }
+
     pub fn var_term(&self, var: Var) -> Term {
         self.vars[var.0 as usize]
     }

@@ -123,21 +123,10 @@ impl Executor<'_> {
         guards.and(guard, all)
     }
 
-    /// A guard's paths without those that went through a pointer that they say is invalid, and those with a
-    /// negative number that is no error number. Where paths meet, a state no longer tells which pointers
-    /// each of them went through; here it counts again.
-    pub fn without_invalid_pointers(&mut self, guard: Guard) -> Guard {
-        let support = self.formula.guards.support(guard).to_vec();
-        support.into_iter().fold(guard, |guard, condition| {
-            let impossible = self.impossible(condition);
-            impossible.into_iter().fold(guard, |guard, paths| {
-                self.formula.guards.and_not(guard, paths)
-            })
-        })
-    }
-
-    /// Paths that there are not, among those that a condition tells from others.
-    fn impossible(&mut self, condition: Cond) -> Vec<Guard> {
+    /// Paths that there are not, among those that a condition tells from others: they went through a pointer
+    /// that they say is invalid, or have a negative number that is no error number. Where paths meet, a
+    /// state no longer tells which pointers each of them went through; here it counts again.
+    pub fn impossible(&mut self, condition: Cond) -> Vec<Guard> {
         let mut impossible = Vec::new();
         if let Some((Some(address), value)) = self.pointer_test(condition) {
             let valid = self.formula.guards.literal(condition, value);

@@ -161,3 +161,51 @@ void drop_unless_empty(struct device *link)
 	purge_unless_empty(link); //~ lock/double-lock
 	spin_unlock(&links_lock);
 }
+
+/* How the lock comes out of a callee, it cannot say in few conditions; its callers have nothing to say at all,
+ * and what theirs make of it is no finding. */
+struct votes {
+	int a, b, c, d, e, f;
+};
+struct semaphore { int count; };
+void down(struct semaphore *sem);
+void up(struct semaphore *sem);
+struct room {
+	struct semaphore lock;
+	int guests;
+};
+
+static int odd(struct votes *v)
+{
+	return (v->a & 1) ^ (v->b & 1) ^ (v->c & 1) ^ (v->d & 1) ^ (v->e & 1) ^ (v->f & 1);
+}
+
+static void close_if_odd(struct room *room, struct votes *v) //~ clean
+{
+	if (odd(v)) {
+		room->guests = 0;
+		up(&room->lock);
+	}
+}
+
+static void vote(struct room *room, struct votes *v) //~ clean
+{
+	close_if_odd(room, v);
+}
+
+void meet(struct room *room, struct votes *v) //~ clean
+{
+	down(&room->lock);
+	vote(room, v);
+	if (odd(v))
+		return;
+	up(&room->lock);
+}
+
+void meet_badly(struct room *room, struct votes *v)
+{
+	down(&room->lock);
+	if (!room->guests)
+		return; //~ lock/inconsistent-exit
+	up(&room->lock);
+}

@@ -130,3 +130,58 @@ void submit(struct device *d, int latch) //~ clean
 	down(&d->credits);
 	d->in_flight++;
 }
+
+/* An object that points back to what the caller has at hand: the same lock under another name, which the
+ * callee insists on being held. */
+struct mutex { int v; };
+void mutex_lock(struct mutex *lock);
+void mutex_unlock(struct mutex *lock);
+_Bool mutex_is_locked(struct mutex *lock);
+struct object { int handles; struct table *owner; };
+struct table { struct mutex names; struct object *first; };
+int hash(struct object *o);
+
+static int add_handle(struct object *o) //~ clean
+{
+	struct table *owner = o->owner;
+	int id;
+
+	if (!mutex_is_locked(&owner->names))
+		__builtin_trap();
+	o->handles++;
+	id = hash(o);
+	mutex_unlock(&owner->names);
+	return id < 0 ? id : 0;
+}
+
+int open_by_name(struct table *t) //~ clean
+{
+	struct object *o;
+	int ret;
+
+	mutex_lock(&t->names);
+	o = t->first;
+	if (!o) {
+		mutex_unlock(&t->names);
+		return -2;
+	}
+	ret = add_handle(o);
+	if (ret)
+		return ret;
+	return 0;
+}
+
+int open_by_name_badly(struct table *t)
+{
+	struct object *o;
+	int ret;
+
+	mutex_lock(&t->names);
+	o = t->first;
+	if (!o)
+		return -2; //~ lock/held-on-exit
+	ret = add_handle(o);
+	if (ret)
+		return ret;
+	return 0;
+}

@@ -399,3 +399,36 @@ void update_end(unsigned long flags) //~ clean
 {
 	spin_unlock_irqrestore(&clock_lock, flags);
 }
+
+/* Interrupts are turned off by themselves, and nothing is kept to turn them on again by: the machine stops. */
+void quiesce(struct ring *r);
+
+static void stop_machine(struct ring *r) //~ clean
+{
+	local_irq_disable();
+	quiesce(r);
+}
+
+void power_off(struct ring *r) //~ clean
+{
+	wake(r);
+	stop_machine(r);
+}
+
+/* With a lock it is a mistake. */
+void stop_for_a_while_badly(struct ring *r)
+{
+	spin_lock_irq(&r->lock);
+	quiesce(r);
+	spin_unlock(&r->lock);
+} //~ lock/irq-flags
+
+/* So it is with the flags at hand. */
+int count_for_a_while_badly(struct ring *r)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	r->head++;
+	return flags != 0;
+} //~ known-miss lock/irq-flags

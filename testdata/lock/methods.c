@@ -147,3 +147,58 @@ void queue_touch_twice(struct queue *queue)
 	queue->ops.get(queue); //~ lock/double-lock
 	queue->ops.put(queue);
 }
+
+/* Either of two, one of which takes the lock: which it is, who made the port knows. */
+struct port {
+	struct mutex window;
+	int (*read)(struct port *port, int at);
+	int registers[4];
+};
+
+static int read_directly(struct port *port, int at) //~ clean
+{
+	return port->registers[at];
+}
+
+static int read_by_window(struct port *port, int at) //~ clean
+{
+	int value;
+
+	mutex_lock(&port->window);
+	value = port->registers[at];
+	mutex_unlock(&port->window);
+	return value;
+}
+
+void port_init(struct port *port, int windowed) //~ clean
+{
+	port->read = windowed ? read_by_window : read_directly;
+}
+
+static int port_flush(struct port *port) //~ clean
+{
+	int value = port->read(port, 0);
+
+	port->registers[1] = value;
+	return value;
+}
+
+int port_update(struct port *port) //~ clean
+{
+	int value;
+
+	mutex_lock(&port->window);
+	value = port_flush(port);
+	mutex_unlock(&port->window);
+	return value;
+}
+
+int port_update_badly(struct port *port)
+{
+	int value;
+
+	mutex_lock(&port->window);
+	value = read_by_window(port, 0); //~ lock/double-lock
+	mutex_unlock(&port->window);
+	return value;
+}

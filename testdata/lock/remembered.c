@@ -76,3 +76,66 @@ int handle(struct space *space, int wait) //~ clean
 	mutex_unlock(&space->lock);
 	return 0;
 }
+
+/* What a callee may have written to the caller's objects, it has seldom changed. */
+struct nic {
+	struct mutex lock, ring;
+	unsigned long state;
+	int slots;
+};
+unsigned long ask_hardware(struct nic *nic);
+
+static int running(struct nic *nic) //~ clean
+{
+	return nic->state & 1;
+}
+
+static void stop_ring(struct nic *nic) //~ clean
+{
+	mutex_lock(&nic->ring);
+	nic->state = ask_hardware(nic);
+	mutex_unlock(&nic->ring);
+}
+
+void resize(struct nic *nic, int slots) //~ clean
+{
+	if (running(nic))
+		mutex_lock(&nic->lock);
+	stop_ring(nic);
+	nic->slots = slots;
+	if (running(nic))
+		mutex_unlock(&nic->lock);
+}
+
+int resize_badly(struct nic *nic, int slots)
+{
+	if (running(nic))
+		mutex_lock(&nic->lock);
+	stop_ring(nic);
+	if (slots < 0)
+		return 0; //~ lock/inconsistent-exit
+	nic->slots = slots;
+	if (running(nic))
+		mutex_unlock(&nic->lock);
+	return 0;
+}
+
+/* What it is to write, it writes. */
+static void probe(struct nic *nic, int *gone) //~ clean
+{
+	mutex_lock(&nic->ring);
+	*gone = ask_hardware(nic) == 0;
+	mutex_unlock(&nic->ring);
+}
+
+int reset_badly(struct nic *nic)
+{
+	int gone = 0;
+
+	mutex_lock(&nic->lock);
+	probe(nic, &gone);
+	if (gone)
+		return 0; //~ lock/inconsistent-exit
+	mutex_unlock(&nic->lock);
+	return 0;
+}

@@ -149,3 +149,24 @@ void queried_before_release(struct object *o) //~ clean
 		warn();
 	mutex_unlock(&o->mutex);
 }
+
+/* Tried for to see that it is held: the trap is for who gets it. */
+struct rw_semaphore { int count; };
+int down_read_trylock(struct rw_semaphore *sem);
+void down_write(struct rw_semaphore *sem);
+void up_write(struct rw_semaphore *sem);
+struct tree { struct rw_semaphore sem; int leaves; };
+
+static void insist(struct tree *t) //~ clean
+{
+	if (down_read_trylock(&t->sem))
+		__builtin_trap();
+	t->leaves = 0;
+}
+
+void tear_down(struct tree *t)
+{
+	insist(t);
+	t->leaves--;
+	up_write(&t->sem); //~ known-false-positive lock/double-unlock
+}

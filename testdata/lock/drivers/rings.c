@@ -314,7 +314,7 @@ void it_bug(struct ring *r)
 	spin_unlock(&r->lock);
 	it_end(&it);
 }
-void it_bug2(struct ring *r) //~ lock/irq-flags @it_bug2
+void it_bug2(struct ring *r)
 {
 	struct iter it;
 	it_begin(&it, r, true);

@@ -1,0 +1,82 @@
+//! What callees may have written, taken to be as it was: a summary that does not know what becomes of a value
+//! says that it is unknown, which is seldom to say that it changes. A function that tests `running(dev)`
+//! before it takes a lock and again before it gives it back means the same `dev`.
+//!
+//! In: a guard over such values. Out: that guard where they are what they were before the calls. A function's
+//! own variables are left out: what a callee writes there, it was asked to.
+
+use rustc_hash::FxHashSet;
+
+use super::exec::Executor;
+use super::guard::Guard;
+use super::memory::Origin;
+use super::region::Loc;
+use super::term::{Term, Var};
+
+/// Writes looked at for one guard.
+const MAX_WRITES: usize = 64;
+/// How often what older values depend on is looked at in turn.
+const ROUNDS: usize = 3;
+
+/// A write of a callee whose value its summary does not tell.
+#[derive(Clone, Copy, Debug)]
+pub struct Rewrite {
+    pub old: Term,
+    pub new: Term,
+    /// Unknowns from this one on were made for the call.
+    pub made: Var,
+}
+
+impl Executor<'_> {
+    /// Notes that a callee writes to a location.
+    pub fn rewritten(&mut self, loc: Loc, rewrite: Rewrite) {
+        let Rewrite { old, new, .. } = rewrite;
+        let terms = &self.formula.terms;
+        let alike = terms.width(old) == terms.width(new) && old != new;
+        // A constant was put there for the callee to change; a pointer leads elsewhere, which has a lock of its own.
+        let left_alone = terms.as_const(old).is_some() || self.regions.is_pointer(old);
+        if alike && !left_alone && !self.regions.is_local(loc.region) {
+            self.rewrites.push(rewrite);
+        }
+    }
+
+    /// A guard's paths on which callees have changed none of what it depends on.
+    pub fn unchanged(&mut self, guard: Guard) -> Guard {
+        let mut known: FxHashSet<Var> = FxHashSet::default();
+        for &cond in self.formula.guards.support(guard) {
+            known.extend(self.formula.vars(self.formula.cond_term(cond)));
+        }
+        let rewrites = self.rewrites.clone();
+        let mut open: Vec<(Rewrite, Vec<Var>)> = Vec::new();
+        for rewrite in rewrites {
+            let mut vars = self.formula.vars(rewrite.new);
+            vars.retain(|&var| {
+                let unknown = matches!(self.origins.of(var), Origin::Unknown | Origin::Call { .. });
+                var >= rewrite.made && unknown
+            });
+            open.push((rewrite, vars));
+        }
+        let mut paths = guard;
+        let mut left = MAX_WRITES;
+        for _ in 0..ROUNDS {
+            let (matter, rest): (Vec<_>, Vec<_>) = open
+                .into_iter()
+                .partition(|(_, vars)| vars.iter().any(|var| known.contains(var)));
+            open = rest;
+            if matter.is_empty() {
+                break;
+            }
+            for (Rewrite { old, new, .. }, _) in matter {
+                if left == 0 {
+                    return paths;
+                }
+                left -= 1;
+                known.extend(self.formula.vars(old));
+                let same = self.formula.terms.eq(old, new);
+                let same = self.formula.guard_of(same);
+                paths = self.formula.guards.and(paths, same);
+            }
+        }
+        paths
+    }
+}
