@@ -154,7 +154,7 @@ fn kept(
                     || !possible_unchanged(exec, paths, queries)
                     || ambient && perhaps_moved_by_callee(exec, exits.object, paths, back),
                 ambient,
-                for_good: ambient && for_good(exec, exits.object, initial),
+                for_good: ambient && for_good(exec, exits.object, initial, queries),
                 finding,
             });
         }
@@ -276,18 +276,25 @@ fn perhaps_moved_by_callee(
 
 /// Whether the function moves an object out of its initial state only by itself, not along with a lock, never
 /// moves it back, and lets nobody know the state that it was in.
-fn for_good(exec: &Executor<'_>, object: Object, initial: StateId) -> bool {
+fn for_good(
+    exec: &mut Executor<'_>,
+    object: Object,
+    initial: StateId,
+    queries: &mut dyn Feasible,
+) -> bool {
     let initial = Status::At(initial);
     let ops = &exec.log.ops;
-    ops.iter()
-        .filter(|event| event.object == object)
-        .all(|event| {
-            let with_another = |other: &OpEvent| other.call == event.call && other.object != object;
-            let moves_away = event.from == initial && event.moves();
-            !event.saves
-                && !event.gives_back(initial)
-                && !(moves_away && ops.iter().any(with_another))
-        })
+    let of_object = || ops.iter().filter(|event| event.object == object);
+    let bare = |event: &OpEvent| {
+        let with_another = |other: &OpEvent| other.call == event.call && other.object != object;
+        !event.saves && !ops.iter().any(with_another)
+    };
+    if !of_object().filter(|event| event.takes(initial)).all(bare) {
+        return false;
+    }
+    let back = of_object().filter(|event| event.gives_back(initial));
+    let back: Vec<Guard> = back.map(|event| event.guard).collect();
+    !back.into_iter().any(|paths| queries.possible(exec, paths))
 }
 
 /// What becomes of callees' claims.
