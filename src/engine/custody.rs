@@ -311,33 +311,24 @@ impl<'p> Settlement<'p> {
     fn is_for_good(&self, function: FunctionId, claim: &Claim) -> bool {
         let (mut function, mut claim) = (function, claim);
         let mut seen = FxHashSet::default();
-        while let Some((name, place)) = &claim.inherited {
-            let callee = self.program.function(function).callee(name);
-            let node = callee.and_then(|callee| Some((callee.function?, *place)));
-            let Some((node, inherited)) =
-                node.and_then(|node| Some((node, *self.claims.get(&node)?)))
-            else {
-                break;
-            };
-            if !seen.insert(node) {
-                break;
-            }
+        while let Some((node, inherited)) = self.inherited(function, claim)
+            && seen.insert(node)
+        {
             (function, claim) = (node.0, inherited);
         }
         claim.for_good
     }
 
     fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {
-        let Some((name, place)) = &claim.inherited else {
-            return false;
-        };
-        let callee = self.program.function(function).callee(name);
-        let Some(callee) = callee.and_then(|callee| callee.function) else {
-            return false;
-        };
-        match self.claims.get(&(callee, *place)) {
-            Some(inherited) => !self.node_is_met((callee, *place), inherited),
-            None => false,
-        }
+        self.inherited(function, claim)
+            .is_some_and(|(node, inherited)| !self.node_is_met(node, inherited))
+    }
+
+    /// The callee's claim that a claim comes from.
+    fn inherited(&self, function: FunctionId, claim: &Claim) -> Option<(Node, &'p Claim)> {
+        let (name, place) = claim.inherited.as_ref()?;
+        let callee = self.program.function(function).callee(name)?;
+        let node = (callee.function?, *place);
+        Some((node, *self.claims.get(&node)?))
     }
 }

@@ -46,16 +46,18 @@ impl Executor<'_> {
         for &cond in self.formula.guards.support(guard) {
             known.extend(self.formula.vars(self.formula.cond_term(cond)));
         }
-        let rewrites = self.rewrites.clone();
-        let mut open: Vec<(Rewrite, Vec<Var>)> = Vec::new();
-        for rewrite in rewrites {
+        let made_for_the_call = |rewrite: &Rewrite| {
             let mut vars = self.formula.vars(rewrite.new);
             vars.retain(|&var| {
                 let unknown = matches!(self.origins.of(var), Origin::Unknown | Origin::Call { .. });
                 var >= rewrite.made && unknown
             });
-            open.push((rewrite, vars));
-        }
+            vars
+        };
+        let rewrites = self.rewrites.iter();
+        let mut open: Vec<(Rewrite, Vec<Var>)> = rewrites
+            .map(|rewrite| (*rewrite, made_for_the_call(rewrite)))
+            .collect();
         let mut paths = guard;
         let mut left = MAX_WRITES;
         for _ in 0..ROUNDS {

@@ -155,3 +155,26 @@ fn a_guard_that_explodes_is_given_up() {
         Some(crate::symbolic::formula::Exhausted::GuardSize)
     );
 }
+
+#[test]
+fn a_cube_is_the_conjunction_of_its_literals() {
+    let mut f = Formula::new();
+    pool(&mut f, &[]);
+    let cubes: [&[(u16, bool)]; 6] = [
+        &[],
+        &[(3, true)],
+        &[(4, false), (1, false)],
+        &[(5, true), (0, false), (2, true)],
+        &[(2, true), (2, true)],
+        &[(2, true), (2, false)],
+    ];
+    for literals in cubes {
+        let literals: Vec<(Cond, bool)> = literals.iter().map(|&(c, v)| (Cond(c), v)).collect();
+        let g = &mut f.guards;
+        let all = literals.iter().fold(Guard::TRUE, |all, &(cond, value)| {
+            let literal = g.literal(cond, value);
+            g.and(all, literal)
+        });
+        assert_eq!(g.cube(&literals), all, "{literals:?}");
+    }
+}
