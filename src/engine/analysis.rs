@@ -148,7 +148,7 @@ struct Run<'a> {
     basis: blake3::Hash,
     /// Functions that are called and not defined.
     externals: FxHashMap<&'a SymbolName, Face>,
-    unknown: Face,
+    external: Face,
     done: Vec<OnceLock<Done>>,
     demand: Demand,
 }
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
             if callee.function.is_none() {
                 externals.entry(&callee.name).or_insert_with(|| {
                     let seed = inputs.seeds.summary(&callee.name, None);
-                    seed.map_or_else(Face::unknown, Face::primitive)
+                    seed.map_or_else(Face::external, Face::primitive)
                 });
             }
         }
@@ -173,7 +173,7 @@ impl<'a> Run<'a> {
                 &encode(inputs.seeds),
             ]),
             externals,
-            unknown: Face::unknown(),
+            external: Face::external(),
             done: inputs
                 .program
                 .functions
@@ -192,7 +192,7 @@ impl<'a> Run<'a> {
     fn face(&self, callee: &CalleeRef) -> Option<&Face> {
         match callee.function {
             Some(id) => self.done[id.index()].get().map(|done| &done.face),
-            None => Some(self.externals.get(&callee.name).unwrap_or(&self.unknown)),
+            None => Some(self.externals.get(&callee.name).unwrap_or(&self.external)),
         }
     }
 
@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
             match (self.seeded(id), &self.function(id).body) {
                 (Some(summary), _) => self.finish_seeded(id, summary),
                 (None, Err(reason)) => {
-                    self.finish(id, Face::unknown(), Disposition::Lost(reason.clone()));
+                    self.finish(id, Face::lost(), Disposition::Lost(reason.clone()));
                 }
                 (None, Ok(body)) => open.push((id, *body)),
             }

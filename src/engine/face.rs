@@ -25,7 +25,10 @@ struct Held {
 
 #[derive(Debug)]
 enum View {
-    Unknown,
+    /// Not defined in the tree.
+    External,
+    /// Defined in the tree, but not analysable.
+    Lost,
     NoOp,
     Summary(Held),
 }
@@ -42,12 +45,20 @@ pub(super) struct Face {
 }
 
 impl Face {
-    pub(super) fn unknown() -> Self {
+    pub(super) fn external() -> Self {
         Face {
-            view: View::Unknown,
-            identity: blake3::hash(b"unknown"),
+            view: View::External,
+            identity: blake3::hash(b"external"),
             inline_depth: None,
             primitive: false,
+        }
+    }
+
+    pub(super) fn lost() -> Self {
+        Face {
+            view: View::Lost,
+            identity: blake3::hash(b"lost"),
+            ..Face::external()
         }
     }
 
@@ -55,7 +66,7 @@ impl Face {
         Face {
             view: View::NoOp,
             identity: blake3::hash(b"noop"),
-            ..Face::unknown()
+            ..Face::external()
         }
     }
 
@@ -68,7 +79,7 @@ impl Face {
                 summary: Mutex::new(Some(summary)),
             }),
             primitive: true,
-            ..Face::unknown()
+            ..Face::external()
         }
     }
 
@@ -79,7 +90,7 @@ impl Face {
         summary: Option<Arc<Summary>>,
     ) -> Self {
         if result.outcome != Outcome::Analysed {
-            return Face::unknown();
+            return Face::lost();
         }
         Face {
             identity: result.identity,
@@ -88,7 +99,7 @@ impl Face {
                 active: result.active,
                 summary: Mutex::new(summary),
             }),
-            ..Face::unknown()
+            ..Face::external()
         }
     }
 
@@ -99,12 +110,13 @@ impl Face {
 
     /// Nothing but the name is known of a call, or that it does nothing.
     pub(super) fn is_plain(&self) -> bool {
-        matches!(self.view, View::NoOp | View::Unknown)
+        !matches!(self.view, View::Summary(_))
     }
 
     pub(super) fn view(&self, results: &dyn Results) -> CalleeView {
         let held = match &self.view {
-            View::Unknown => return CalleeView::Lost,
+            View::External => return CalleeView::Unknown,
+            View::Lost => return CalleeView::Lost,
             View::NoOp => return CalleeView::NoOp,
             View::Summary(held) => held,
         };

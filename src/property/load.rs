@@ -182,6 +182,9 @@ struct MachineRow {
     /// Whether objects count, see [`Machine::counts`].
     #[serde(default)]
     counts: bool,
+    /// Whether objects are bits of words, see [`Machine::bits`].
+    #[serde(default)]
+    bits: bool,
     inconsistent_exit: Option<Spanned<String>>,
     held_on_exit: Option<Spanned<String>>,
     unheld_release: Option<Spanned<String>>,
@@ -342,6 +345,7 @@ fn add_machine(
         operations,
         saved,
         counts: row.counts,
+        bits: row.bits,
         inconsistent_exit,
         held_on_exit,
         unheld_release,

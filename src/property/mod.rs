@@ -61,6 +61,8 @@ pub struct Machine {
     /// The objects may count something (semaphores): releasing one that is not held is no mistake, one that
     /// a function takes and keeps is no lock, and a function may well do just one half.
     pub counts: bool,
+    /// The objects are bits of words, which a store to the word changes, too.
+    pub bits: bool,
     /// The rule for exits in different states without an observable difference (Type B), if any.
     pub inconsistent_exit: Option<String>,
     /// The rule for an object that a function takes and that neither it nor any caller gives back.

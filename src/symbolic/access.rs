@@ -151,6 +151,7 @@ impl Executor<'_> {
         let value = self.resize(value, (bytes * 8) as u16);
         if let [(_, loc)] = locations[..] {
             state.memory.write(&self.formula.terms, loc, value);
+            self.overwritten(state, Guard::TRUE, loc, bytes);
             return;
         }
         for &(guard, loc) in locations.iter() {
@@ -158,6 +159,7 @@ impl Executor<'_> {
             let old = memory.read(&mut self.heap(), loc, bytes);
             let new = self.formula.ite_guard(guard, value, old);
             state.memory.write(&self.formula.terms, loc, new);
+            self.overwritten(state, guard, loc, bytes);
         }
     }
 

@@ -64,6 +64,8 @@ pub struct Executor<'a> {
     /// The paths on which one of several functions, it is not known which, has operated on an object: that is
     /// for the callers to doubt.
     pub chosen: PathsOf,
+    /// Objects that are bits of words, see [`Machine::bits`].
+    pub(super) bits: Vec<Object>,
     /// What callees may have changed.
     pub(super) rewrites: Vec<Rewrite>,
     /// The paths that went through each pointer.
@@ -149,6 +151,7 @@ impl<'a> Executor<'a> {
             doubted: Guard::FALSE,
             open: PathsOf::default(),
             chosen: PathsOf::default(),
+            bits: Vec::new(),
             rewrites: Vec::new(),
             passed: FxHashMap::default(),
             called: BTreeSet::new(),
@@ -232,6 +235,9 @@ impl<'a> Executor<'a> {
             return tracked.clone();
         }
         let machine = self.machines[usize::from(object.machine.0)];
+        if machine.bits {
+            self.bits.push(object);
+        }
         let mut tracked = Tracked {
             set: SmallVec::new(),
             touched: Guard::FALSE,

@@ -16,6 +16,7 @@ pub mod guard;
 pub mod log;
 pub mod memory;
 pub mod naming;
+mod overwritten;
 pub mod print;
 mod received;
 pub mod region;

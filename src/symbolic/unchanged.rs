@@ -11,12 +11,14 @@ use super::exec::Executor;
 use super::guard::Guard;
 use super::memory::Origin;
 use super::region::Loc;
-use super::term::{Term, Var};
+use super::term::{Node, Op, Term, Var};
 
 /// Writes looked at for one guard.
 const MAX_WRITES: usize = 64;
 /// How often what older values depend on is looked at in turn.
 const ROUNDS: usize = 3;
+/// Conditions that a written value depends on, one within the other.
+const MAX_CHOICES: usize = 6;
 
 /// A write of a callee whose value its summary does not tell.
 #[derive(Clone, Copy, Debug)]
@@ -46,17 +48,13 @@ impl Executor<'_> {
         for &cond in self.formula.guards.support(guard) {
             known.extend(self.formula.vars(self.formula.cond_term(cond)));
         }
-        let made_for_the_call = |rewrite: &Rewrite| {
-            let mut vars = self.formula.vars(rewrite.new);
-            vars.retain(|&var| {
-                let unknown = matches!(self.origins.of(var), Origin::Unknown | Origin::Call { .. });
-                var >= rewrite.made && unknown
-            });
-            vars
-        };
         let rewrites = self.rewrites.iter();
         let mut open: Vec<(Rewrite, Vec<Var>)> = rewrites
-            .map(|rewrite| (*rewrite, made_for_the_call(rewrite)))
+            .map(|rewrite| {
+                let mut vars = self.formula.vars(rewrite.new);
+                vars.retain(|&var| self.is_made_for(rewrite, var));
+                (*rewrite, vars)
+            })
             .collect();
         let mut paths = guard;
         let mut left = MAX_WRITES;
@@ -68,17 +66,43 @@ impl Executor<'_> {
             if matter.is_empty() {
                 break;
             }
-            for (Rewrite { old, new, .. }, _) in matter {
+            for (rewrite, _) in matter {
                 if left == 0 {
                     return paths;
                 }
                 left -= 1;
-                known.extend(self.formula.vars(old));
-                let same = self.formula.terms.eq(old, new);
+                known.extend(self.formula.vars(rewrite.old));
+                let same = self.left_alone(&rewrite, rewrite.new, MAX_CHOICES);
                 let same = self.formula.guard_of(same);
                 paths = self.formula.guards.and(paths, same);
             }
         }
         paths
+    }
+
+    fn is_made_for(&self, rewrite: &Rewrite, var: Var) -> bool {
+        let unknown = matches!(self.origins.of(var), Origin::Unknown | Origin::Call { .. });
+        var >= rewrite.made && unknown
+    }
+
+    /// Whether the old value is there still wherever nothing is known of the new one. Elsewhere the summary says
+    /// what is written: `closing ? unknown : users + 1` need not be `users`.
+    fn left_alone(&mut self, rewrite: &Rewrite, new: Term, choices: usize) -> Term {
+        if let Node::Op { op: Op::Ite, args } = self.formula.terms.node(new)
+            && let [condition, yes, no] = args[..]
+        {
+            let Some(choices) = choices.checked_sub(1) else {
+                return Term::TRUE;
+            };
+            let yes = self.left_alone(rewrite, yes, choices);
+            let no = self.left_alone(rewrite, no, choices);
+            return self.formula.terms.ite(condition, yes, no);
+        }
+        let vars = self.formula.vars(new);
+        let unknown = !vars.is_empty() && vars.iter().all(|&var| self.is_made_for(rewrite, var));
+        match unknown {
+            true => self.formula.terms.eq(rewrite.old, new),
+            false => Term::TRUE,
+        }
     }
 }

@@ -47,3 +47,55 @@ void wrong_bit(struct head *h)
 	bit_spin_unlock(1, &h->word);
 	bit_spin_unlock(1, &h->word); //~ lock/double-unlock
 }
+
+/* The lock is bit 0 of a pointer: storing the pointer gives it back. */
+struct node { struct node *next; };
+
+static void assign_unlock(struct node **bkt, struct node *obj);
+void barrier_of(void *p);
+
+static void assign_unlock(struct node **bkt, struct node *obj)
+{
+	*bkt = obj;
+	barrier_of(obj);
+}
+
+int insert(struct node **bkt, struct node *obj, int full) //~ clean
+{
+	bit_spin_lock(0, (unsigned long *)bkt);
+	if (full) {
+		bit_spin_unlock(0, (unsigned long *)bkt);
+		return -1;
+	}
+	obj->next = (struct node *)((unsigned long)*bkt & ~1ul);
+	assign_unlock(bkt, obj);
+	return 0;
+}
+
+int insert_checked(struct node **bkt, struct node *obj, int full)
+{
+	bit_spin_lock(0, (unsigned long *)bkt);
+	if (full)
+		return 0; //~ known-miss lock/inconsistent-exit
+	obj->next = (struct node *)((unsigned long)*bkt & ~1ul);
+	*bkt = obj;
+	return 0;
+}
+
+/* The bit stays as it is where another bit of the word is set. */
+void set_flag(struct head *h, int urgent) //~ clean
+{
+	bit_spin_lock(0, &h->word);
+	if (urgent)
+		h->word |= 4;
+	bit_spin_unlock(0, &h->word);
+}
+
+void count_and_forget(struct head *h, int busy)
+{
+	bit_spin_lock(0, &h->word);
+	h->count++;
+	if (busy)
+		return; //~ lock/inconsistent-exit
+	bit_spin_unlock(0, &h->word);
+}
