@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::property::StateId;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{OpEvent, Site, UnknownCall};
+use crate::symbolic::log::{OpEvent, Site, SleepEvent, UnknownCall};
 use crate::symbolic::memory::Origin;
 use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status};
@@ -102,7 +102,7 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
         Some(_) => event.gives_back(initial),
         None => event.from == initial,
     };
-    let mut taken: Vec<(usize, Object, Guard)> = Vec::new();
+    let mut taken: Vec<(usize, Object)> = Vec::new();
     let mut found: Vec<(Guard, Guard, usize)> = Vec::new();
     for (index, event) in exec.log.ops.iter().enumerate() {
         let other = event.object;
@@ -113,19 +113,16 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
             && event.takes(initial)
             && may_be_one(exec, object.loc, other.loc)
         {
-            taken.push((index, other, event.guard));
+            taken.push((index, other));
         }
     }
     if found.is_empty() || taken.is_empty() {
         return Guard::FALSE;
     }
+    let all = exec.log.ops.len();
     let mut kept = Vec::with_capacity(taken.len());
-    for (index, other, paths) in taken {
-        let later = exec.log.ops[index..].iter();
-        let own = later.filter(|event| event.object == other && event.gives_back(initial));
-        let own: Vec<Guard> = own.map(|event| event.guard).collect();
-        let own = union(exec, own);
-        kept.push(exec.formula.guards.and_not(paths, own));
+    for (index, other) in taken {
+        kept.push(kept_from(exec, index, other, all));
     }
     let mut paths = Vec::new();
     for (guard, touched, before) in found {
@@ -134,6 +131,37 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
         paths.push(exec.formula.guards.and(untouched, earlier));
     }
     union(exec, paths)
+}
+
+/// The paths on which an operation takes an object that no operation gives back before another one, `until`.
+fn kept_from(exec: &mut Executor<'_>, taking: usize, object: Object, until: usize) -> Guard {
+    let initial = Status::At(exec.machine_of(object).initial);
+    let later = exec.log.ops[taking..until].iter();
+    let back = later.filter(|event| event.object == object && event.gives_back(initial));
+    let back: Vec<Guard> = back.map(|event| event.guard).collect();
+    let back = union(exec, back);
+    let paths = exec.log.ops[taking].guard;
+    exec.formula.guards.and_not(paths, back)
+}
+
+/// The paths on which the function holds another element of the object's table before an operation. An element by
+/// an index that a callee knows from before may be that one.
+fn element_held_before(exec: &mut Executor<'_>, object: Object, until: usize) -> Guard {
+    let initial = Status::At(exec.machine_of(object).initial);
+    let of_table = |event: &OpEvent| {
+        let (other, symbolic) = (event.object, event.object.loc.symbolic);
+        (other.machine, other.loc.region) == (object.machine, object.loc.region)
+            && symbolic != object.loc.symbolic
+            && symbolic != SymbolicOffset::NONE
+    };
+    let events = exec.log.ops[..until].iter().enumerate();
+    let taken = events.filter(|(_, event)| of_table(event) && event.takes(initial));
+    let taken: Vec<(usize, Object)> = taken.map(|(index, event)| (index, event.object)).collect();
+    let mut held = Vec::with_capacity(taken.len());
+    for (index, other) in taken {
+        held.push(kept_from(exec, index, other, until));
+    }
+    union(exec, held)
 }
 
 /// The paths on which all other objects are as usual on entry. What is wrong with one only where another was
@@ -180,8 +208,12 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
     if takes {
         return given_back_as_another(exec, object, machine.initial);
     }
+    let element = match object.loc.symbolic {
+        SymbolicOffset::NONE => Guard::FALSE,
+        _ => element_held_before(exec, object, event),
+    };
     let Some(exit) = exit else {
-        return Guard::FALSE;
+        return element;
     };
     let mut paths = held(exec, exit);
     let found = found_inside(exec, object);
@@ -191,7 +223,8 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
             && (found || found_inside(exec, other))
             && may_be_one(exec, object.loc, other.loc)
     });
-    let paths = paths.into_iter().map(|(_, paths)| paths).collect();
+    let mut paths: Vec<Guard> = paths.into_iter().map(|(_, paths)| paths).collect();
+    paths.push(element);
     union(exec, paths)
 }
 
@@ -240,6 +273,25 @@ pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usiz
         event.stack == last.stack && event.from == initial && event.to == Some(initial)
     };
     last.source.is_some() && of_object().any(idle)
+}
+
+/// Whether a call that may sleep is the other way to lock what one of two locks of a record is for, after
+/// another record's was taken the one way: `s->nonatomic ? mutex_lock(&s->mutex) : spin_lock(&s->lock)` for all `s`
+/// of a list. They are all of one kind.
+pub fn one_kind_or_the_other(exec: &Executor<'_>, object: Object, sleep: &SleepEvent) -> bool {
+    let ops = &exec.log.ops;
+    let before = ops.get(..sleep.order).unwrap_or(ops);
+    let taken = before
+        .iter()
+        .rfind(|event| event.object == object && event.moves());
+    let Some(taken) = taken else { return false };
+    let ways = |event: &&OpEvent| event.stack == sleep.stack && event.moves();
+    let mut sleeping = ops.iter().filter(ways).map(|event| event.object.loc.region);
+    sleeping.any(|record| {
+        let instead =
+            |event: &OpEvent| event.stack == taken.stack && event.object.loc.region == record;
+        record != object.loc.region && ops.iter().any(instead)
+    })
 }
 
 /// The paths on which the function gives back an object that it has not taken, but that a function of which

@@ -135,7 +135,9 @@ impl<'a> Findings<'a> {
                 if !possible_unchanged(exec, usual, queries) {
                     continue;
                 }
-                if doubt::kept_by_callee_at_times(exec, object, exec.log.sleeps[index].order) {
+                if doubt::kept_by_callee_at_times(exec, object, exec.log.sleeps[index].order)
+                    || doubt::one_kind_or_the_other(exec, object, &exec.log.sleeps[index])
+                {
                     continue;
                 }
                 reported.insert(object);

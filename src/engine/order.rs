@@ -101,6 +101,17 @@ struct Edge<'p> {
     gates: BTreeSet<&'p Class>,
 }
 
+impl Edge<'_> {
+    /// File and line at which what takes the inner object does so, or calls what does.
+    fn taken_at(&self) -> (&str, u32) {
+        let inside = self.take.and_then(|take| take.trace.first());
+        match inside {
+            Some(step) => (&step.file, step.line),
+            None => (&self.nested.site.0, self.nested.site.1),
+        }
+    }
+}
+
 type Edges<'p> = BTreeMap<(&'p Class, &'p Class), Vec<Edge<'p>>>;
 
 /// The findings for rings of classes.
@@ -111,28 +122,52 @@ pub fn settle(
 ) -> Vec<(FunctionId, Finding)> {
     let calls = Calls { program, records };
     let edges = calls.edges();
-    let mut findings = Vec::new();
-    let mut told = FxHashSet::default();
-    let mut tell = |ring: &[&Edge<'_>]| {
-        let [first, others @ ..] = ring else { return };
-        if let Some(finding) = finding(program, property, first, others)
-            && told.insert((finding.file.clone(), finding.line))
-        {
-            findings.push((first.function, finding));
-        }
-    };
+    let mut contradictions: Vec<Vec<&Edge<'_>>> = Vec::new();
     for (&(a, b), forth) in &edges {
         if a < b
             && let Some(back) = edges.get(&(b, a))
             && let Some(ring) = pair(forth, back)
         {
-            tell(&ring);
+            contradictions.push(ring.to_vec());
         }
     }
-    for ring in rings(&edges) {
-        tell(&ring);
+    contradictions.extend(rings(&edges));
+    let mut told = FxHashSet::default();
+    let mut findings = Vec::new();
+    for ring in one_for_each_cause(contradictions) {
+        let [first, others @ ..] = ring.as_slice() else {
+            continue;
+        };
+        if let Some(finding) = finding(program, property, first, others)
+            && told.insert((finding.file.clone(), finding.line))
+        {
+            findings.push((first.function, finding));
+        }
     }
     findings
+}
+
+/// Of the rings that one place is in where something is taken, the first: a place that is wrong is wrong with
+/// all that is held there. The place that is in most rings is the cause of them.
+fn one_for_each_cause<'e, 'p>(mut rings: Vec<Vec<&'e Edge<'p>>>) -> Vec<Vec<&'e Edge<'p>>> {
+    let mut kept = Vec::new();
+    while !rings.is_empty() {
+        let mut counts: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+        for ring in &rings {
+            let places: BTreeSet<_> = ring.iter().map(|edge| edge.taken_at()).collect();
+            for place in places {
+                *counts.entry(place).or_default() += 1;
+            }
+        }
+        let is_at = |ring: &[&Edge<'_>], place| ring.iter().any(|edge| edge.taken_at() == place);
+        let most = counts.values().copied().max();
+        let cause = counts.iter().find(|(_, count)| Some(**count) == most);
+        let Some((&cause, _)) = cause else { break };
+        let (same, rest): (Vec<_>, Vec<_>) = rings.into_iter().partition(|ring| is_at(ring, cause));
+        kept.extend(same.into_iter().next());
+        rings = rest;
+    }
+    kept
 }
 
 struct Calls<'p> {

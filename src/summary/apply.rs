@@ -528,9 +528,13 @@ fn transition(
         let mut left = here;
         let (moves, errors): (Vec<_>, Vec<_>) =
             enabled.partition(|enabled| matches!(enabled.row.to, Target::State(_)));
+        let mut possible = moves.iter().chain(&errors).filter(|enabled| {
+            enabled.inferred && !exec.formula.guards.excludes(here, enabled.guard)
+        });
+        let first = possible.next().map(|enabled| &enabled.row.to);
+        let open = exec.log.several || possible.any(|enabled| Some(&enabled.row.to) != first);
         let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
             let row = enabled.row;
-            let open = exec.log.several || rivals(exec, enabled, here, rows);
             let paths = exec.formula.guards.and(state.guard, guard);
             let touched = exec.formula.guards.and(paths, before.touched);
             let (to, rule) = match &row.to {
@@ -617,16 +621,6 @@ fn transition(
     }
     state.objects.insert(object, after);
     state.guard = exec.formula.guards.and(state.guard, feasible);
-}
-
-/// Whether a callee may take another row instead, to another end, and no condition tells which.
-fn rivals(exec: &mut Executor<'_>, one: &Enabled<'_>, here: Guard, rows: &[Enabled<'_>]) -> bool {
-    let guards = &mut exec.formula.guards;
-    let taken = guards.and(here, one.guard);
-    rows.iter().any(|other| {
-        let elsewhere = other.row.from == one.row.from && other.row.to != one.row.to;
-        other.inferred && elsewhere && !guards.excludes(taken, other.guard)
-    })
 }
 
 /// An element of M at a call site.

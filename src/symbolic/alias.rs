@@ -15,6 +15,8 @@ use crate::ir::POINTER_BITS;
 
 /// Pointers followed back from two objects to where their ways part.
 const MAX_CHAIN: usize = 6;
+/// Pairs of addresses that one comparison may be about.
+const MAX_CHOICES: usize = 32;
 
 impl Executor<'_> {
     /// The guard's paths on which no pointer comparison has found the object to be another of its
@@ -36,14 +38,68 @@ impl Executor<'_> {
         }
         let mut guard = guard;
         for (condition, left, right) in comparisons {
-            let terms = &mut self.formula.terms;
-            let (there, back) = (terms.sub(left, right), terms.sub(right, left));
-            if same.contains(&there) || same.contains(&back) {
-                let equal = self.formula.guards.literal(condition, true);
-                guard = self.formula.guards.and_not(guard, equal);
+            let equal = self.formula.guards.literal(condition, true);
+            for (chosen, left, right) in self.choices_of(equal, left, right) {
+                let terms = &mut self.formula.terms;
+                let (there, back) = (terms.sub(left, right), terms.sub(right, left));
+                if same.contains(&there) || same.contains(&back) {
+                    guard = self.formula.guards.and_not(guard, chosen);
+                }
             }
         }
         guard
+    }
+
+    /// Two addresses, of which either may be chosen by a condition (the element at which one of several ways out of a
+    /// loop has stopped), as pairs of single ones, each with its part of the paths.
+    fn choices_of(&mut self, paths: Guard, left: Term, right: Term) -> Vec<(Guard, Term, Term)> {
+        let mut single = Vec::new();
+        let mut open = vec![(paths, left, right)];
+        while let Some((paths, left, right)) = open.pop() {
+            let (condition, pairs) = match (self.split(left), self.split(right)) {
+                (Some((condition, [yes, no])), _) => (condition, [(yes, right), (no, right)]),
+                (None, Some((condition, [yes, no]))) => (condition, [(left, yes), (left, no)]),
+                (None, None) => {
+                    single.push((paths, left, right));
+                    continue;
+                }
+            };
+            if open.len() + single.len() >= MAX_CHOICES {
+                continue;
+            }
+            let yes = self.formula.guard_of(condition);
+            let guards = &mut self.formula.guards;
+            let (taken, left_out) = (guards.and(paths, yes), guards.and_not(paths, yes));
+            open.extend([
+                (left_out, pairs[1].0, pairs[1].1),
+                (taken, pairs[0].0, pairs[0].1),
+            ]);
+            open.retain(|choice| choice.0 != Guard::FALSE);
+        }
+        single
+    }
+
+    /// The condition that chooses an address, and both choices: of `c ? p : q`, or of something near it.
+    fn split(&mut self, address: Term) -> Option<(Term, [Term; 2])> {
+        let terms = &mut self.formula.terms;
+        let (distance, at) = match terms.node(address) {
+            Node::Linear {
+                constant,
+                terms: sum,
+            } => match sum[..] {
+                [(1, at)] => (*constant, at),
+                _ => return None,
+            },
+            _ => (0, address),
+        };
+        let Node::Op { op: Op::Ite, args } = terms.node(at) else {
+            return None;
+        };
+        let [condition, yes, no] = args[..] else {
+            return None;
+        };
+        let both = [yes, no].map(|at| terms.linear(POINTER_BITS, distance, &[(1, at)]));
+        Some((condition, both))
     }
 
     /// The equalities between unknown addresses that a guard depends on.

@@ -656,6 +656,7 @@ impl<'a> Executor<'a> {
             terms: &mut self.formula.terms,
             regions: &mut self.regions,
             origins: &self.origins,
+            open: Vec::new(),
         }
     }
 

@@ -21,6 +21,13 @@ pub(super) enum Link {
     Element { base: Base, index: Term },
 }
 
+impl Link {
+    fn base(&self) -> &Base {
+        let (Link::Member { base, .. } | Link::Element { base, .. }) = self;
+        base
+    }
+}
+
 /// What a member or an element is one of: the object at an address, or its first member, that one's
 /// first member and so on.
 #[derive(Debug)]
@@ -183,6 +190,8 @@ pub struct Namer<'a> {
     pub terms: &'a mut Terms,
     pub regions: &'a mut Regions,
     pub origins: &'a Origins,
+    /// The addresses whose names are being made.
+    pub open: Vec<Term>,
 }
 
 impl Namer<'_> {
@@ -213,17 +222,14 @@ impl Namer<'_> {
         if let Some(root) = self.names.roots.get(&address) {
             return root.clone();
         }
-        match self.names.links.get(&address) {
-            Some(Link::Member { base, name }) => {
-                return member_of(&self.base(base, depth + 1), name);
-            }
-            Some(Link::Element { base, index }) => {
-                let array = self.base(base, depth + 1);
-                let array = array.strip_prefix('*').unwrap_or(&array);
-                let index = self.value_at(*index, depth + 1);
-                return format!("{array}[{index}]");
-            }
-            None => {}
+        let names = self.names;
+        // `container_of` names a record by its member, which is named by its record elsewhere.
+        let link = names.links.get(&address);
+        if let Some(link) = link.filter(|link| !self.open.contains(&link.base().address)) {
+            self.open.push(address);
+            let name = self.linked(link, depth);
+            self.open.pop();
+            return name;
         }
         let value = self.value_at(address, depth + 1);
         if let Some(object) = value.strip_prefix('&') {
@@ -233,6 +239,17 @@ impl Namer<'_> {
             format!("*({value})")
         } else {
             format!("*{value}")
+        }
+    }
+
+    fn linked(&mut self, link: &Link, depth: u32) -> String {
+        let object = self.base(link.base(), depth + 1);
+        match link {
+            Link::Member { name, .. } => member_of(&object, name),
+            Link::Element { index, .. } => {
+                let array = object.strip_prefix('*').unwrap_or(&object);
+                format!("{array}[{}]", self.value_at(*index, depth + 1))
+            }
         }
     }
 
@@ -286,7 +303,11 @@ impl Namer<'_> {
                 op: Op::Zext | Op::Sext | Op::Extract { lo: 0 },
                 args,
             } => self.value_at(args[0], depth + 1),
-            Node::Op { op: Op::Ite, args } => self.value_at(args[1], depth + 1),
+            // Of a pointer or null, the pointer.
+            Node::Op { op: Op::Ite, args } => match self.terms.as_const(args[1]) {
+                Some(_) => self.value_at(args[2], depth + 1),
+                None => self.value_at(args[1], depth + 1),
+            },
             Node::Linear {
                 constant,
                 terms: sum,

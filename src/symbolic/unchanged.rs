@@ -72,7 +72,8 @@ impl Executor<'_> {
                 }
                 left -= 1;
                 known.extend(self.formula.vars(rewrite.old));
-                let same = self.left_alone(&rewrite, rewrite.new, MAX_CHOICES);
+                let untold = self.untold(&rewrite, rewrite.new, MAX_CHOICES);
+                let same = self.formula.terms.eq(rewrite.old, untold);
                 let same = self.formula.guard_of(same);
                 paths = self.formula.guards.and(paths, same);
             }
@@ -85,24 +86,23 @@ impl Executor<'_> {
         var >= rewrite.made && unknown
     }
 
-    /// Whether the old value is there still wherever nothing is known of the new one. Elsewhere the summary says
-    /// what is written: `closing ? unknown : users + 1` need not be `users`.
-    fn left_alone(&mut self, rewrite: &Rewrite, new: Term, choices: usize) -> Term {
+    /// The new value, the old one wherever the summary tells what is written: `closing ? unknown : users + 1` need
+    /// not be `users`.
+    fn untold(&mut self, rewrite: &Rewrite, new: Term, choices: usize) -> Term {
         if let Node::Op { op: Op::Ite, args } = self.formula.terms.node(new)
             && let [condition, yes, no] = args[..]
         {
             let Some(choices) = choices.checked_sub(1) else {
-                return Term::TRUE;
+                return rewrite.old;
             };
-            let yes = self.left_alone(rewrite, yes, choices);
-            let no = self.left_alone(rewrite, no, choices);
+            let yes = self.untold(rewrite, yes, choices);
+            let no = self.untold(rewrite, no, choices);
             return self.formula.terms.ite(condition, yes, no);
         }
         let vars = self.formula.vars(new);
-        let unknown = !vars.is_empty() && vars.iter().all(|&var| self.is_made_for(rewrite, var));
-        match unknown {
-            true => self.formula.terms.eq(rewrite.old, new),
-            false => Term::TRUE,
+        match !vars.is_empty() && vars.iter().all(|&var| self.is_made_for(rewrite, var)) {
+            true => new,
+            false => rewrite.old,
         }
     }
 }

@@ -116,3 +116,46 @@ void many_choices(struct table *t, long mask) //~ clean
 	report(sum);
 	spin_unlock(&t->buckets[0].lock);
 }
+
+/* What a cursor was loaded with is the index that the caller means, also when it was loaded one round earlier. */
+struct cursor { unsigned group; void *page; };
+struct work { struct work *next; unsigned group; long start; };
+int load(struct table *t, unsigned group, struct cursor *c);
+int busy(struct table *t);
+
+static void trim(struct table *t, struct cursor *c, long start)
+{
+	while (busy(t)) {
+		spin_unlock(&t->buckets[c->group % BUCKETS].lock);
+		report(start++);
+		spin_lock(&t->buckets[c->group % BUCKETS].lock);
+	}
+}
+
+void discard(struct table *t, struct work *w) //~ clean
+{
+	struct cursor c;
+	unsigned loaded = -1u;
+
+	for (; w; w = w->next) {
+		if (w->group != loaded) {
+			if (load(t, w->group, &c)) {
+				loaded = -1u;
+				continue;
+			}
+			loaded = w->group;
+		}
+		spin_lock(&t->buckets[w->group % BUCKETS].lock);
+		trim(t, &c, w->start);
+		spin_unlock(&t->buckets[w->group % BUCKETS].lock);
+	}
+}
+
+void discard_one(struct table *t, struct work *w)
+{
+	spin_lock(&t->buckets[w->group % BUCKETS].lock);
+	report(w->start);
+	spin_unlock(&t->buckets[w->group % BUCKETS].lock);
+	if (busy(t))
+		spin_unlock(&t->buckets[w->group % BUCKETS].lock); //~ lock/double-unlock
+}
