@@ -105,7 +105,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         let id = FunctionId(index as u32);
         for claim in &record.custody.claims {
             if !claim.doubtful
-                && !settlement.is_unused(id)
+                && !settlement.unused.contains(&id)
                 && !settlement.is_met(id, claim)
                 && !settlement.comes_from_a_callee(id, claim)
                 && !settlement.is_for_good(id, claim)
@@ -126,6 +126,23 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
     findings
 }
 
+/// Functions of headers, there for whoever wants them, which nobody does: what they do with others says nothing.
+fn unused(program: &Program) -> FxHashSet<FunctionId> {
+    let of_header = |id: &FunctionId| {
+        let file = &program.function(*id).name.file;
+        file.as_ref().is_some_and(|file| file.ends_with(".h"))
+    };
+    let mut unused: FxHashSet<FunctionId> = program.ids().filter(of_header).collect();
+    for caller in program.ids() {
+        for callee in &program.function(caller).callees {
+            if let Some(callee) = callee.function.filter(|callee| *callee != caller) {
+                unused.remove(&callee);
+            }
+        }
+    }
+    unused
+}
+
 type Node = (FunctionId, Place);
 
 struct Settlement<'p> {
@@ -138,6 +155,7 @@ struct Settlement<'p> {
     /// Functions that others mention, and those that others call.
     mentioned: FxHashSet<FunctionId>,
     called: FxHashSet<FunctionId>,
+    unused: FxHashSet<FunctionId>,
     /// The uncalled and exported functions that keep or need an object of a class.
     entries: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
 }
@@ -151,10 +169,14 @@ impl<'p> Settlement<'p> {
             unknown_callers: FxHashSet::default(),
             mentioned: FxHashSet::default(),
             called: FxHashSet::default(),
+            unused: unused(program),
             entries: FxHashMap::default(),
         };
         for (index, function) in program.functions.iter().enumerate() {
             let caller = FunctionId(index as u32);
+            if settlement.unused.contains(&caller) {
+                continue;
+            }
             let record = records.get(index).and_then(Option::as_ref);
             let known = record.is_some_and(|record| {
                 matches!(
@@ -193,6 +215,9 @@ impl<'p> Settlement<'p> {
         }
         for (index, record) in records.iter().enumerate() {
             let id = FunctionId(index as u32);
+            if settlement.unused.contains(&id) {
+                continue;
+            }
             let exported = program.function(id).name.file.is_none();
             let entry = exported || !settlement.mentioned.contains(&id);
             for claim in record.iter().flat_map(|record| &record.custody.claims) {
@@ -204,13 +229,6 @@ impl<'p> Settlement<'p> {
             }
         }
         settlement
-    }
-
-    /// A header's function for whoever wants it, which nobody does.
-    fn is_unused(&self, function: FunctionId) -> bool {
-        let header = &self.program.function(function).name.file;
-        let in_header = header.as_ref().is_some_and(|file| file.ends_with(".h"));
-        in_header && !self.mentioned.contains(&function)
     }
 
     fn is_met(&self, function: FunctionId, claim: &Claim) -> bool {
