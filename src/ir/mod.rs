@@ -255,6 +255,11 @@ pub enum ExprKind {
         addr: ExprId,
         volatile: bool,
     },
+    /// 1 as `int` if the value is a known constant where this is evaluated, else 0: `__builtin_constant_p` of a
+    /// parameter, which depends on the call that is inlined.
+    IsConstant {
+        arg: ExprId,
+    },
     Unary {
         op: UnOp,
         arg: ExprId,

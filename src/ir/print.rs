@@ -303,6 +303,7 @@ impl Printer<'_> {
                 let own = if place.starts_with('*') { 14 } else { 15 };
                 (place, own)
             }
+            ExprKind::IsConstant { arg } => (format!("is_constant({})", self.value(*arg, 0)), 15),
             ExprKind::Unary { op, arg } => {
                 let sign = match op {
                     UnOp::Neg => "-",

@@ -100,6 +100,11 @@ impl Executor<'_> {
                 }
                 value
             }
+            ExprKind::IsConstant { arg } => {
+                let arg = self.eval(frame, state, *arg);
+                let known = self.formula.terms.as_const(arg).is_some();
+                self.formula.terms.constant(u128::from(known), ty.bits())
+            }
             ExprKind::Unary { op, arg } => {
                 let arg = self.eval(frame, state, *arg);
                 match (op, ty) {

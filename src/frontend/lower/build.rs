@@ -37,6 +37,8 @@ pub struct Builder {
     pub blocks: Vec<OpenBlock>,
     current: u32,
     pub locals: Vec<Local>,
+    /// The first locals, which are the function's parameters.
+    pub params: u32,
     pub symbols: Vec<Symbol>,
     symbol_ids: FxHashMap<SymbolName, SymbolId>,
     pub strings: Vec<Vec<u8>>,
@@ -164,7 +166,9 @@ impl Builder {
                 pure: !volatile && self.is_object(*addr),
                 stable: !volatile && of(&[*addr]).stable,
             },
-            ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => of(&[*arg]),
+            ExprKind::IsConstant { arg } | ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => {
+                of(&[*arg])
+            }
             ExprKind::Binary { op, lhs, rhs } => {
                 let both = of(&[*lhs, *rhs]);
                 let divides = matches!(op, BinOp::Div | BinOp::Rem);
@@ -281,6 +285,34 @@ impl Builder {
     pub fn load_local(&mut self, id: LocalId, ty: Ty) -> ExprId {
         let addr = self.addr_local(id);
         self.load(addr, ty, false)
+    }
+
+    /// Whether a value is a known constant.
+    pub fn is_constant(&mut self, arg: ExprId) -> ExprId {
+        match self.kind(arg) {
+            ExprKind::Const(_) | ExprKind::AddrString(_) => self.bits(1, Ty::INT),
+            _ if self.is_made_of_parameters(arg) => {
+                self.expr(ExprKind::IsConstant { arg }, Ty::INT)
+            }
+            _ => self.bits(0, Ty::INT),
+        }
+    }
+
+    fn is_made_of_parameters(&self, id: ExprId) -> bool {
+        match self.kind(id) {
+            ExprKind::Const(_) => true,
+            ExprKind::Load { addr, volatile } => match self.kind(*addr) {
+                ExprKind::AddrLocal(local) => local.0 < self.params && !volatile,
+                _ => false,
+            },
+            ExprKind::Cast { arg } | ExprKind::Unary { arg, .. } => {
+                self.is_made_of_parameters(*arg)
+            }
+            ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => {
+                self.is_made_of_parameters(*lhs) && self.is_made_of_parameters(*rhs)
+            }
+            _ => false,
+        }
     }
 
     pub fn unary(&mut self, op: UnOp, arg: ExprId) -> ExprId {

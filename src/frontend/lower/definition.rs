@@ -142,6 +142,7 @@ impl Lowerer<'_> {
         let pos = self.b.pos;
         self.open_scope();
         let (params, variadic) = self.parameters(definition)?;
+        self.b.params = params;
         let specified = declare::specifiers(self, &definition.specifiers)?;
         let mut attributes = specified.attributes;
         let (_, ty) = declare::declared(

@@ -200,10 +200,25 @@ fn what_constants_exclude_is_not_lowered() {
            if (sizeof(long) == 4 && n) bad();
            switch (sizeof(n)) { case 8: bad(); break; case 4: n++; break; default: bad(); }
            do { if (!(1)) bad(); } while (0);
-           return __builtin_constant_p(n) ? 1 : n;
+           return __builtin_constant_p(f) ? 1 : n;
          }",
     );
     assert_eq!(text, "b0:\nn = n + 1\nreturn n");
+}
+
+#[test]
+fn whether_a_parameter_is_constant_depends_on_the_call() {
+    let text = dump(
+        "int f(int n, int *p) {
+           int sum = n + 1;
+           return __builtin_constant_p(n) + __builtin_constant_p(sum) + __builtin_constant_p(*p)
+             + __builtin_constant_p(3) + __builtin_constant_p(p != 0);
+         }",
+    );
+    assert_eq!(
+        text,
+        "local sum: i32\nb0:\nsum = n + 1\nreturn is_constant(n) + 1 + is_constant(p != null)"
+    );
 }
 
 #[test]

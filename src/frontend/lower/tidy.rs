@@ -180,7 +180,9 @@ fn operands(kind: &mut ExprKind) -> Vec<&mut ExprId> {
     match kind {
         ExprKind::Opaque { args, .. } => args.iter_mut().collect(),
         ExprKind::Load { addr, .. } => vec![addr],
-        ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => vec![arg],
+        ExprKind::IsConstant { arg } | ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => {
+            vec![arg]
+        }
         ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => vec![lhs, rhs],
         ExprKind::Member { base, .. } => vec![base],
         ExprKind::Index { base, index, .. } => vec![base, index],

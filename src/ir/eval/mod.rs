@@ -415,6 +415,7 @@ impl<'a> Machine<'a> {
                 let addr = self.address(frame, *addr)?;
                 self.memory.read(addr, ty.bits())?
             }
+            ExprKind::IsConstant { .. } => 0,
             ExprKind::Unary { op, arg } => {
                 let arg = self.value(frame, *arg)?;
                 fold::unary(*op, arg, ty).ok_or(FLOAT)?

@@ -95,14 +95,11 @@ impl Lowerer<'_> {
                 self.converted(&value, &Type::int(IntKind::Long))?
             }
             ("constant_p", [value]) => {
-                let folded = self.fold_constant(value)?;
-                let known = folded.is_some_and(|expr| {
-                    matches!(
-                        self.b.kind(expr),
-                        ExprKind::Const(_) | ExprKind::AddrString(_)
-                    )
-                });
-                self.int_value(i128::from(known))
+                let known = match self.fold_constant(value)? {
+                    Some(expr) => self.b.is_constant(expr),
+                    None => self.b.int(0, Ty::INT),
+                };
+                Value::scalar_of(known, Type::int(IntKind::Int))
             }
             ("unreachable" | "trap" | "abort", _) => {
                 if self.dry_runs == 0 {
