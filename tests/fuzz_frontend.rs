@@ -162,8 +162,8 @@ fn fixtures() -> Vec<String> {
 /// Reads a text as a unit; fails if that takes too long or gives a body that cannot be walked.
 fn read(text: &[u8]) -> Program {
     let start = Instant::now();
-    let program = whole::program(text, "fuzz.c");
-    whole::layouts(text, "fuzz.c");
+    let program = whole::program(text, "fuzz.c", Default::default());
+    whole::layouts(text, "fuzz.c", Default::default());
     let spent = start.elapsed();
     assert!(
         spent < LIMIT,

@@ -5,6 +5,6 @@ use cassini::frontend::whole;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
-    whole::program(text, "fuzz.c");
-    whole::layouts(text, "fuzz.c");
+    whole::program(text, "fuzz.c", Default::default());
+    whole::layouts(text, "fuzz.c", Default::default());
 });

@@ -71,6 +71,7 @@ const KEPT_WITH_VALUE: &[&str] = &[
     "-x",
     "-arch",
     "-target",
+    "--target",
     "-B",
     "-Xpreprocessor",
     "--sysroot",
@@ -428,6 +429,34 @@ pub(super) fn included(arguments: &[OsString]) -> impl Iterator<Item = &OsStr> {
     })
 }
 
+/// The flags that bear on what a compiler's types are like.
+pub(super) fn target_flags(arguments: &[OsString]) -> Vec<OsString> {
+    const KEPT: &[&str] = &[
+        "-m",
+        "--target=",
+        "-fshort-",
+        "-fno-short-",
+        "-funsigned-char",
+        "-fno-unsigned-char",
+        "-fsigned-char",
+        "-fno-signed-char",
+    ];
+    let mut out = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let bytes = word.as_bytes();
+        if has(&["-target", "--target", "-arch"], bytes) {
+            out.push(word.clone());
+            out.extend(words.next().cloned());
+        } else if has(KEPT_WITH_VALUE, bytes) {
+            words.next();
+        } else if begins(KEPT, bytes) {
+            out.push(word.clone());
+        }
+    }
+    out
+}
+
 /// Drops flags that another compiler than the command's own may not know, and that change no macro
 /// that programs commonly ask for.
 pub(super) fn portable(arguments: &[OsString]) -> Vec<OsString> {
@@ -568,6 +597,15 @@ mod tests {
         std::fs::write(folder.path().join("f"), "-DA @f").unwrap();
         let parsed = parse(words("gcc @f a.c"), folder.path(), Path::new("a.c")).unwrap();
         assert_eq!(parsed.unread, ["f"]);
+    }
+
+    #[test]
+    fn the_target_is_told_by_few_flags() {
+        let flags = words("-m32 -I -m64 -O2 -fshort-enums -fPIC -target arm-linux -DA=-m64");
+        assert_eq!(
+            target_flags(&flags),
+            words("-m32 -fshort-enums -target arm-linux")
+        );
     }
 
     #[test]

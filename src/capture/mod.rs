@@ -26,7 +26,7 @@ use thiserror::Error;
 
 pub use command::CompileCommand;
 pub use manifest::{Archive, Archived, CommandKey, Manifest, Manifests, State, StateId};
-pub use preprocess::{NoCompiler, PreprocessError, Preprocessed, Preprocessor};
+pub use preprocess::{NoCompiler, PreprocessError, Preprocessed, Preprocessor, assembly};
 pub use problem::{Place, Problem, Severity, distinct};
 pub use tree::{SourceName, Tree};
 

@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -92,9 +93,14 @@ pub struct Preprocessor<'a> {
     path: Vec<PathBuf>,
     /// What a command's compiler came to, by its folder (for a relative path) and name.
     compilers: Mutex<HashMap<(PathBuf, OsString), Option<Compiler>>>,
+    /// What compilers answered, by their flags.
+    answers: Memo<Question, Option<Arc<str>>>,
     /// Hashes of what tells one compiler from another.
     identities: Memo<PathBuf, blake3::Hash>,
 }
+
+/// A compiler, its flags and a source.
+type Question = (PathBuf, Vec<OsString>, &'static str);
 
 /// A compiler that can be run.
 #[derive(Clone, Debug)]
@@ -113,6 +119,23 @@ struct Run {
     cpu: Duration,
 }
 
+/// The assembly that a compiler makes of a source with those of the arguments that bear on the target.
+pub fn assembly(program: &Path, arguments: &[OsString], source: &str) -> Option<String> {
+    let mut compiler = Command::new(program)
+        .args(command::target_flags(arguments))
+        .args(["-w", "-S", "-x", "c", "-o", "-", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    // One that does not read to the end fails.
+    let _ = compiler.stdin.take()?.write_all(source.as_bytes());
+    let output = compiler.wait_with_output().ok()?;
+    let text = || String::from_utf8_lossy(&output.stdout).into_owned();
+    output.status.success().then(text)
+}
+
 impl<'a> Preprocessor<'a> {
     /// `extra` are compiler arguments of the user's own (`check … -- ARGS`). Compilers are looked for in `PATH`.
     pub fn new(tree: &'a Tree, extra: Vec<OsString>) -> Self {
@@ -129,6 +152,7 @@ impl<'a> Preprocessor<'a> {
             extra,
             path,
             compilers: Mutex::default(),
+            answers: Memo::default(),
             identities: Memo::default(),
         }
     }
@@ -186,6 +210,17 @@ impl<'a> Preprocessor<'a> {
                 hasher.update(&output.stdout);
             }
             hasher.finalize()
+        })
+    }
+
+    /// The assembly that a command's compiler makes of a source with the command's flags for the target; `None` if it
+    /// refuses. Each is asked once.
+    pub fn ask(&self, command: &CompileCommand, source: &'static str) -> Option<Arc<str>> {
+        let compiler = self.compiler(command).ok()?;
+        let flags = command::target_flags(&self.arguments(&compiler, command));
+        let question = (compiler.program.clone(), flags.clone(), source);
+        self.answers.get(question, || {
+            assembly(&compiler.program, &flags, source).map(Arc::from)
         })
     }
 

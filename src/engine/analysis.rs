@@ -622,6 +622,7 @@ mod tests {
             params: 1,
             variadic: false,
             ret: RetTy::Void,
+            pointer_size: 8,
             locals: vec![Local {
                 name: "m".into(),
                 size: 8,
@@ -690,6 +691,7 @@ mod tests {
                 callees: body.mentions(),
                 members_called: body.members_called(),
                 methods: Vec::new(),
+                pointer_size: 8,
                 small,
             });
             self.bodies.insert(key, body);
@@ -701,6 +703,7 @@ mod tests {
             *self.summaries.lock() = 0;
             self.read.lock().clear();
             let unit = UnitIndex {
+                pointer_size: 8,
                 methods: Vec::new(),
                 source: "a.c".into(),
                 functions: self.defs.iter().cloned().map(Arc::new).collect(),

@@ -6,7 +6,7 @@
 //! An external function is linked by name, a static one by name and file. A tree may hold several
 //! programs, and a file may be compiled twice with different flags; then one name has several
 //! definitions, all of which are kept. A call means the definition in its own translation unit if
-//! there is one, else the first.
+//! there is one, else the first that is compiled for pointers as wide.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -139,10 +139,13 @@ impl Program {
         let mut tables = Tables::default();
         for (unit, members) in members.iter().enumerate() {
             let here: FxHashSet<FunctionId> = members.iter().copied().collect();
+            let pointer_size = units[unit].pointer_size;
             let meant = |name: &SymbolName| {
                 let ids = by_name.get(name)?;
                 let local = ids.iter().find(|id| here.contains(id));
-                local.or_else(|| ids.first()).copied()
+                let fits =
+                    |id: &&FunctionId| definitions[id.index()].def.pointer_size == pointer_size;
+                local.or_else(|| ids.iter().find(fits)).copied()
             };
             tables.add(&units[unit].methods, &meant);
             for &id in members {
@@ -376,6 +379,7 @@ mod tests {
                 .collect(),
             members_called: Vec::new(),
             methods: Vec::new(),
+            pointer_size: 8,
             small: false,
         }
     }
@@ -385,6 +389,7 @@ mod tests {
             methods: Vec::new(),
             source: source.into(),
             functions: functions.into_iter().map(Arc::new).collect(),
+            pointer_size: 8,
             declarations: 1,
             function_definitions: 1,
             bytes: 1,
@@ -509,6 +514,32 @@ mod tests {
             vec![def(external("g"), "b.c", 1, 2, &[external("h")])],
         );
         assert_eq!(link(vec![a.clone(), b.clone()]), link(vec![b, a]));
+    }
+
+    #[test]
+    fn a_call_means_no_function_whose_pointers_have_another_width() {
+        let wide = def(external("g"), "a.c", 1, 1, &[]);
+        let narrow = FunctionDef {
+            pointer_size: 4,
+            ..def(external("g"), "b.c", 1, 2, &[])
+        };
+        let caller = FunctionDef {
+            pointer_size: 4,
+            ..def(external("f"), "c.c", 1, 3, &[external("g"), external("h")])
+        };
+        let other = def(external("h"), "d.c", 1, 4, &[]);
+        let boot = UnitIndex {
+            pointer_size: 4,
+            ..unit("c.c", vec![caller])
+        };
+        let program = link(vec![
+            unit("a.c", vec![wide, other]),
+            unit("b.c", vec![narrow]),
+            boot,
+        ]);
+        let meant = target(&program, "f", &external("g"));
+        assert_eq!(meant.map(|function| function.file.as_str()), Some("b.c"));
+        assert!(target(&program, "f", &external("h")).is_none());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::capture::{
     Preprocessor, Problem, Severity,
 };
 use crate::frontend::dialect::Dialect;
+use crate::frontend::model::QUESTIONS;
 use crate::frontend::split::{self, SourceFile};
 use crate::frontend::unit::{BodyStore, FrontEnd, UnitKey, UnitSource};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
@@ -167,6 +168,7 @@ impl Reader<'_> {
             tree: self.tree,
             directory: &command.directory,
             dialect: Dialect::of(
+                self.preprocessor.ask(command, QUESTIONS).as_deref(),
                 &command.compiler.to_string_lossy(),
                 arguments.filter_map(|argument| argument.to_str()),
             ),
@@ -227,7 +229,7 @@ impl UnitTree<'_> {
             hasher.update(path.as_os_str().as_encoded_bytes());
             hasher.update(&[0]);
         }
-        hasher.update(&[self.dialect.bits()]);
+        hasher.update(&self.dialect.number().to_le_bytes());
         *hasher.finalize().as_bytes()
     }
 }

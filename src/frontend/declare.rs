@@ -9,6 +9,7 @@ use std::sync::Arc;
 use lang_c::ast::{self, DeclarationSpecifier, DerivedDeclarator, Expression, TypeSpecifier};
 use lang_c::span::Node;
 
+use super::model::{Model, VaList};
 use super::scope::TagKind;
 use super::types::{
     EnumDef, Field, FloatKind, IntKind, Kind, Lazy, Len, Name, Param, Quals, RecordDef, Signature,
@@ -29,6 +30,7 @@ pub fn lost<T>(message: impl Into<String>) -> Lower<T> {
 
 /// How names and numbers inside a type are treated: symbolically at file scope, resolved in a block.
 pub trait TypeContext {
+    fn model(&self) -> Model;
     fn number(&mut self, expr: &Node<Expression>) -> Lower<Lazy>;
     fn length(&mut self, expr: &Node<Expression>) -> Lower<Len>;
     fn type_of(&mut self, expr: &Node<Expression>) -> Lower<Type>;
@@ -65,6 +67,8 @@ pub struct Attributes {
     unqualified: bool,
     mode: Option<String>,
     vector_size: Option<Lazy>,
+    /// Size and alignment of a type of which nothing else is known.
+    words: Option<(Lazy, Lazy)>,
 }
 
 impl Attributes {
@@ -86,7 +90,7 @@ impl Attributes {
             match name {
                 "aligned" => self.aligns.push(match first {
                     Some(expr) => cx.number(expr)?,
-                    None => Lazy::Value(16),
+                    None => Lazy::Value(cx.model().strictest.into()),
                 }),
                 "packed" => self.packed = true,
                 "cassini_pack" => {
@@ -100,6 +104,11 @@ impl Attributes {
                 "cassini_underlying" => {
                     if let Some(Expression::SizeOfTy(of)) = first.map(|e| &e.node) {
                         self.underlying = Some(type_name(cx, &of.node.0.node)?);
+                    }
+                }
+                "cassini_words" => {
+                    if let [size, align] = attribute.arguments.as_slice() {
+                        self.words = Some((cx.number(size)?, cx.number(align)?));
                     }
                 }
                 "noreturn" => self.noreturn = true,
@@ -119,20 +128,24 @@ impl Attributes {
     }
 
     /// `mode` and `vector_size` change the declared type itself.
-    fn apply(&self, mut ty: Type) -> Type {
+    fn apply(&self, mut ty: Type, model: &Model) -> Type {
         if let Some(mode) = &self.mode {
-            ty = with_mode(ty, mode);
+            ty = with_mode(ty, mode, model);
         }
         if let Some(size) = &self.vector_size {
             ty = Type::new(Kind::Vector(Arc::new(ty), size.clone()));
+        }
+        if let Some((size, align)) = &self.words {
+            ty = Type::new(Kind::Vector(Arc::new(ty), size.clone()));
+            ty.align = Some(Arc::new(align.clone()));
         }
         ty
     }
 }
 
-fn with_mode(ty: Type, mode: &str) -> Type {
+fn with_mode(ty: Type, mode: &str, model: &Model) -> Type {
     let signed = !matches!(&ty.kind, Kind::Int(kind) if !kind.signed());
-    if let Some(int) = int_mode(mode) {
+    if let Some(int) = int_mode(mode, model) {
         return Type::int(if signed { int } else { int.unsigned() }).with_quals(ty.quals);
     }
     let float = match mode {
@@ -147,12 +160,16 @@ fn with_mode(ty: Type, mode: &str) -> Type {
 }
 
 /// The signed integer of a machine mode.
-fn int_mode(mode: &str) -> Option<IntKind> {
+fn int_mode(mode: &str, model: &Model) -> Option<IntKind> {
     Some(match mode {
         "QI" | "byte" => IntKind::SChar,
         "HI" => IntKind::Short,
         "SI" => IntKind::Int,
-        "DI" | "word" | "pointer" | "unwind_word" => IntKind::Long,
+        "DI" => model.double_word(),
+        "word" | "unwind_word" if model.wide_words => model.double_word(),
+        "word" | "unwind_word" => IntKind::Int,
+        "pointer" if model.pointer == 8 => model.double_word(),
+        "pointer" => IntKind::Int,
         "TI" => IntKind::Int128,
         _ => return None,
     })
@@ -233,7 +250,7 @@ struct Words {
 }
 
 impl Words {
-    fn base(&self) -> Type {
+    fn base(&self, model: &Model) -> Type {
         use IntKind::*;
         let real = if self.float {
             Kind::Float(FloatKind::Float)
@@ -251,7 +268,7 @@ impl Words {
             } else {
                 match self.long {
                     0 => Int,
-                    1 => Long,
+                    1 => model.long(),
                     _ => LongLong,
                 }
             };
@@ -331,15 +348,16 @@ fn specified<C: TypeContext>(cx: &mut C, list: &[Spec]) -> Lower<Specified> {
     }
     let base = match other {
         Some(ty) => unsigned_int128(ty, &words),
-        None => words.base(),
+        None => words.base(&cx.model()),
     };
     let base = if let Kind::Auto = base.kind {
         base
     } else {
-        out.attributes.apply(base)
+        out.attributes.apply(base, &cx.model())
     };
     out.attributes.mode = None;
     out.attributes.vector_size = None;
+    out.attributes.words = None;
     let base = match std::mem::take(&mut out.attributes.unqualified) {
         true => base.unqualified(),
         false => base,
@@ -414,17 +432,22 @@ fn named<C: TypeContext>(cx: &mut C, name: &str) -> Lower<Type> {
         "__cassini_int128" => Type::int(IntKind::Int128),
         "__cassini_uint128" => Type::int(IntKind::UInt128),
         "__cassini_auto" => Type::new(Kind::Auto),
-        "__builtin_va_list" => va_list(),
+        "__builtin_va_list" => va_list(&cx.model()),
         "__cassini_float16" => Type::new(Kind::Float(FloatKind::Half)),
         "__cassini_float128" | "__float128" => Type::new(Kind::Float(FloatKind::Quad)),
         "__float80" => Type::new(Kind::Float(FloatKind::LongDouble)),
-        "__cassini_bitint" => return lost("_BitInt"),
         _ => cx.typedef(name)?,
     })
 }
 
-/// `__builtin_va_list` of the System V ABI: an array of one 24-byte record.
-fn va_list() -> Type {
+/// `__builtin_va_list`: for x86-64 an array of one record with two counts and two pointers. What other targets keep in
+/// theirs is no business of a program, so that the size is all that counts.
+fn va_list(model: &Model) -> Type {
+    let (list, pointer) = (model.va_list, model.pointer);
+    let size = match list {
+        VaList::Pointer => return Type::pointer(Type::void()),
+        VaList::Record(size) | VaList::Array(size) => size,
+    };
     let field = |name: &str, ty: Type| Field {
         name: Some(Name::from(name)),
         ty,
@@ -432,21 +455,37 @@ fn va_list() -> Type {
         packed: false,
         aligns: Vec::new(),
     };
-    let def = RecordDef {
-        union: false,
-        tag: Some(Name::from("__va_list_tag")),
-        fields: vec![
+    let array = matches!(list, VaList::Array(_));
+    let fields = match array {
+        true => vec![
             field("gp_offset", Type::int(IntKind::UInt)),
             field("fp_offset", Type::int(IntKind::UInt)),
             field("overflow_arg_area", Type::pointer(Type::void())),
             field("reg_save_area", Type::pointer(Type::void())),
         ],
+        false => {
+            let words = Len::Known(u64::from(size) / u64::from(pointer));
+            vec![field(
+                "__words",
+                Type::array(Type::pointer(Type::void()), words),
+            )]
+        }
+    };
+    let def = RecordDef {
+        union: false,
+        tag: Some(Name::from("__va_list_tag")),
+        fields,
         packed: false,
         aligns: Vec::new(),
         pack: None,
         transparent: false,
     };
-    Type::array(Type::new(Kind::Record(Arc::new(def))), Len::Known(1))
+    let record = Type::new(Kind::Record(Arc::new(def)));
+    if array {
+        Type::array(record, Len::Known(1))
+    } else {
+        record
+    }
 }
 
 fn record_type<C: TypeContext>(
@@ -565,7 +604,10 @@ fn enum_type<C: TypeContext>(
         enumerators,
         packed: attributes.packed,
         underlying: attributes.underlying,
-        mode: attributes.mode.as_deref().and_then(int_mode),
+        mode: attributes
+            .mode
+            .as_deref()
+            .and_then(|mode| int_mode(mode, &cx.model())),
     };
     cx.define_enum(tag, def)
 }
@@ -625,19 +667,20 @@ pub fn declared<C: TypeContext>(
         };
     }
     match &declarator.kind.node {
-        ast::DeclaratorKind::Abstract => Ok((None, finish(ty, attributes))),
+        ast::DeclaratorKind::Abstract => Ok((None, finish(ty, attributes, &cx.model()))),
         ast::DeclaratorKind::Identifier(id) => Ok((
             Some(Name::from(id.node.name.as_str())),
-            finish(ty, attributes),
+            finish(ty, attributes, &cx.model()),
         )),
         ast::DeclaratorKind::Declarator(inner) => declared(cx, ty, &inner.node, attributes),
     }
 }
 
-fn finish(ty: Type, attributes: &mut Attributes) -> Type {
-    let ty = attributes.apply(ty);
+fn finish(ty: Type, attributes: &mut Attributes, model: &Model) -> Type {
+    let ty = attributes.apply(ty, model);
     attributes.mode = None;
     attributes.vector_size = None;
+    attributes.words = None;
     ty
 }
 

@@ -10,6 +10,7 @@ use lang_c::span::Node;
 use rustc_hash::FxHashMap;
 
 use super::declare::{Lower, Specified, TypeContext, declared, specifiers};
+use super::model::Model;
 use super::parse::Declaration;
 use super::scope::TagKind;
 use super::types::{EnumDef, Kind, Lazy, Len, Name, RecordDef, Type};
@@ -22,6 +23,8 @@ pub struct Entity {
     pub file: Option<String>,
     pub thread_local: bool,
     pub noreturn: bool,
+    /// What `aligned` gives the object itself.
+    pub aligns: Vec<Lazy>,
     /// The initialiser's element count where the array type leaves it open.
     pub open_length: Option<Arc<Node<ast::Initializer>>>,
     /// The initialiser of a `constexpr` object.
@@ -44,7 +47,10 @@ impl Declared {
     /// its specifiers, not what its body declares.
     pub fn of(declaration: &Declaration) -> Lower<Declared> {
         let mut out = Declared::default();
-        let mut cx = FileContext { out: &mut out };
+        let mut cx = FileContext {
+            model: declaration.model,
+            out: &mut out,
+        };
         match &declaration.ast.node {
             ast::ExternalDeclaration::StaticAssert(_) => {}
             ast::ExternalDeclaration::FunctionDefinition(function) => {
@@ -113,6 +119,7 @@ fn entity(
         file,
         thread_local: specified.thread_local,
         noreturn: attributes.noreturn,
+        aligns: attributes.aligns,
         open_length,
         constant: initializer
             .filter(|_| attributes.constexpr)
@@ -125,10 +132,15 @@ fn entity(
 
 /// File scope: everything stays symbolic.
 struct FileContext<'a> {
+    model: Model,
     out: &'a mut Declared,
 }
 
 impl TypeContext for FileContext<'_> {
+    fn model(&self) -> Model {
+        self.model
+    }
+
     fn number(&mut self, expr: &Node<Expression>) -> Lower<Lazy> {
         Ok(Lazy::Expr(Arc::new(expr.clone())))
     }

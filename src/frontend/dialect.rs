@@ -1,63 +1,137 @@
-//! Compiler options that change what a preprocessed text means.
+//! What a compiler and its options make of a preprocessed text: the target's data model, and options that change the
+//! layout of types without showing in the text.
 //!
-//! In: a compilation's compiler and arguments. Out: [`Dialect`], which the normaliser writes out in the text: `unsigned char`
-//! for `char`, `packed` on enumerations. Options that show in the text (`-std`, `-D`) are not here.
+//! In: the compiler's answer to [`super::model::QUESTIONS`], its name and its arguments. Out: [`Dialect`]. Where the compiler
+//! gives no answer, its name and the options are read. Options that show in the text (`-std`, `-D`) are not here.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
+use super::model::Model;
+use super::types::IntKind;
 
 /// Machines whose `char` is unsigned under Linux, by the beginning of a target's name.
-const UNSIGNED_CHAR: &[&str] = &["aarch64-", "arm", "powerpc", "ppc", "riscv", "s390"];
+const UNSIGNED_CHAR: &[&str] = &["aarch64", "arm", "powerpc", "ppc", "riscv", "s390"];
 
-/// What the options make of the language; gcc's defaults for x86-64 unless they, or the compiler's
-/// name, say otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Machines with pointers of 32 bits that are no i386.
+const NARROW: &[&str] = &[
+    "arm-",
+    "armv",
+    "armeb",
+    "thumb",
+    "mips-",
+    "mipsel-",
+    "powerpc-",
+    "ppc-",
+    "riscv32",
+    "sparc-",
+    "m68k",
+    "sh4",
+    "hppa-",
+    "xtensa",
+    "microblaze",
+    "or1k",
+];
+
+const I386: &[&str] = &["i386", "i486", "i586", "i686"];
+
+/// What compiler and options make of the language; gcc's defaults for x86-64 unless they say otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dialect {
-    /// `char` is unsigned.
-    pub unsigned_char: bool,
-    /// An enumeration is as small as its values allow.
-    pub short_enums: bool,
-    /// The elements of `L"…"` have 16 bits.
-    pub short_wchar: bool,
+    pub model: Model,
+    /// `-fpack-struct`: every record is packed.
+    pub packed: bool,
+}
+
+impl Default for Dialect {
+    fn default() -> Dialect {
+        Dialect {
+            model: Model::LP64,
+            packed: false,
+        }
+    }
 }
 
 impl Dialect {
     /// Of several options that contradict each other, the last counts.
-    pub fn of<'a>(compiler: &str, arguments: impl IntoIterator<Item = &'a str>) -> Dialect {
-        let of_target = |target: &str| {
-            UNSIGNED_CHAR
-                .iter()
-                .any(|machine| target.starts_with(machine))
-        };
+    pub fn of<'a>(
+        answer: Option<&str>,
+        compiler: &str,
+        arguments: impl IntoIterator<Item = &'a str>,
+    ) -> Dialect {
         let compiler = compiler.rsplit('/').next().unwrap_or(compiler);
-        let mut machine_unsigned = of_target(compiler);
+        let mut guessed = of_target(compiler);
         let mut unsigned_char = None;
         let mut dialect = Dialect::default();
+        let mut short_wchar = false;
+        let mut short_enums = false;
+        let mut record_pack = 0;
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             match argument {
                 "-funsigned-char" | "-fno-signed-char" => unsigned_char = Some(true),
                 "-fsigned-char" | "-fno-unsigned-char" => unsigned_char = Some(false),
-                "-fshort-enums" => dialect.short_enums = true,
-                "-fno-short-enums" => dialect.short_enums = false,
-                "-fshort-wchar" => dialect.short_wchar = true,
-                "-fno-short-wchar" => dialect.short_wchar = false,
-                "-target" | "--target" => {
-                    machine_unsigned = arguments.next().is_some_and(of_target);
-                }
+                "-fshort-enums" => short_enums = true,
+                "-fno-short-enums" => short_enums = false,
+                "-fshort-wchar" => short_wchar = true,
+                "-fno-short-wchar" => short_wchar = false,
+                "-fpack-struct" => dialect.packed = true,
+                "-fno-pack-struct" => dialect.packed = false,
+                "-m32" | "-m16" => guessed = with_words(guessed, Model::I386),
+                "-mx32" => guessed = with_words(guessed, Model::X32),
+                "-m64" => guessed = with_words(guessed, Model::LP64),
+                "-target" | "--target" => guessed = of_target(arguments.next().unwrap_or_default()),
                 _ => {
                     if let Some(target) = argument.strip_prefix("--target=") {
-                        machine_unsigned = of_target(target);
+                        guessed = of_target(target);
+                    } else if let Some(pack) = argument.strip_prefix("-fpack-struct=") {
+                        record_pack = pack.parse().unwrap_or(0);
                     }
                 }
             }
         }
-        dialect.unsigned_char = unsigned_char.unwrap_or(machine_unsigned);
+        if short_wchar {
+            guessed.wide = IntKind::UShort;
+        }
+        guessed.short_enums = short_enums;
+        guessed.unsigned_char = unsigned_char.unwrap_or(guessed.unsigned_char);
+        dialect.model = answer.and_then(Model::of_answer).unwrap_or(guessed);
+        dialect.model.pack = record_pack;
         dialect
     }
 
-    /// A number of its own for each dialect.
-    pub fn bits(self) -> u8 {
-        u8::from(self.unsigned_char)
-            | u8::from(self.short_enums) << 1
-            | u8::from(self.short_wchar) << 2
+    /// A number of its own for each dialect, the same in every run.
+    pub fn number(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// What is known of a machine by the name of a target or of a compiler for it.
+fn of_target(name: &str) -> Model {
+    let begins = |machines: &[&str]| machines.iter().any(|machine| name.starts_with(machine));
+    let model = if begins(I386) {
+        Model::I386
+    } else if name.starts_with("x86_64") && name.contains("x32") {
+        Model::X32
+    } else if begins(NARROW) {
+        Model::ILP32
+    } else {
+        Model::LP64
+    };
+    Model {
+        unsigned_char: begins(UNSIGNED_CHAR),
+        ..model
+    }
+}
+
+/// The model that an option for the width of words makes of the target's.
+fn with_words(target: Model, words: Model) -> Model {
+    Model {
+        unsigned_char: target.unsigned_char,
+        ..words
     }
 }
 
@@ -65,23 +139,46 @@ impl Dialect {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_last_option_counts() {
-        let options = ["-funsigned-char", "-fshort-enums", "-c", "-fsigned-char"];
-        let dialect = Dialect::of("gcc", options);
-        assert!(!dialect.unsigned_char && dialect.short_enums && !dialect.short_wchar);
-        assert_ne!(dialect.bits(), Dialect::default().bits());
+    fn model(compiler: &str, options: &[&str]) -> Model {
+        Dialect::of(None, compiler, options.iter().copied()).model
     }
 
     #[test]
-    fn the_target_says_whether_char_is_signed() {
-        let unsigned = |compiler, options: &[&str]| {
-            Dialect::of(compiler, options.iter().copied()).unsigned_char
-        };
-        assert!(unsigned("/usr/bin/aarch64-linux-gnu-gcc-12", &[]));
-        assert!(!unsigned("aarch64-linux-gnu-gcc", &["-fsigned-char"]));
-        assert!(unsigned("clang", &["--target=riscv64-linux-gnu"]));
-        assert!(unsigned("clang", &["-target", "armv7-linux"]));
-        assert!(!unsigned("x86_64-linux-gnu-gcc", &[]));
+    fn the_last_option_counts() {
+        let options = ["-funsigned-char", "-fshort-enums", "-c", "-fsigned-char"];
+        let dialect = Dialect::of(None, "gcc", options);
+        assert!(!dialect.model.unsigned_char && dialect.model.short_enums);
+        assert_eq!(dialect.model.wide, IntKind::Int);
+        assert_ne!(dialect.number(), Dialect::default().number());
+        assert_eq!(model("gcc", &["-m32", "-m64"]), Model::LP64);
+        assert_eq!(model("gcc", &["-m64", "-m16"]), Model::I386);
+        let packed = Dialect::of(
+            None,
+            "gcc",
+            ["-fpack-struct", "-fpack-struct=4", "-fno-pack-struct"],
+        );
+        assert_eq!((packed.packed, packed.model.pack), (false, 4));
+    }
+
+    #[test]
+    fn without_an_answer_the_target_says_what_types_are() {
+        assert!(model("/usr/bin/aarch64-linux-gnu-gcc-12", &[]).unsigned_char);
+        assert!(!model("aarch64-linux-gnu-gcc", &["-fsigned-char"]).unsigned_char);
+        assert!(model("clang", &["--target=riscv64-linux-gnu"]).unsigned_char);
+        assert!(model("clang", &["-target", "armv7-linux"]).unsigned_char);
+        assert_eq!(model("clang", &["--target=i386-linux-gnu"]), Model::I386);
+        assert_eq!(model("arm-linux-gnueabi-gcc", &[]).pointer, 4);
+        assert_eq!(model("x86_64-linux-gnux32-gcc", &[]), Model::X32);
+        assert_eq!(model("x86_64-linux-gnu-gcc", &[]), Model::LP64);
+    }
+
+    #[test]
+    fn the_compiler_knows_better_than_its_options() {
+        let answer = "cassini:pointer=4;cassini:long=4;";
+        assert_eq!(
+            Dialect::of(Some(answer), "gcc", []),
+            Dialect::default(),
+            "no whole answer"
+        );
     }
 }

@@ -1,18 +1,20 @@
-//! Record layout: sizes and offsets as gcc gives them on x86-64 (System V ABI, PCC bit-fields).
+//! Record layout: sizes and offsets as gcc gives them where the type of a bit-field matters (System V ABIs).
 //!
 //! In: for each member its size, alignment, bit-field width and packing. Out: where each member lies,
 //! and the record's size and alignment. Pure arithmetic; types are looked through by the caller.
 
 /// What the layout of one member depends on. Sizes and alignments in bytes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct MemberShape {
     pub size: u64,
-    /// Alignment of the member's type.
+    /// Alignment of the member's type, as far as members have it.
     pub align: u64,
+    /// The strictest alignment that a member has by its type or width, in bits.
+    pub most: u64,
     /// Declared width of a bit-field in bits.
     pub width: Option<u64>,
-    /// Unnamed bit-fields do not count towards the record's alignment.
-    pub named: bool,
+    /// A bit-field counts towards the record's alignment: unnamed ones do for some targets only.
+    pub aligns_record: bool,
     /// `packed` on the member or on the record.
     pub packed: bool,
     /// Alignment by `aligned(n)` or `_Alignas` on the member itself.
@@ -25,6 +27,8 @@ pub struct MemberShape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
     pub bit: u64,
+    /// What the member itself is aligned to, in bytes.
+    pub align: u64,
 }
 
 /// The layout of a record. Sizes and alignments in bytes.
@@ -53,7 +57,10 @@ pub fn lay_out(union: bool, minimum: u64, members: &[MemberShape]) -> RecordLayo
         let width = member.width.unwrap_or(member.size.saturating_mul(8));
         bit = at.saturating_add(width);
         end = end.max(bit);
-        placed.push(Placed { bit: at });
+        placed.push(Placed {
+            bit: at,
+            align: own / 8,
+        });
     }
     let align = align / 8;
     RecordLayout {
@@ -87,8 +94,9 @@ impl MemberShape {
             }
             .min(self.limit()),
             // A zero-width bit-field closes the unit, packed or not.
-            Some(0) => self.type_align().max(self.requested()),
+            Some(0) => self.type_align().max(self.requested()).min(self.limit()),
             Some(width) => match self.is_whole(start, width) {
+                true if self.requested.is_none() => width.min(self.most),
                 true => self.requested().max(width),
                 false => self.requested(),
             }
@@ -107,7 +115,8 @@ impl MemberShape {
     fn record_align(&self, own: u64) -> u64 {
         match self.width {
             None => own,
-            Some(_) if !self.named => 8,
+            Some(_) if !self.aligns_record => 8,
+            Some(0) => own,
             Some(_) if self.limit.is_some() => own.max(self.type_align().min(self.limit())).max(8),
             Some(_) if self.packed => own.max(8),
             Some(_) => own.max(self.type_align()),
@@ -141,8 +150,12 @@ mod tests {
         MemberShape {
             size,
             align: size,
-            named: true,
-            ..MemberShape::default()
+            most: u64::MAX,
+            width: None,
+            aligns_record: true,
+            packed: false,
+            requested: None,
+            limit: None,
         }
     }
 
@@ -188,7 +201,7 @@ mod tests {
     #[test]
     fn a_zero_width_bit_field_closes_the_unit_without_aligning_the_record() {
         let zero = MemberShape {
-            named: false,
+            aligns_record: false,
             ..bits(4, 0)
         };
         let layout = lay_out(false, 1, &[plain(1), zero, plain(1)]);

@@ -13,6 +13,7 @@ pub mod files;
 pub mod layout;
 pub mod lex;
 pub mod lower;
+pub mod model;
 pub mod normalise;
 pub mod outline;
 pub mod parse;
@@ -56,6 +57,8 @@ pub struct FunctionDef {
     /// The members of records that it calls functions through, and those that it stores functions in.
     pub members_called: Vec<MemberName>,
     pub methods: Vec<Method>,
+    /// Bytes of a pointer: functions whose pointers differ are no part of one program.
+    pub pointer_size: u8,
     /// [`crate::ir::Body::is_small`] of the body: a caller may inline it.
     pub small: bool,
 }
@@ -94,6 +97,8 @@ pub struct UnitIndex {
     pub source: String,
     /// Shared: a header's function is one definition in a thousand units.
     pub functions: Vec<Arc<FunctionDef>>,
+    /// Bytes of a pointer.
+    pub pointer_size: u8,
     /// The functions in the initialisers of the tree's own records.
     pub methods: Vec<Method>,
     /// External declarations seen, and how many of those were function definitions.

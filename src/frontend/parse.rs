@@ -10,6 +10,7 @@ use lang_c::span::Node;
 
 use super::declared::Declared;
 use super::lex::Token;
+use super::model::Model;
 use super::normalise::Normalised;
 use super::{LossReason, Stage, parser};
 
@@ -34,6 +35,8 @@ pub struct Declaration {
     /// Exactly one external declaration; its spans are byte offsets into the normalised text.
     pub ast: Node<ExternalDeclaration>,
     pub places: Places,
+    /// Of the units that contain it.
+    pub model: Model,
     /// Lines of the nested functions that were left out of it.
     pub nested: Vec<u32>,
     /// What it declares, read off the tree once for all units.
@@ -45,12 +48,14 @@ impl Declaration {
         key: DeclKey,
         ast: Node<ExternalDeclaration>,
         places: Places,
+        model: Model,
         nested: Vec<u32>,
     ) -> Declaration {
         Declaration {
             key,
             ast,
             places,
+            model,
             nested,
             declared: OnceLock::new(),
         }
@@ -96,6 +101,7 @@ impl Places {
 /// Parses a normalised declaration. `files` names the files that tokens index.
 pub fn parse(
     key: DeclKey,
+    model: Model,
     normalised: Normalised,
     tokens: &[Token],
     files: &dyn Fn(u32) -> String,
@@ -118,7 +124,7 @@ pub fn parse(
         parser::parse(&text, types.iter().map(String::as_str))
     });
     match parsed {
-        Ok(ast) => Ok(Declaration::new(key, ast, places, nested)),
+        Ok(ast) => Ok(Declaration::new(key, ast, places, model, nested)),
         Err(error) => {
             let rest = text.get(error.offset..).unwrap_or("");
             let token: String = rest.chars().take_while(|c| *c != ' ').take(40).collect();

@@ -290,7 +290,10 @@ impl<'a> UnitScope<'a> {
             file.map_or(String::new(), |file: &SourceFile| file.name.clone())
         };
         let attempt = |guess| match self.normalise(id, whole, guess)? {
-            Some((normalised, tokens)) => parse::parse(key, normalised, &tokens, &files).map(Some),
+            Some((normalised, tokens)) => {
+                let model = self.pieces.dialect.model;
+                parse::parse(key, model, normalised, &tokens, &files).map(Some)
+            }
             None => Ok(None),
         };
         let reason = match attempt(false) {

@@ -11,13 +11,14 @@ use std::sync::Arc;
 use lang_c::ast::Expression;
 use lang_c::span::Node;
 
+use super::model::Model;
 use super::scope::TagKind;
 use crate::ir::Ty;
 
 /// A shared identifier.
 pub type Name = Arc<str>;
 
-/// The standard integer types of x86-64 (LP64).
+/// The integer types. A `long` has 64 bits, or 32 where the target's is narrow ([`super::model`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IntKind {
     Bool,
@@ -28,6 +29,8 @@ pub enum IntKind {
     UShort,
     Int,
     UInt,
+    NarrowLong,
+    NarrowULong,
     Long,
     ULong,
     LongLong,
@@ -49,7 +52,7 @@ impl IntKind {
             Field { width, .. } => u16::from(width),
             Bool | Char | SChar | UChar => 8,
             Short | UShort => 16,
-            Int | UInt => 32,
+            Int | UInt | NarrowLong | NarrowULong => 32,
             Long | ULong | LongLong | ULongLong => 64,
             Int128 | UInt128 => 128,
         }
@@ -59,7 +62,10 @@ impl IntKind {
         use IntKind::*;
         match self {
             Field { signed, .. } => signed,
-            _ => matches!(self, Char | SChar | Short | Int | Long | LongLong | Int128),
+            _ => matches!(
+                self,
+                Char | SChar | Short | Int | NarrowLong | Long | LongLong | Int128
+            ),
         }
     }
 
@@ -72,7 +78,7 @@ impl IntKind {
             Short | UShort => 2,
             Int | UInt => 3,
             Field { .. } => 4,
-            Long | ULong => 5,
+            NarrowLong | NarrowULong | Long | ULong => 5,
             LongLong | ULongLong => 6,
             Int128 | UInt128 => 7,
         }
@@ -84,6 +90,7 @@ impl IntKind {
             Char | SChar => UChar,
             Short => UShort,
             Int => UInt,
+            NarrowLong => NarrowULong,
             Long => ULong,
             LongLong => ULongLong,
             Int128 => UInt128,
@@ -174,8 +181,8 @@ impl IntKind {
             UShort => "unsigned short",
             Int => "int",
             UInt => "unsigned int",
-            Long => "long",
-            ULong => "unsigned long",
+            NarrowLong | Long => "long",
+            NarrowULong | ULong => "unsigned long",
             LongLong => "long long",
             ULongLong => "unsigned long long",
             Int128 => "__int128",
@@ -192,19 +199,27 @@ pub enum FloatKind {
     Half,
     Float,
     Double,
-    /// x87 extended precision, stored in 16 bytes.
+    /// As wide as the target makes it.
     LongDouble,
     Quad,
 }
 
 impl FloatKind {
-    pub fn bits(self) -> u16 {
+    /// Size in bytes.
+    pub fn size(self, model: &Model) -> u8 {
         match self {
-            FloatKind::Half => 16,
-            FloatKind::Float => 32,
-            FloatKind::Double => 64,
-            FloatKind::LongDouble | FloatKind::Quad => 128,
+            FloatKind::Half => 2,
+            FloatKind::Float => 4,
+            FloatKind::Double => 8,
+            FloatKind::LongDouble => model.long_double,
+            FloatKind::Quad => 16,
         }
+    }
+
+    /// How a value is kept.
+    pub fn ty(self, model: &Model) -> Ty {
+        let bits = u16::from(self.size(model)) * 8;
+        Ty::Float { bits }
     }
 
     fn spelling(self) -> &'static str {

@@ -97,6 +97,7 @@ impl FrontEnd {
                 index: UnitIndex {
                     source: unit.source.to_owned(),
                     functions: Vec::new(),
+                    pointer_size: scope.pieces().dialect.model.pointer,
                     methods: Vec::new(),
                     declarations: 0,
                     function_definitions: 0,
@@ -296,6 +297,7 @@ impl Driver<'_> {
             callees: Vec::new(),
             members_called: Vec::new(),
             methods: Vec::new(),
+            pointer_size: self.scope.pieces().dialect.model.pointer,
             small: false,
         };
         let mut mentions = Vec::new();

@@ -5,6 +5,7 @@
 
 use lang_c::ast;
 
+use super::dialect::Dialect;
 use super::lower::records::{self, Layouts};
 use super::lower::{TypeCache, lower_function_with_statics, lower_object};
 use super::outline::Form;
@@ -25,7 +26,8 @@ pub struct Program {
 }
 
 /// Takes every file of the unit for the tree's own.
-pub struct Whole;
+#[derive(Default)]
+pub struct Whole(pub Dialect);
 
 impl Tree for Whole {
     fn file(&self, marker: &str) -> SourceFile {
@@ -34,13 +36,18 @@ impl Tree for Whole {
             own: true,
         }
     }
+
+    fn dialect(&self) -> Dialect {
+        self.0
+    }
 }
 
 /// Lowers all that a preprocessed text defines.
-pub fn program(text: &[u8], source: &str) -> Program {
+pub fn program(text: &[u8], source: &str, dialect: Dialect) -> Program {
     with_stack(|| {
         let share = Share::new();
-        let pieces = split(text, source, &Whole);
+        let tree = Whole(dialect);
+        let pieces = split(text, source, &tree);
         let mut program = Program::default();
         for (file, line, reason) in &pieces.losses {
             program.losses.push(Loss {
@@ -105,10 +112,11 @@ fn add(
 }
 
 /// The layouts of all types that a preprocessed text defines at file scope.
-pub fn layouts(text: &[u8], source: &str) -> Layouts {
+pub fn layouts(text: &[u8], source: &str, dialect: Dialect) -> Layouts {
     with_stack(|| {
         let share = Share::new();
-        let scope = UnitScope::new(&share, text, split(text, source, &Whole));
+        let tree = Whole(dialect);
+        let scope = UnitScope::new(&share, text, split(text, source, &tree));
         let cache = TypeCache::default();
         let mut all = Layouts::default();
         for id in scope.ids() {

@@ -21,7 +21,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// Width of a pointer in bits. Only LP64/LLP64 targets are modelled.
+/// Width of a pointer's value in bits. Where the target keeps pointers in fewer ([`Body::pointer_size`]), the value is sign-extended:
+/// so they compare, and errors look, as those of the target do.
 pub const POINTER_BITS: u16 = 64;
 
 /// Declares a dense index into one of a body's tables.
@@ -89,6 +90,14 @@ impl Ty {
         match self {
             Ty::Int { bits, .. } | Ty::Float { bits } => bits,
             Ty::Ptr => POINTER_BITS,
+        }
+    }
+
+    /// Bytes in the memory of a target whose pointers have `pointer` there.
+    pub fn size(self, pointer: u8) -> u64 {
+        match self {
+            Ty::Ptr => u64::from(pointer),
+            _ => u64::from(self.bits()).div_ceil(8),
         }
     }
 
@@ -425,6 +434,8 @@ pub struct Body {
     pub params: u32,
     pub variadic: bool,
     pub ret: RetTy,
+    /// Bytes of a pointer in memory, 4 or 8.
+    pub pointer_size: u8,
     pub locals: Vec<Local>,
     pub symbols: Vec<Symbol>,
     /// String literals, each with its terminating zero.

@@ -345,6 +345,7 @@ mod tests {
             },
             width: 32,
             when,
+            narrow: false,
         };
         let number = |value| IExpr::Const { value, width: 32 };
         let op = |op, width, args| IExpr::Op { op, width, args };

@@ -54,6 +54,7 @@ struct DefinitionKey([u8; 16]);
 struct StoredUnit {
     source: String,
     functions: Vec<DefinitionKey>,
+    pointer_size: u8,
     methods: Vec<Method>,
     declarations: u64,
     function_definitions: u64,
@@ -264,6 +265,7 @@ impl BodyStore for Bodies {
         Some(UnitIndex {
             functions: functions.collect::<Option<_>>()?,
             source: stored.source,
+            pointer_size: stored.pointer_size,
             methods: stored.methods,
             declarations: stored.declarations,
             function_definitions: stored.function_definitions,
@@ -279,6 +281,7 @@ impl BodyStore for Bodies {
                 .map(|definition| self.put_definition(definition))
                 .collect(),
             source: index.source.clone(),
+            pointer_size: index.pointer_size,
             methods: index.methods.clone(),
             declarations: index.declarations,
             function_definitions: index.function_definitions,
@@ -315,6 +318,7 @@ mod tests {
             params: 0,
             variadic: false,
             ret: RetTy::Void,
+            pointer_size: 8,
             locals: Vec::new(),
             symbols: Vec::new(),
             strings: Vec::new(),

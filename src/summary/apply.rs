@@ -20,7 +20,7 @@ use crate::property::{StateId, States, Target};
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site, SleepEvent, Source, TakeEvent};
-use crate::symbolic::memory::Origin;
+use crate::symbolic::memory::{Origin, Shape};
 use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status, Tracked};
@@ -670,16 +670,19 @@ fn modify(
                 }
                 continue;
             }
-            let width = (size * 8) as u16;
+            let shape = match value.map(|value| exec.formula.terms.width(value)) {
+                Some(bits) if exec.is_whole(size, bits) => Shape { bytes: size, bits },
+                _ => Shape::from(size),
+            };
             let value = match value {
-                Some(value) => exec.resize(value, width),
-                None => exec.unknown(width),
+                Some(value) => exec.resize(value, shape.bits),
+                None => exec.unknown(shape.bits),
             };
             let memory = state.memory.clone();
-            let old = memory.read(&mut exec.heap(), loc, size);
+            let old = memory.read(&mut exec.heap(), loc, shape);
             let new = exec.formula.ite_guard(guard, value, old);
             exec.rewritten(loc, Rewrite { old, new, made });
-            state.memory.write(&exec.formula.terms, loc, new);
+            state.memory.write_shape(loc, new, shape);
             exec.overwritten(state, guard, loc, size);
         }
     }
@@ -786,15 +789,23 @@ impl Binding<'_, '_> {
     fn value(&self, exec: &mut Executor<'_>, state: &mut State, expr: &IExpr) -> Option<Term> {
         match expr {
             IExpr::Const { value, width } => Some(exec.formula.terms.constant(*value, *width)),
-            IExpr::Value { object, width, .. } => {
+            IExpr::Value {
+                object,
+                width,
+                narrow,
+                ..
+            } => {
                 if object.path.is_empty() {
                     let value = self.root(&object.root)?;
                     return Some(exec.resize(value, *width));
                 }
                 let address = self.address(exec, state, object)?;
-                let ty = Ty::Int {
-                    bits: *width,
-                    signed: false,
+                let ty = match narrow {
+                    true => Ty::Ptr,
+                    false => Ty::Int {
+                        bits: *width,
+                        signed: false,
+                    },
                 };
                 Some(exec.load(state, address, ty))
             }

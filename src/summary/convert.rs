@@ -61,10 +61,11 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
         .written(|region| !exec.regions.is_local(region))
     {
         let value = value.or_else(|| exec.scalar_at(state, loc, size));
-        let Some(value) = value.filter(|term| size == 8 && pointer(exec, term)) else {
+        let Some(value) = value.filter(|term| size == exec.pointer_size && pointer(exec, term))
+        else {
             continue;
         };
-        if exec.heap().initial(loc, size) == value {
+        if exec.is_initial(loc, size, value) {
             continue;
         }
         if may_point(exec, value)
@@ -205,10 +206,9 @@ impl Converter {
                 };
                 match exec.origins.of(var).clone() {
                     Origin::Param(index) => root(Root::Param(index)),
-                    Origin::Initial {
-                        loc: pointer,
-                        size: 8,
-                    } => self.object_within(exec, pointer, steps, budget)?,
+                    Origin::Initial { loc: pointer, size } if size == exec.pointer_size => {
+                        self.object_within(exec, pointer, steps, budget)?
+                    }
                     _ => return None,
                 }
             }
@@ -401,12 +401,16 @@ impl Converter {
         width: u16,
         budget: &mut u32,
     ) -> Option<IExpr> {
+        let mut narrow = false;
         let object = match exec.origins.of(var).clone() {
             Origin::Param(index) => IObj {
                 root: Root::Param(index),
                 path: Vec::new(),
             },
-            Origin::Initial { loc, .. } => self.object_within(exec, loc, MAX_PATH, budget)?.0,
+            Origin::Initial { loc, size } => {
+                narrow = size * 8 < u64::from(width);
+                self.object_within(exec, loc, MAX_PATH, budget)?.0
+            }
             Origin::State { object, state } => {
                 let machine = exec.machine_of(object).name.clone();
                 let object = self.object_within(exec, object.loc, MAX_PATH, budget)?.0;
@@ -422,6 +426,7 @@ impl Converter {
             object,
             width,
             when: When::Entry,
+            narrow,
         })
     }
 

@@ -469,10 +469,10 @@ fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>)
             break;
         }
         let value = value.or_else(|| exec.scalar_at(exit.state, loc, size));
-        let whole = value.filter(|&term| u64::from(exec.formula.terms.width(term)) == size * 8);
+        let whole = value.filter(|&term| exec.is_whole(size, exec.formula.terms.width(term)));
         if let Some(term) = whole
             && size <= 16
-            && exec.heap().initial(loc, size) == term
+            && exec.is_initial(loc, size, term)
         {
             continue;
         }
@@ -492,6 +492,7 @@ pub fn nonzero(object: IObj, width: u16) -> IExpr {
         object,
         width,
         when: When::Exit,
+        narrow: false,
     };
     is_nonzero(value, width)
 }

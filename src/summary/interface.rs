@@ -74,6 +74,8 @@ pub enum IExpr {
         object: IObj,
         width: u16,
         when: When,
+        /// It is a pointer in half as many bits (`ir::Body::pointer_size`).
+        narrow: bool,
     },
     /// Something that the interface does not tell, the same at each mention of `id` in one summary.
     Unknown {

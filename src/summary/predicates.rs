@@ -125,6 +125,7 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
         object: object(),
         width,
         when: When::Exit,
+        narrow: false,
     };
     let constant = |value: u128| IExpr::Const { value, width };
     let mut add = |exec: &mut Executor<'_>, expr: IExpr, term: Term| {
@@ -179,6 +180,7 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
             },
             width,
             when: When::Entry,
+            narrow: false,
         };
         let expr = IExpr::Op {
             op: Op::Eq,
@@ -327,7 +329,7 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
         let address = exec.regions.address(&mut exec.formula.terms, loc);
         let direct = !exec.names.is_record(address) && object.path == [Offset::bytes(0)];
         let is_out = matches!(object.root, Root::Param(_))
-            && u64::from(exec.formula.terms.width(value)) == size * 8
+            && exec.is_whole(size, exec.formula.terms.width(value))
             && (direct || tells(exec, value, 6));
         if is_out && size <= 8 && count < MAX_OUT_PARAMETERS {
             count += 1;

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use super::exec::Executor;
 use super::guard::Guard;
-use super::memory::Memory;
+use super::memory::{Memory, Shape};
 use super::region::{Loc, RegionKind};
 use super::state::State;
 use super::term::{Node, Op, Term};
-use crate::ir::Ty;
+use crate::ir::{Local, POINTER_BITS, Ty};
 
 /// Locations an address may stand for: `(guard, location)`, exclusive, null left out.
 pub type Locations = Rc<[(Guard, Loc)]>;
@@ -103,20 +103,53 @@ impl Executor<'_> {
         }
     }
 
+    /// Whether pointers have fewer bits in memory than their values.
+    pub fn has_narrow_pointers(&self) -> bool {
+        self.pointer_size * 8 < u64::from(POINTER_BITS)
+    }
+
+    /// How a scalar lies in memory.
+    pub fn shape(&self, ty: Ty) -> Shape {
+        match ty {
+            Ty::Ptr => Shape::pointer(self.pointer_size),
+            _ => u64::from(ty.bits()).div_ceil(8).clamp(1, 16).into(),
+        }
+    }
+
+    /// How a local that is a scalar lies in memory.
+    pub(super) fn local_shape(&self, local: &Local) -> Shape {
+        match local.ty {
+            Some(Ty::Ptr) => self.shape(Ty::Ptr),
+            _ => local.size.clamp(1, 16).into(),
+        }
+    }
+
+    /// Whether a value of this many bytes is one of this many bits.
+    pub fn is_whole(&self, size: u64, bits: u16) -> bool {
+        let shape = Shape { bytes: size, bits };
+        shape == Shape::from(size) || shape == self.shape(Ty::Ptr)
+    }
+
+    /// Whether the bytes' value is that on entry.
+    pub fn is_initial(&mut self, loc: Loc, size: u64, value: Term) -> bool {
+        let bits = self.formula.terms.width(value);
+        self.heap().initial(loc, Shape { bytes: size, bits }) == value
+    }
+
     pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
         let locations = self.locations(address);
         self.went_through(state, &locations);
-        let bytes = u64::from(ty.bits()).div_ceil(8).clamp(1, 16);
+        let shape = self.shape(ty);
         let memory = state.memory.clone();
         let mut value: Option<Term> = None;
         for &(guard, loc) in locations.iter().rev() {
-            let here = memory.read(&mut self.heap(), loc, bytes);
+            let here = memory.read(&mut self.heap(), loc, shape);
             value = Some(match value {
                 Some(other) => self.formula.ite_guard(guard, here, other),
                 None => here,
             });
         }
-        let value = value.unwrap_or_else(|| self.unknown((bytes * 8) as u16));
+        let value = value.unwrap_or_else(|| self.unknown(shape.bits));
         let value = self.resize(value, ty.bits());
         if ty == Ty::Ptr {
             self.mark_pointer(value, 8);
@@ -127,7 +160,8 @@ impl Executor<'_> {
     /// What the state holds at a location, if it is of a scalar's size.
     pub fn scalar_at(&mut self, state: &State, loc: Loc, size: u64) -> Option<Term> {
         let scalar = matches!(size, 1 | 2 | 4 | 8);
-        scalar.then(|| state.memory.read(&mut self.heap(), loc, size))
+        let shape = state.memory.shape(&self.formula.terms, loc, size);
+        scalar.then(|| state.memory.read(&mut self.heap(), loc, shape))
     }
 
     /// Marks the leaves of a pointer value as pointers.
@@ -145,21 +179,21 @@ impl Executor<'_> {
         }
     }
 
-    pub fn store(&mut self, state: &mut State, address: Term, value: Term, bytes: u64) {
+    pub fn store(&mut self, state: &mut State, address: Term, value: Term, shape: Shape) {
         let locations = self.locations(address);
         self.went_through(state, &locations);
-        let value = self.resize(value, (bytes * 8) as u16);
+        let value = self.resize(value, shape.bits);
         if let [(_, loc)] = locations[..] {
-            state.memory.write(&self.formula.terms, loc, value);
-            self.overwritten(state, Guard::TRUE, loc, bytes);
+            state.memory.write_shape(loc, value, shape);
+            self.overwritten(state, Guard::TRUE, loc, shape.bytes);
             return;
         }
         for &(guard, loc) in locations.iter() {
             let memory = state.memory.clone();
-            let old = memory.read(&mut self.heap(), loc, bytes);
+            let old = memory.read(&mut self.heap(), loc, shape);
             let new = self.formula.ite_guard(guard, value, old);
-            state.memory.write(&self.formula.terms, loc, new);
-            self.overwritten(state, guard, loc, bytes);
+            state.memory.write_shape(loc, new, shape);
+            self.overwritten(state, guard, loc, shape.bytes);
         }
     }
 
@@ -178,7 +212,7 @@ impl Executor<'_> {
                         signed: false,
                     },
                 );
-                self.store(state, to, value, size);
+                self.store(state, to, value, size.into());
             }
             _ => {
                 // Several sources or targets: each target keeps its old bytes or gets each source's.

@@ -211,9 +211,9 @@ impl Executor<'_> {
     fn assign(&mut self, frame: &Frame<'_>, state: &mut State, dst: LocalId, value: Term) {
         let local = frame.body.local(dst);
         let loc = self.local(frame.id, dst);
-        let bits = (local.size.clamp(1, 16) * 8) as u16;
-        let value = self.resize(value, bits);
-        state.memory.write(&self.formula.terms, loc, value);
+        let shape = self.local_shape(local);
+        let value = self.resize(value, shape.bits);
+        state.memory.write_shape(loc, value, shape);
         if local.ty == Some(crate::ir::Ty::Ptr) {
             self.mark_pointer(value, 4);
         }
@@ -300,8 +300,9 @@ impl Executor<'_> {
             let loc = self.local(frame.id, LocalId(index as u32));
             match args.get(index) {
                 Some(ArgValue::Scalar(value)) => {
-                    let value = self.resize(*value, (local.size.clamp(1, 16) * 8) as u16);
-                    state.memory.write(&self.formula.terms, loc, value);
+                    let shape = self.local_shape(local);
+                    let value = self.resize(*value, shape.bits);
+                    state.memory.write_shape(loc, value, shape);
                 }
                 Some(ArgValue::Record {
                     source: Some(source),

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::exec::{Executor, Frame};
 use super::guard::Guard;
+use super::memory;
 use super::region::{Loc, RegionKind, SymbolicOffset};
 use super::state::State;
 use super::term::Term;
@@ -132,6 +133,9 @@ impl Executor<'_> {
                     (Ty::Float { .. }, _) | (_, Ty::Float { .. }) if from != ty => {
                         self.unknown(ty.bits())
                     }
+                    (Ty::Int { bits: 32, .. }, Ty::Ptr) if self.has_narrow_pointers() => {
+                        self.pointer_of(value)
+                    }
                     _ if ty.bits() > from.bits() && from.signed() => {
                         self.formula.terms.sext(value, ty.bits())
                     }
@@ -175,6 +179,11 @@ impl Executor<'_> {
                 self.formula.ite_guard(guard, then, els)
             }
         }
+    }
+
+    /// The pointer that a number of 32 bits is, where pointers have as many.
+    pub fn pointer_of(&mut self, number: Term) -> Term {
+        memory::widened(&mut self.formula.terms, &self.regions, number)
     }
 
     fn binary(&mut self, op: BinOp, ty: Ty, left: Term, right: Term) -> Term {

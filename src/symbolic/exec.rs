@@ -24,7 +24,9 @@ use super::term::Term;
 use super::unchanged::Rewrite;
 use super::unroll::{Instance, OrderKey, Unrolling};
 use crate::engine::function::{Callees, Options};
-use crate::ir::{Arg, BlockId, Body, LocalId, Pos, RetTy, StmtKind, SymbolName, TermKind, Ty};
+use crate::ir::{
+    Arg, BlockId, Body, LocalId, POINTER_BITS, Pos, RetTy, StmtKind, SymbolName, TermKind, Ty,
+};
 use crate::property::{Machine, Property, StateId};
 
 /// Iterations of a loop whose exit tests all fold to constants.
@@ -85,6 +87,8 @@ pub struct Executor<'a> {
     machine_ids: FxHashMap<&'a str, MachineId>,
     pub(super) locations: FxHashMap<Term, Locations>,
     frames: u32,
+    /// Bytes of a pointer in memory, for the function and all that it inlines.
+    pub pointer_size: u64,
 }
 
 /// A body being executed.
@@ -166,6 +170,7 @@ impl<'a> Executor<'a> {
             machine_ids,
             locations: FxHashMap::default(),
             frames: 0,
+            pointer_size: u64::from(POINTER_BITS / 8),
         }
     }
 
@@ -459,8 +464,8 @@ impl<'a> Executor<'a> {
                 StmtKind::Store { addr, value } => {
                     let address = self.eval(frame, state, *addr);
                     let term = self.eval(frame, state, *value);
-                    let bytes = u64::from(body.expr(*value).ty.bits()).div_ceil(8);
-                    self.store(state, address, term, bytes);
+                    let shape = self.shape(body.expr(*value).ty);
+                    self.store(state, address, term, shape);
                 }
                 StmtKind::Copy { dst, src, size } => {
                     let to = self.eval(frame, state, *dst);
@@ -709,6 +714,7 @@ impl<'a> Executor<'a> {
 
     /// The state before a body that nothing is known to have called: its parameters are unknown.
     pub fn enter(&mut self, frame: &Frame<'_>) -> State {
+        self.pointer_size = u64::from(frame.body.pointer_size);
         let mut state = State::new();
         for (index, local) in frame
             .body
@@ -723,14 +729,15 @@ impl<'a> Executor<'a> {
                 continue;
             }
             let origin = Origin::Param(index as u32);
-            let value =
-                self.origins
-                    .fresh(&mut self.formula.terms, (local.size * 8) as u16, origin);
+            let shape = self.local_shape(local);
+            let value = self
+                .origins
+                .fresh(&mut self.formula.terms, shape.bits, origin);
             self.names.variable(&self.formula.terms, value, &local.name);
             if local.ty == Some(Ty::Ptr) {
                 self.mark_pointer(value, 0);
             }
-            state.memory.write(&self.formula.terms, loc, value);
+            state.memory.write_shape(loc, value, shape);
         }
         state
     }

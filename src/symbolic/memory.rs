@@ -16,9 +16,40 @@ use super::formula::Formula;
 use super::guard::Guard;
 use super::region::{Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::Object;
-use super::term::{Term, Terms, Var};
+use super::term::{Node, Op, Term, Terms, Var};
 use crate::ir::POINTER_BITS;
 use crate::property::StateId;
+
+/// A scalar in memory: so many bytes, and the bits of the term that stands for them. Only a pointer of a 32-bit target has
+/// more bits than bytes for them: the upper ones repeat the sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    pub bytes: u64,
+    pub bits: u16,
+}
+
+impl Shape {
+    /// A pointer of so many bytes.
+    pub fn pointer(bytes: u64) -> Shape {
+        Shape {
+            bytes,
+            bits: POINTER_BITS,
+        }
+    }
+
+    fn is_narrow(self) -> bool {
+        u64::from(self.bits) != self.bytes * 8
+    }
+}
+
+impl From<u64> for Shape {
+    fn from(bytes: u64) -> Shape {
+        Shape {
+            bytes,
+            bits: (bytes * 8) as u16,
+        }
+    }
+}
 
 /// Where an unknown value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +97,7 @@ impl Origins {
 
 #[derive(Clone, Debug)]
 enum Content {
-    /// A value of `8 * size` bits.
+    /// A value of `8 * size` bits, or the whole of a narrow pointer ([`Shape`]).
     Scalar(Term),
     Zero,
     /// Unknown bytes, the same for every reader: read from the initial memory of a region of its own.
@@ -88,7 +119,7 @@ enum Content {
 
 /// What was read through a compound content before. Such contents nest, and two ways into one of them
 /// double at each level.
-type Known = Rc<RefCell<FxHashMap<(Loc, u64), Term>>>;
+type Known = Rc<RefCell<FxHashMap<(Loc, Shape), Term>>>;
 
 impl PartialEq for Content {
     /// Equality that may fail to see that two compound contents are equal.
@@ -170,10 +201,12 @@ fn same_line(a: Loc, b: Loc) -> bool {
 }
 
 impl Initial {
-    /// The `size` bytes at `loc` on entry, little-endian, as one term.
-    pub fn read(&mut self, heap: &mut HeapParts<'_>, loc: Loc, size: u64) -> Term {
+    /// What lies at `loc` on entry, little-endian, as one term.
+    pub fn read(&mut self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Term {
+        let size = shape.bytes;
         if let Some(&(known, term)) = self.cells.get(&loc)
             && known == size
+            && heap.formula.terms.width(term) == shape.bits
         {
             return term;
         }
@@ -190,6 +223,15 @@ impl Initial {
             if end(start, known) > loc.offset {
                 pieces.push((start.offset, known, term));
             }
+        }
+        if shape.is_narrow() {
+            return match pieces.is_empty() {
+                true => self.make(heap, loc, shape),
+                false => {
+                    let word = self.read(heap, loc, size.into());
+                    widened(&mut heap.formula.terms, heap.regions, word)
+                }
+            };
         }
         let mut value: Option<Term> = None;
         let mut at = loc.offset;
@@ -213,7 +255,7 @@ impl Initial {
                     let stop_here = next.map_or(stop, |piece| stop.min(piece.0));
                     let gap = Loc { offset: at, ..loc };
                     let bytes = (stop_here - at) as u64;
-                    let part = self.make(heap, gap, bytes);
+                    let part = self.make(heap, gap, bytes.into());
                     at = stop_here;
                     part
                 }
@@ -226,8 +268,11 @@ impl Initial {
         value.unwrap_or_else(|| heap.formula.terms.constant(0, 1))
     }
 
-    fn make(&mut self, heap: &mut HeapParts<'_>, loc: Loc, size: u64) -> Term {
-        let width = (size * 8) as u16;
+    fn make(&mut self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Term {
+        let Shape {
+            bytes: size,
+            bits: width,
+        } = shape;
         if let RegionKind::String(bytes) = heap.regions.kind(loc.region)
             && loc.symbolic == SymbolicOffset::NONE
         {
@@ -259,13 +304,13 @@ pub struct HeapParts<'a> {
 
 impl Heap<'_> {
     /// Value on entry.
-    pub fn initial(&mut self, loc: Loc, size: u64) -> Term {
+    pub fn initial(&mut self, loc: Loc, shape: impl Into<Shape>) -> Term {
         let mut parts = HeapParts {
             formula: self.formula,
             regions: self.regions,
             origins: self.origins,
         };
-        self.initial.read(&mut parts, loc, size)
+        self.initial.read(&mut parts, loc, shape.into())
     }
 }
 
@@ -276,25 +321,55 @@ fn slice(terms: &mut Terms, value: Term, from: u64, bytes: u64) -> Term {
     terms.extract(value, (from * 8) as u16, (bytes * 8) as u16)
 }
 
+/// The pointer that a number in memory is: one of which the lower half was taken, or the number, sign-extended.
+pub(super) fn widened(terms: &mut Terms, regions: &Regions, word: Term) -> Term {
+    if let Node::Op {
+        op: Op::Extract { lo: 0 },
+        args,
+    } = terms.node(word)
+        && terms.width(args[0]) == POINTER_BITS
+        && regions.is_pointer(args[0])
+    {
+        return args[0];
+    }
+    terms.sext(word, POINTER_BITS)
+}
+
 impl Memory {
     /// Whether the two are the same without looking inside.
     pub fn same(&self, other: &Memory) -> bool {
         self.cells.ptr_eq(&other.cells)
     }
 
-    /// Reads `size` bytes, 1 to 16, as one little-endian term.
-    pub fn read(&self, heap: &mut Heap<'_>, loc: Loc, size: u64) -> Term {
+    /// Reads 1 to 16 bytes as one little-endian term.
+    pub fn read(&self, heap: &mut Heap<'_>, loc: Loc, shape: impl Into<Shape>) -> Term {
+        let shape = shape.into();
+        let size = shape.bytes;
         if let Some(cell) = self.cells.get(&loc)
             && cell.size == size
             && let Content::Scalar(term) = cell.content
             && cell.skipped == 0
-            && u64::from(heap.formula.terms.width(term)) == size * 8
+            && heap.formula.terms.width(term) == shape.bits
         {
             return term;
         }
         let overlapping = self.overlapping(loc, size);
         if overlapping.is_empty() {
-            return heap.initial(loc, size);
+            return heap.initial(loc, shape);
+        }
+        if shape.is_narrow() {
+            return match &overlapping[..] {
+                [(start, cell)]
+                    if start.offset <= loc.offset && end(*start, cell.size) >= end(loc, size) =>
+                {
+                    let from = (loc.offset - start.offset) as u64 + cell.skipped;
+                    read_content(heap, &cell.content, loc, from, shape)
+                }
+                _ => {
+                    let word = self.read(heap, loc, size);
+                    widened(&mut heap.formula.terms, heap.regions, word)
+                }
+            };
         }
         let stop = end(loc, size);
         let mut at = loc.offset;
@@ -310,7 +385,8 @@ impl Memory {
                     };
                     let next = stop.min(end(start, cell.size));
                     let from = (at - start.offset) as u64 + cell.skipped;
-                    let part = read_content(heap, &cell.content, here, from, (next - at) as u64);
+                    let part =
+                        read_content(heap, &cell.content, here, from, ((next - at) as u64).into());
                     (part, next)
                 }
                 other => {
@@ -331,6 +407,26 @@ impl Memory {
     pub fn write(&mut self, terms: &Terms, loc: Loc, value: Term) {
         let size = u64::from(terms.width(value)) / 8;
         self.put(loc, size, Content::Scalar(value));
+    }
+
+    /// Writes a value of the shape's width.
+    pub fn write_shape(&mut self, loc: Loc, value: Term, shape: Shape) {
+        self.put(loc, shape.bytes, Content::Scalar(value));
+    }
+
+    /// The shape of these bytes: that of the value written just there, if one is.
+    pub fn shape(&self, terms: &Terms, loc: Loc, size: u64) -> Shape {
+        match self.cells.get(&loc) {
+            Some(Cell {
+                size: known,
+                content: Content::Scalar(value),
+                skipped: 0,
+            }) if *known == size => Shape {
+                bytes: size,
+                bits: terms.width(*value),
+            },
+            _ => size.into(),
+        }
     }
 
     pub fn zero(&mut self, loc: Loc, size: u64) {
@@ -359,7 +455,7 @@ impl Memory {
         let whole = written.filter_map(|(&at, cell)| match cell.content {
             Content::Scalar(value)
                 if cell.skipped == 0
-                    && cell.size * 8 == u64::from(POINTER_BITS)
+                    && matches!(cell.size, 4 | 8)
                     && terms.width(value) == POINTER_BITS =>
             {
                 Some((at, value))
@@ -420,10 +516,13 @@ impl Memory {
             }
             let size = stop.wrapping_sub(loc.offset) as u64;
             if size <= 16 && self.is_scalar_at(loc, size) && other.is_scalar_at(loc, size) {
-                let then = self.read(heap, loc, size);
-                let els = other.read(heap, loc, size);
+                let terms = &heap.formula.terms;
+                let (mine, others) = (self.shape(terms, loc, size), other.shape(terms, loc, size));
+                let shape = if others.is_narrow() { others } else { mine };
+                let then = self.read(heap, loc, shape);
+                let els = other.read(heap, loc, shape);
                 let value = heap.formula.ite_guard(guard, then, els);
-                merged.write(&heap.formula.terms, loc, value);
+                merged.write_shape(loc, value, shape);
             } else {
                 let content = Content::Choice {
                     guard,
@@ -557,11 +656,23 @@ impl Memory {
     }
 }
 
-/// Reads `bytes` bytes at `from` within a content whose own place in memory is `here`.
-fn read_content(heap: &mut Heap<'_>, content: &Content, here: Loc, from: u64, bytes: u64) -> Term {
+/// Reads what lies at `from` within a content whose own place in memory is `here`.
+fn read_content(
+    heap: &mut Heap<'_>,
+    content: &Content,
+    here: Loc,
+    from: u64,
+    shape: Shape,
+) -> Term {
     match content {
-        Content::Scalar(term) => slice(&mut heap.formula.terms, *term, from, bytes),
-        Content::Zero => heap.formula.terms.constant(0, (bytes * 8) as u16),
+        Content::Scalar(term) => {
+            let part = slice(&mut heap.formula.terms, *term, from, shape.bytes);
+            match shape.is_narrow() {
+                true => widened(&mut heap.formula.terms, heap.regions, part),
+                false => part,
+            }
+        }
+        Content::Zero => heap.formula.terms.constant(0, shape.bits),
         Content::Unknown(region) => {
             let offset = i64::try_from(from).unwrap_or(i64::MAX);
             let loc = Loc {
@@ -569,7 +680,7 @@ fn read_content(heap: &mut Heap<'_>, content: &Content, here: Loc, from: u64, by
                 symbolic: SymbolicOffset::NONE,
                 offset,
             };
-            heap.initial(loc, bytes)
+            heap.initial(loc, shape)
         }
         Content::Copy {
             memory,
@@ -578,22 +689,22 @@ fn read_content(heap: &mut Heap<'_>, content: &Content, here: Loc, from: u64, by
         } => {
             let offset = i64::try_from(from).unwrap_or(i64::MAX);
             let place = source.plus(offset);
-            once(read, (place, bytes), || memory.read(heap, place, bytes))
+            once(read, (place, shape), || memory.read(heap, place, shape))
         }
         Content::Choice {
             guard,
             then,
             els,
             read,
-        } => once(read, (here, bytes), || {
-            let then = then.read(heap, here, bytes);
-            let els = els.read(heap, here, bytes);
+        } => once(read, (here, shape), || {
+            let then = then.read(heap, here, shape);
+            let els = els.read(heap, here, shape);
             heap.formula.ite_guard(*guard, then, els)
         }),
     }
 }
 
-fn once(known: &Known, what: (Loc, u64), read: impl FnOnce() -> Term) -> Term {
+fn once(known: &Known, what: (Loc, Shape), read: impl FnOnce() -> Term) -> Term {
     if let Some(&term) = known.borrow().get(&what) {
         return term;
     }

@@ -14,7 +14,15 @@ const MAX_VISITED: u32 = 64;
 
 impl Executor<'_> {
     pub fn received(&mut self, term: Term) -> Guard {
-        if let Node::Var(var) = self.formula.terms.node(term)
+        let mut value = term;
+        while let Node::Op {
+            op: Op::Zext | Op::Sext,
+            args,
+        } = self.formula.terms.node(value)
+        {
+            value = args[0];
+        }
+        if let Node::Var(var) = self.formula.terms.node(value)
             && let Origin::Initial { loc, .. } = self.origins.of(*var)
             && self.regions.is_local(loc.region)
         {

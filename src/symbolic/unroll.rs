@@ -271,6 +271,7 @@ mod tests {
             params: 0,
             variadic: false,
             ret: RetTy::Void,
+            pointer_size: 8,
             locals: Vec::new(),
             symbols: Vec::new(),
             strings: Vec::new(),

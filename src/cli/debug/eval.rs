@@ -4,6 +4,7 @@
 //! aborts, 139 when it goes wrong in another way, 124 when it does not end, 125 when it needs what is not
 //! modelled.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::Context;
@@ -14,9 +15,9 @@ use crate::ir::eval::{Machine, Stop};
 
 const NOT_MODELLED: u8 = 125;
 
-pub fn run(file: &Path, steps: u64) -> anyhow::Result<u8> {
+pub fn run(file: &Path, steps: u64, compiler: &[OsString]) -> anyhow::Result<u8> {
     let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let program = whole::program(&text, &file.to_string_lossy());
+    let program = whole::program(&text, &file.to_string_lossy(), super::dialect(compiler));
     if let Some(loss) = program.losses.first() {
         anstream::eprintln!("{}:{}: {}", loss.file, loss.line, loss.reason.message);
         return Ok(NOT_MODELLED);

@@ -4,6 +4,7 @@
 //! members `member NAME BIT` or `field NAME BIT WIDTH int|bool`; `constant NAME VALUE`;
 //! `failure SPELLING REASON`.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use anyhow::Context;
@@ -11,9 +12,9 @@ use anyhow::Context;
 use crate::cli::{CLEAN, output};
 use crate::frontend::whole;
 
-pub fn run(file: &Path) -> anyhow::Result<u8> {
+pub fn run(file: &Path, compiler: &[OsString]) -> anyhow::Result<u8> {
     let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let layouts = whole::layouts(&text, &file.to_string_lossy());
+    let layouts = whole::layouts(&text, &file.to_string_lossy(), super::dialect(compiler));
     output::write(None, |out| {
         for ty in &layouts.types {
             writeln!(out, "type\t{}\t{}\t{}", ty.spelling, ty.size, ty.align)?;

@@ -3,6 +3,7 @@
 mod eval;
 mod layouts;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,8 +12,11 @@ use clap::Subcommand;
 use parking_lot::Mutex;
 
 use super::{CLEAN, DatabaseArguments, output, query};
+use crate::capture;
 use crate::engine::function::{self, Options};
 use crate::engine::run::load_property;
+use crate::frontend::dialect::Dialect;
+use crate::frontend::model::QUESTIONS;
 use crate::ir::{self, Body};
 use crate::store::Bodies;
 use crate::store::callees::StoredCallees;
@@ -49,12 +53,18 @@ enum Form {
         /// Blocks to be executed at most
         #[arg(long, default_value_t = 200_000_000)]
         steps: u64,
+        /// The compiler and its arguments
+        #[arg(last = true)]
+        compiler: Vec<OsString>,
     },
     /// The layouts of the types that a preprocessed unit defines
     #[command(hide = true)]
     Layouts {
         /// A preprocessed unit
         file: PathBuf,
+        /// The compiler and its arguments
+        #[arg(last = true)]
+        compiler: Vec<OsString>,
     },
     /// The summary, as `cassini query function`
     Summary {
@@ -66,8 +76,12 @@ enum Form {
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let folder = arguments.database.folder();
     match &arguments.form {
-        Form::Layouts { file } => return layouts::run(file),
-        Form::Eval { file, steps } => return eval::run(file, *steps),
+        Form::Layouts { file, compiler } => return layouts::run(file, compiler),
+        Form::Eval {
+            file,
+            steps,
+            compiler,
+        } => return eval::run(file, *steps, compiler),
         Form::Summary { name } => query::function(&Reader::open(&folder)?, name)?,
         Form::Ir { name } => {
             let (_, body, _) = open(&folder, name)?;
@@ -91,6 +105,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
     }
     Ok(CLEAN)
+}
+
+/// What a command line makes of the language.
+fn dialect(compiler: &[OsString]) -> Dialect {
+    let Some((program, arguments)) = compiler.split_first() else {
+        return Dialect::default();
+    };
+    let answer = capture::assembly(Path::new(program), arguments, QUESTIONS);
+    let arguments = arguments.iter().filter_map(|argument| argument.to_str());
+    Dialect::of(answer.as_deref(), &program.to_string_lossy(), arguments)
 }
 
 /// A function of the database with its body.

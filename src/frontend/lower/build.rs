@@ -31,6 +31,8 @@ struct Nature {
 
 #[derive(Debug, Default)]
 pub struct Builder {
+    /// Bytes of a pointer in memory.
+    pointer_size: u8,
     pub exprs: Vec<Expr>,
     natures: Vec<Nature>,
     cons: FxHashMap<Expr, ExprId>,
@@ -52,8 +54,11 @@ pub struct Builder {
 
 impl Builder {
     /// A builder whose entry block is current.
-    pub fn new() -> Builder {
-        let mut builder = Builder::default();
+    pub fn new(pointer_size: u8) -> Builder {
+        let mut builder = Builder {
+            pointer_size,
+            ..Builder::default()
+        };
         let entry = builder.block();
         builder.enter(entry);
         builder
@@ -70,7 +75,7 @@ impl Builder {
     pub fn temporary(&mut self, ty: Ty) -> LocalId {
         self.local(Local {
             name: String::new(),
-            size: u64::from(ty.bits()).div_ceil(8),
+            size: ty.size(self.pointer_size),
             ty: Some(ty),
             type_name: String::new(),
         })
@@ -363,6 +368,17 @@ impl Builder {
         {
             return self.int(i128::from(op == CmpOp::Ne), Ty::INT);
         }
+        // A pointer compared as a number, which is as wide.
+        if self.pointer_size == 4
+            && let ExprKind::Cast { arg } = *self.kind(lhs)
+            && self.ty(arg) == Ty::Ptr
+            && !self.ty(lhs).signed()
+            && self.ty(lhs).bits() == 32
+            && self.bits_of(rhs).is_some()
+        {
+            let rhs = self.cast(rhs, Ty::Ptr);
+            return self.compare(op, arg, rhs);
+        }
         self.expr(ExprKind::Compare { op, lhs, rhs }, Ty::INT)
     }
 
@@ -423,6 +439,20 @@ impl Builder {
         if from == to {
             return arg;
         }
+        if self.pointer_size == 4
+            && to == Ty::Ptr
+            && matches!(from, Ty::Int { .. })
+            && from != Ty::INT
+        {
+            let number = self.cast(arg, Ty::INT);
+            return self.cast(number, to);
+        }
+        if self.pointer_size == 4
+            && to == Ty::Ptr
+            && let Some(pointer) = self.pointer_behind(arg)
+        {
+            return pointer;
+        }
         if let Some(bits) = self.bits_of(arg)
             && let Some(folded) = fold::cast(bits, from, to)
         {
@@ -438,6 +468,19 @@ impl Builder {
             return inner;
         }
         self.expr(ExprKind::Cast { arg }, to)
+    }
+
+    /// The pointer that was cast to a number, if no bit of it was lost on the way.
+    fn pointer_behind(&self, mut number: ExprId) -> Option<ExprId> {
+        while let ExprKind::Cast { arg } = *self.kind(number)
+            && self.ty(number).bits() >= 32
+        {
+            number = arg;
+            if self.ty(number) == Ty::Ptr {
+                return Some(number);
+            }
+        }
+        None
     }
 
     /// The member `name`, `offset` bytes into the record at `base`, of type `record`.
@@ -654,6 +697,7 @@ impl Builder {
             params: 0,
             variadic: false,
             ret: RetTy::Void,
+            pointer_size: self.pointer_size,
             locals: self.locals.clone(),
             symbols: self.symbols.clone(),
             strings: self.strings.clone(),

@@ -106,7 +106,7 @@ impl Lowerer<'_> {
         };
         let symbol = self.b.symbol(super::expr::external(name), kind);
         let signature = Signature {
-            ret: super::builtin::result_type(name),
+            ret: super::builtin::result_type(name, &self.model),
             params: Vec::new(),
             variadic: true,
             prototyped: false,

@@ -7,10 +7,15 @@ use lang_c::span::Node;
 
 use super::{Binding, Lowerer};
 use crate::frontend::declare::{Lower, TypeContext, lost};
+use crate::frontend::model::Model;
 use crate::frontend::scope::TagKind;
 use crate::frontend::types::{EnumDef, Kind, Lazy, Len, Name, RecordDef, Type};
 
 impl TypeContext for Lowerer<'_> {
+    fn model(&self) -> Model {
+        self.model
+    }
+
     fn number(&mut self, expr: &Node<Expression>) -> Lower<Lazy> {
         let value = self.integer_constant(expr)?;
         match u64::try_from(value) {

@@ -8,7 +8,7 @@ use lang_c::span::{Node, Span};
 use super::names::{Class, Ordinary};
 use super::{Binding, Cleanup, Lowerer};
 use crate::frontend::declare::{self, Attributes, Lower, Specified, lost};
-use crate::frontend::types::{Kind, Len, Name, Type};
+use crate::frontend::types::{Kind, Lazy, Len, Name, Type};
 use crate::ir::{StmtKind, SymbolKind, SymbolName, TermKind};
 
 impl Lowerer<'_> {
@@ -63,7 +63,8 @@ impl Lowerer<'_> {
             return self.block_extern(name, ty, specified, &attributes, is_function);
         }
         if specified.internal || specified.thread_local {
-            return self.static_local(name, ty, specified, initializer, item.span);
+            let aligns = &attributes.aligns;
+            return self.static_local(name, ty, specified, aligns, (initializer, item.span));
         }
         self.variable(name, ty, initializer, attributes)
     }
@@ -113,6 +114,7 @@ impl Lowerer<'_> {
         let id = self.new_local(name, ty)?;
         let binding = Binding::Local { id, ty: ty.clone() };
         self.bind(name.clone(), binding);
+        self.align_variable(name, ty, &attributes.aligns)?;
         let live = !self.b.dead();
         if let Some(scope) = self.scopes.last_mut() {
             scope.locals.push(id);
@@ -174,8 +176,8 @@ impl Lowerer<'_> {
         name: Name,
         ty: Type,
         specified: &Specified,
-        initializer: Option<&Node<ast::Initializer>>,
-        span: Span,
+        aligns: &[Lazy],
+        (initializer, span): (Option<&Node<ast::Initializer>>, Span),
     ) -> Lower<()> {
         let ty = self.completed(&ty, initializer.map(|node| &node.node))?;
         let ty = match (&ty.kind, initializer.map(|node| &node.node)) {
@@ -206,7 +208,8 @@ impl Lowerer<'_> {
         let id = self.b.symbol(symbol.clone(), kind);
         // Bound first: an object may hold its own address.
         let binding = Binding::Symbol { id, ty: ty.clone() };
-        self.bind(name, binding);
+        self.bind(name.clone(), binding);
+        self.align_variable(&name, &ty, aligns)?;
         if specified.attributes.once && !self.b.dead() {
             // What warns once warns now, so that paths end at a failed WARN_ONCE as at a failed WARN.
             let (dst, size) = (self.b.addr_symbol(id), self.size_of(&ty)?);

@@ -215,6 +215,7 @@ impl Lowerer<'_> {
             params,
             variadic,
             ret,
+            pointer_size: self.model.pointer,
             locals: b.locals,
             symbols: b.symbols,
             strings: b.strings,

@@ -131,8 +131,14 @@ impl Lowerer<'_> {
     fn identifier(&mut self, name: &str) -> Lower<Operand> {
         if let Some(binding) = self.local_binding(name) {
             return Ok(match binding.clone() {
-                Binding::Local { id, ty } => Place::new(self.b.addr_local(id), ty).into(),
-                Binding::Symbol { id, ty } => Place::new(self.b.addr_symbol(id), ty).into(),
+                Binding::Local { id, ty } => {
+                    let place = Place::new(self.b.addr_local(id), ty);
+                    self.aligned_local(place, name).into()
+                }
+                Binding::Symbol { id, ty } => {
+                    let place = Place::new(self.b.addr_symbol(id), ty);
+                    self.aligned_local(place, name).into()
+                }
                 Binding::Enumerator(value, kind) => {
                     let expr = self.b.int(value, kind.ty());
                     Value::scalar_of(expr, Type::int(kind)).into()
@@ -143,7 +149,15 @@ impl Lowerer<'_> {
         }
         let enumerated = self.enumerating.iter().rev().find_map(|t| t.get(name));
         if let Some(value) = enumerated.copied() {
-            let kinds = [IntKind::Int, IntKind::UInt, IntKind::Long, IntKind::ULong];
+            let long = self.model.long();
+            let kinds = [
+                IntKind::Int,
+                IntKind::UInt,
+                long,
+                long.unsigned(),
+                IntKind::LongLong,
+                IntKind::ULongLong,
+            ];
             let kind = kinds.into_iter().find(|kind| kind.holds(value));
             let kind = kind.unwrap_or(IntKind::Int128);
             let expr = self.b.int(value, kind.ty());
@@ -217,13 +231,18 @@ impl Lowerer<'_> {
         };
         let symbol = self.b.symbol(symbol_name, kind);
         let addr = self.b.addr_symbol(symbol);
-        Ok(Place::new(addr, ty))
+        let mut place = Place::new(addr, ty);
+        if !entity.aligns.is_empty() {
+            place.align =
+                self.at_file_scope(|this| this.given_alignment(&place.ty, &entity.aligns))?;
+        }
+        Ok(place)
     }
 
     fn constant_value(&mut self, constant: &ast::Constant) -> Lower<Operand> {
         let (expr, ty) = match constant {
             ast::Constant::Integer(integer) => {
-                let (value, kind) = literal::integer(integer)?;
+                let (value, kind) = literal::integer(integer, &self.model)?;
                 if integer.suffix.imaginary {
                     let ty = Type::new(Kind::Complex(Arc::new(Type::int(kind))));
                     return Ok(self.unknown_value(&ty)?.into());
@@ -231,7 +250,7 @@ impl Lowerer<'_> {
                 (self.b.bits(value, kind.ty()), Type::int(kind))
             }
             ast::Constant::Character(raw) => {
-                let (value, kind) = literal::character(raw);
+                let (value, kind) = literal::character(raw, &self.model);
                 (self.b.int(value, kind.ty()), Type::int(kind))
             }
             ast::Constant::Float(float) => {
@@ -241,7 +260,7 @@ impl Lowerer<'_> {
                     let ty = Type::new(Kind::Complex(Arc::new(ty)));
                     return Ok(self.unknown_value(&ty)?.into());
                 }
-                let machine = super::names::float_ty(kind);
+                let machine = kind.ty(&self.model);
                 let bits = value.and_then(|value| crate::ir::fold::float_bits(value, machine));
                 let expr = match bits {
                     Some(bits) => self.b.bits(bits, machine),
@@ -255,7 +274,7 @@ impl Lowerer<'_> {
 
     /// A string literal as an array object.
     pub fn string_place(&mut self, parts: &[String]) -> Place {
-        let (bytes, kind) = literal::string(parts);
+        let (bytes, kind) = literal::string(parts, &self.model);
         let len = bytes.len() as u64 / u64::from(kind.bits() / 8);
         let string = self.b.string(bytes);
         let addr = self.b.addr_string(string);
@@ -344,17 +363,23 @@ impl Lowerer<'_> {
 
     fn size_constant(&mut self, size: u64) -> Operand {
         let expr = self.b.bits(u128::from(size), Ty::SIZE);
-        Value::scalar_of(expr, Type::int(IntKind::ULong)).into()
+        self.as_size(expr).into()
+    }
+
+    /// A number of bytes as a `size_t`.
+    fn as_size(&mut self, expr: ExprId) -> Value {
+        let kind = self.model.size;
+        Value::scalar_of(self.b.cast(expr, kind.ty()), Type::int(kind))
     }
 
     fn size_value(&mut self, ty: &Type) -> Lower<Operand> {
         if self.is_variable(ty)? {
             let expr = self.runtime_size(ty)?;
-            return Ok(Value::scalar_of(expr, Type::int(IntKind::ULong)).into());
+            return Ok(self.as_size(expr).into());
         }
         match self.size_of(ty) {
             Ok(size) => Ok(self.size_constant(size)),
-            Err(_) => Ok(self.unknown_value(&Type::int(IntKind::ULong))?.into()),
+            Err(_) => Ok(self.unknown_value(&Type::int(self.model.size))?.into()),
         }
     }
 
@@ -368,7 +393,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A type's size in bytes as a `size_t` expression.
+    /// A type's size in bytes, in 64 bits.
     pub fn runtime_size(&mut self, ty: &Type) -> Lower<ExprId> {
         let ty = self.resolve(ty)?;
         if let Kind::Array(of, len) = &ty.kind
@@ -419,7 +444,7 @@ impl Lowerer<'_> {
             };
         }
         let expr = self.b.cast(place.addr, Ty::SIZE);
-        Ok(Value::scalar_of(expr, Type::int(IntKind::ULong)).into())
+        Ok(self.as_size(expr).into())
     }
 
     // ---- member access, indirection, address ----

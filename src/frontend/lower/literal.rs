@@ -5,10 +5,11 @@
 use lang_c::ast;
 
 use crate::frontend::declare::{Lower, lost};
+use crate::frontend::model::Model;
 use crate::frontend::types::{FloatKind, IntKind};
 
 /// The value and type of an integer constant (C11 6.4.4.1).
-pub fn integer(constant: &ast::Integer) -> Lower<(u128, IntKind)> {
+pub fn integer(constant: &ast::Integer, model: &Model) -> Lower<(u128, IntKind)> {
     let digits: String = constant.number.chars().filter(|c| *c != '\'').collect();
     let (radix, decimal) = match constant.base {
         ast::IntegerBase::Decimal => (10, true),
@@ -30,10 +31,12 @@ pub fn integer(constant: &ast::Integer) -> Lower<(u128, IntKind)> {
         }
     };
     use IntKind::*;
+    let long = model.long();
+    let ladder = [Int, UInt, long, long.unsigned(), LongLong, ULongLong];
     let ladder = match constant.suffix.size {
-        ast::IntegerSize::Int => [Int, UInt, Long, ULong].as_slice(),
-        ast::IntegerSize::Long => &[Long, ULong],
-        ast::IntegerSize::LongLong => &[LongLong, ULongLong],
+        ast::IntegerSize::Int => &ladder[..],
+        ast::IntegerSize::Long => &ladder[2..],
+        ast::IntegerSize::LongLong => &ladder[4..],
     };
     let fits = |kind: &&IntKind| {
         let allowed = if constant.suffix.unsigned {
@@ -88,17 +91,17 @@ fn hexadecimal_float(text: &str) -> Option<f64> {
 }
 
 /// The element type of a string or character literal by its prefix.
-fn element(raw: &str) -> (IntKind, &str) {
+fn element<'a>(raw: &'a str, model: &Model) -> (IntKind, &'a str) {
     if let Some(rest) = raw.strip_prefix("u8") {
-        (IntKind::Char, rest)
+        (model.char(), rest)
     } else if let Some(rest) = raw.strip_prefix('L') {
-        (IntKind::Int, rest)
+        (model.wide, rest)
     } else if let Some(rest) = raw.strip_prefix('U') {
         (IntKind::UInt, rest)
     } else if let Some(rest) = raw.strip_prefix('u') {
         (IntKind::UShort, rest)
     } else {
-        (IntKind::Char, raw)
+        (model.char(), raw)
     }
 }
 
@@ -183,15 +186,15 @@ fn encode(unit: &Unit, kind: IntKind, out: &mut Vec<u8>) {
 }
 
 /// The bytes of adjacent string literals with the terminating zero, and their element type.
-pub fn string(parts: &[String]) -> (Vec<u8>, IntKind) {
+pub fn string(parts: &[String], model: &Model) -> (Vec<u8>, IntKind) {
     let kind = parts
         .iter()
-        .map(|part| element(part).0)
-        .find(|kind| *kind != IntKind::Char)
-        .unwrap_or(IntKind::Char);
+        .map(|part| element(part, model).0)
+        .find(|kind| *kind != model.char())
+        .unwrap_or(model.char());
     let mut bytes = Vec::new();
     for part in parts {
-        let quoted = element(part).1;
+        let quoted = element(part, model).1;
         let text = quoted.strip_prefix('"').unwrap_or(quoted);
         let text = text.strip_suffix('"').unwrap_or(text);
         for unit in units(text) {
@@ -203,17 +206,18 @@ pub fn string(parts: &[String]) -> (Vec<u8>, IntKind) {
 }
 
 /// The value and type of a character constant; several characters make a big-endian `int` as in gcc.
-pub fn character(raw: &str) -> (i128, IntKind) {
-    let (kind, quoted) = element(raw);
+pub fn character(raw: &str, model: &Model) -> (i128, IntKind) {
+    let (kind, quoted) = element(raw, model);
     let text = quoted.strip_prefix('\'').unwrap_or(quoted);
     let text = text.strip_suffix('\'').unwrap_or(text);
     let units = units(text);
-    if kind == IntKind::Char {
+    if kind == model.char() {
         let mut bytes = Vec::new();
         for unit in &units {
             encode(unit, kind, &mut bytes);
         }
         let value = match bytes.as_slice() {
+            [single] if model.unsigned_char => i128::from(*single),
             [single] => i128::from(single.cast_signed()),
             several => {
                 let word = several
@@ -229,9 +233,9 @@ pub fn character(raw: &str) -> (i128, IntKind) {
         Some(Unit::Point(point)) => u32::from(*point),
         None => 0,
     };
-    let value = match kind {
-        IntKind::Int => i128::from(value.cast_signed()),
-        IntKind::UShort => i128::from(value & 0xffff),
+    let value = match (kind.bits(), kind.signed()) {
+        (16, _) => i128::from(value & 0xffff),
+        (_, true) => i128::from(value.cast_signed()),
         _ => i128::from(value),
     };
     (value, kind)
@@ -251,7 +255,7 @@ mod tests {
                 imaginary: false,
             },
         };
-        integer(&constant).unwrap()
+        integer(&constant, &Model::LP64).unwrap()
     }
 
     #[test]
@@ -266,10 +270,19 @@ mod tests {
 
     #[test]
     fn escapes_and_prefixes_give_the_bytes_that_gcc_gives() {
-        assert_eq!(string(&["\"a\\n\\0\\x41\"".into()]).0, b"a\n\0A\0");
-        assert_eq!(string(&["\"a\"".into(), "\"b\"".into()]).0, b"ab\0");
-        assert_eq!(string(&["L\"a\"".into()]).0, [97, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(character("'\\xff'"), (-1, IntKind::Int));
-        assert_eq!(character("'ab'"), (0x6162, IntKind::Int));
+        assert_eq!(
+            string(&["\"a\\n\\0\\x41\"".into()], &Model::LP64).0,
+            b"a\n\0A\0"
+        );
+        assert_eq!(
+            string(&["\"a\"".into(), "\"b\"".into()], &Model::LP64).0,
+            b"ab\0"
+        );
+        assert_eq!(
+            string(&["L\"a\"".into()], &Model::LP64).0,
+            [97, 0, 0, 0, 0, 0, 0, 0]
+        );
+        assert_eq!(character("'\\xff'", &Model::LP64), (-1, IntKind::Int));
+        assert_eq!(character("'ab'", &Model::LP64), (0x6162, IntKind::Int));
     }
 }

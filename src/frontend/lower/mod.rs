@@ -12,6 +12,7 @@
 //! and folded as they are built; a constant expression is one that folds to a constant with no
 //! statement emitted ([`Lowerer::dry`]).
 
+mod align;
 mod assign;
 mod build;
 mod builtin;
@@ -47,6 +48,7 @@ pub use self::names::TypeCache;
 use self::names::{Class, Layout, Look};
 use self::value::Operand;
 use super::declare::{Lower, lost};
+use super::model::Model;
 use super::parse::Declaration;
 use super::scope::{Scope, TagKind};
 use super::types::{IntKind, Kind, Name, RecordDef, Type};
@@ -93,6 +95,8 @@ struct BlockScope {
     names: FxHashMap<Name, Binding>,
     tags: FxHashMap<(TagKind, Name), Type>,
     cleanups: Vec<Cleanup>,
+    /// What `aligned` gives the objects declared here.
+    aligns: FxHashMap<Name, u64>,
     /// Locals declared here, for the end of their storage.
     locals: Vec<LocalId>,
 }
@@ -143,6 +147,7 @@ pub(crate) struct Lowerer<'a> {
     scope: &'a dyn Scope,
     cache: &'a TypeCache,
     declaration: &'a Declaration,
+    model: Model,
     b: Builder,
     /// Block scopes, innermost last; empty while file-scope text is evaluated.
     scopes: Vec<BlockScope>,
@@ -189,7 +194,8 @@ impl<'a> Lowerer<'a> {
             scope,
             cache,
             declaration,
-            b: Builder::new(),
+            model: declaration.model,
+            b: Builder::new(declaration.model.pointer),
             scopes: Vec::new(),
             scope_count: 0,
             jumps: Vec::new(),
@@ -224,7 +230,7 @@ impl<'a> Lowerer<'a> {
 
     fn local_of(&mut self, name: &str, ty: &Type) -> Lower<Local> {
         let (size, scalar) = match self.class(ty)? {
-            Class::Scalar(scalar) => (u64::from(scalar.bits()).div_ceil(8), Some(scalar)),
+            Class::Scalar(scalar) => (scalar.size(self.model.pointer), Some(scalar)),
             Class::Memory(size) => (size, None),
             Class::Array => match self.size_of(ty) {
                 Ok(size) => (size, None),
@@ -365,7 +371,7 @@ impl<'a> Lowerer<'a> {
         if let Expression::Constant(constant) = &expr.node
             && let ast::Constant::Integer(integer) = &constant.node
         {
-            let (value, _) = literal::integer(integer)?;
+            let (value, _) = literal::integer(integer, &self.model)?;
             return Ok(value.cast_signed());
         }
         let folded = self.fold_constant(expr)?;

@@ -42,6 +42,8 @@ pub struct Layout {
 pub struct Slot {
     pub bit: u64,
     pub width: Option<u64>,
+    /// Of the member itself, in bytes.
+    pub align: u64,
 }
 
 /// An enumeration's type and values.
@@ -256,14 +258,19 @@ impl Lowerer<'_> {
         let least = numbers.iter().copied().min().unwrap_or(0);
         let most = numbers.iter().copied().max().unwrap_or(0);
         use IntKind::*;
+        let signed = self.model.double_word();
         let choices: &[IntKind] = match (def.packed, least < 0) {
-            (true, true) => &[SChar, Short, Int, Long],
-            (true, false) => &[UChar, UShort, UInt, ULong],
-            (false, true) => &[Int, Long],
-            (false, false) => &[UInt, ULong],
+            (true, true) => &[SChar, Short, Int, signed],
+            (true, false) => &[UChar, UShort, UInt, signed.unsigned()],
+            (false, true) => &[Int, signed],
+            (false, false) => &[UInt, signed.unsigned()],
         };
         let holds = |kind: &&IntKind| kind.holds(least) && kind.holds(most);
-        let fitting = choices.iter().find(holds).copied().unwrap_or(ULong);
+        let fitting = choices
+            .iter()
+            .find(holds)
+            .copied()
+            .unwrap_or(signed.unsigned());
         let kind = match def.mode {
             Some(mode) if least < 0 => mode,
             Some(mode) => mode.unsigned(),
@@ -429,6 +436,12 @@ impl Lowerer<'_> {
         let mut shapes = Vec::with_capacity(def.fields.len());
         for field in &def.fields {
             let shape = self.shape(field, def.packed)?;
+            // What closes a unit heeds no pragma, but the option.
+            let limit = match (shape.width, self.model.pack) {
+                (Some(0), 0) => None,
+                (Some(0), pack) => Some(pack.into()),
+                _ => limit,
+            };
             shapes.push(MemberShape { limit, ..shape });
         }
         // The last counts; of a member it is the strictest.
@@ -443,6 +456,7 @@ impl Lowerer<'_> {
             let slot = Slot {
                 bit: at.bit,
                 width: shape.width,
+                align: at.align,
             };
             fields.push(slot);
             if let Some(name) = &field.name {
@@ -454,7 +468,7 @@ impl Lowerer<'_> {
                 for (name, (slot, ty)) in &inner.members {
                     let slot = Slot {
                         bit: slot.bit + at.bit,
-                        width: slot.width,
+                        ..*slot
                     };
                     let ty = ty.clone().with_quals(field.ty.quals);
                     members.insert(name.clone(), (slot, ty));
@@ -476,6 +490,7 @@ impl Lowerer<'_> {
             Kind::Array(of, Len::Unknown) => (0, self.size_align(of).unwrap_or(OPAQUE).1),
             _ => self.size_align(&resolved).unwrap_or(OPAQUE),
         };
+        let most = self.most_as_member(&resolved)?;
         let width = match &field.width {
             Some(width) => Some(self.lazy(width)?),
             None => None,
@@ -485,9 +500,10 @@ impl Lowerer<'_> {
         }
         Ok(MemberShape {
             size,
-            align,
+            align: align.min(most),
+            most: most.saturating_mul(8),
             width,
-            named: field.name.is_some(),
+            aligns_record: field.name.is_some() || self.model.unnamed_fields_align,
             packed: packed || field.packed,
             requested: self.largest(&field.aligns)?,
             limit: None,
@@ -505,7 +521,7 @@ impl Lowerer<'_> {
     pub fn lazy(&mut self, lazy: &Lazy) -> Lower<u64> {
         match lazy {
             Lazy::Value(value) => Ok(*value),
-            Lazy::AlignOf(ty) => self.align_of(ty),
+            Lazy::AlignOf(ty) => self.member_align(ty),
             Lazy::Expr(expr) => {
                 let value = self.at_file_scope(|this| this.integer_constant(expr))?;
                 u64::try_from(value).or_else(|_| lost("negative size"))
@@ -520,13 +536,21 @@ impl Lowerer<'_> {
             Kind::Void | Kind::Function(_) => (1, 1),
             Kind::Int(kind) => {
                 let bytes = u64::from(kind.bits() / 8);
-                (bytes, bytes)
+                (bytes, bytes.min(self.model.scalar_align.into()))
             }
             Kind::Float(kind) => {
-                let bytes = u64::from(kind.bits() / 8);
-                (bytes, bytes)
+                let bytes = u64::from(kind.size(&self.model));
+                let align = match kind {
+                    FloatKind::LongDouble => self.model.long_double_align.into(),
+                    FloatKind::Quad => bytes,
+                    _ => bytes.min(self.model.scalar_align.into()),
+                };
+                (bytes, align)
             }
-            Kind::Pointer(_) => (8, 8),
+            Kind::Pointer(_) => {
+                let bytes = u64::from(self.model.pointer);
+                (bytes, bytes.min(self.model.scalar_align.into()))
+            }
             Kind::Complex(of) => {
                 let (size, align) = self.size_align(of)?;
                 (size * 2, align)
@@ -566,6 +590,33 @@ impl Lowerer<'_> {
         }
     }
 
+    /// The strictest alignment that a member of this type has by itself: some targets align integers and `double` less in
+    /// records, unless the program asks for more.
+    fn most_as_member(&mut self, ty: &Type) -> Lower<u64> {
+        let model = self.model;
+        if model.member_align >= model.scalar_align {
+            return Ok(u64::MAX);
+        }
+        let ty = self.resolve(ty)?;
+        Ok(match &ty.kind {
+            _ if ty.align.is_some() => u64::MAX,
+            Kind::Array(of, _) => self.most_as_member(of)?,
+            Kind::Int(_) | Kind::Float(FloatKind::Double) | Kind::Pointer(_) => {
+                model.member_align.into()
+            }
+            Kind::Complex(of) => match self.resolve(of)?.kind {
+                Kind::Int(_) | Kind::Float(FloatKind::Double) => model.member_align.into(),
+                _ => u64::MAX,
+            },
+            _ => u64::MAX,
+        })
+    }
+
+    /// The alignment that a type has as a member of a record, and nowhere less.
+    pub fn member_align(&mut self, ty: &Type) -> Lower<u64> {
+        Ok(self.align_of(ty)?.min(self.most_as_member(ty)?))
+    }
+
     pub fn size_of(&mut self, ty: &Type) -> Lower<u64> {
         Ok(self.size_align(ty)?.0)
     }
@@ -576,7 +627,7 @@ impl Lowerer<'_> {
         Ok(match &ty.kind {
             Kind::Void => Class::Void,
             Kind::Int(kind) => Class::Scalar(kind.ty()),
-            Kind::Float(kind) => Class::Scalar(float_ty(*kind)),
+            Kind::Float(kind) => Class::Scalar(kind.ty(&self.model)),
             Kind::Pointer(_) => Class::Scalar(Ty::Ptr),
             Kind::Array(..) => Class::Array,
             Kind::Function(_) => Class::Function,
@@ -670,9 +721,4 @@ impl Lowerer<'_> {
         self.definitions -= 1;
         result
     }
-}
-
-/// The machine type of a floating type.
-pub fn float_ty(kind: FloatKind) -> Ty {
-    Ty::Float { bits: kind.bits() }
 }

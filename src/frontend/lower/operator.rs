@@ -8,11 +8,11 @@ use lang_c::ast::{self, BinaryOperator, Expression};
 use lang_c::span::Node;
 
 use super::Lowerer;
-use super::names::{Class, float_ty};
+use super::names::Class;
 use super::value::{Operand, Place, Repr, Value};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
-use crate::ir::{BinOp, CmpOp, ExprId, Ty, UnOp};
+use crate::ir::{BinOp, CmpOp, ExprId, ExprKind, Ty, UnOp};
 
 /// Distance between elements of an incomplete type.
 const OPAQUE: u64 = 1 << 20;
@@ -219,8 +219,11 @@ impl Lowerer<'_> {
             Kind::Int(kind) => kind,
             _ => IntKind::Long,
         };
-        let index = self.scalar(index)?;
-        let wide = if kind.promoted().signed() {
+        let mut index = self.scalar(index)?;
+        if self.model.pointer == 4 {
+            index = self.wide_index(index);
+        }
+        let wide = if kind.promoted().signed() || self.model.pointer == 4 {
             Ty::SSIZE
         } else {
             Ty::SIZE
@@ -240,6 +243,23 @@ impl Lowerer<'_> {
         Ok(self.b.index(base, index, size))
     }
 
+    /// An index where addresses have 32 bits: sums are taken in 64 as well as in 32, which no object can tell apart, so
+    /// that neighbours are known as such.
+    fn wide_index(&mut self, index: ExprId) -> ExprId {
+        if let ExprKind::Binary {
+            op: op @ (BinOp::Add | BinOp::Sub),
+            lhs,
+            rhs,
+        } = *self.b.kind(index)
+            && self.b.ty(index).bits() == 32
+        {
+            let (lhs, rhs) = (self.wide_index(lhs), self.wide_index(rhs));
+            return self.b.binary(op, lhs, rhs);
+        }
+        let word = self.b.cast(index, Ty::INT);
+        self.b.cast(word, Ty::SSIZE)
+    }
+
     fn pointer_difference(&mut self, lhs: &Value, rhs: &Value) -> Lower<Value> {
         let Kind::Pointer(to) = self.resolve(&lhs.ty)?.kind else {
             return lost("difference of pointers");
@@ -257,14 +277,16 @@ impl Lowerer<'_> {
         } else {
             self.b.binary(BinOp::Div, bytes, size)
         };
-        Ok(Value::scalar_of(count, Type::int(IntKind::Long)))
+        let kind = self.model.difference;
+        let count = self.b.cast(count, kind.ty());
+        Ok(Value::scalar_of(count, Type::int(kind)))
     }
 
     /// The value one, in a scalar's own type: what `++` adds.
     pub fn one(&mut self, ty: &Type) -> Lower<Value> {
         Ok(match self.resolve(ty)?.kind {
             Kind::Float(kind) => {
-                let machine = float_ty(kind);
+                let machine = kind.ty(&self.model);
                 let expr = match crate::ir::fold::float_bits(1.0, machine) {
                     Some(bits) => self.b.bits(bits, machine),
                     None => self.b.unknown(machine),

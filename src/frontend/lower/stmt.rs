@@ -434,7 +434,7 @@ impl Lowerer<'_> {
                     self.write(place, &Value::scalar_of(expr, place.ty.clone()))?;
                 }
                 Class::Scalar(ty) => {
-                    let size = u64::from(ty.bits() / 8);
+                    let size = ty.size(self.model.pointer);
                     let dst = place.addr;
                     self.b.stmt(StmtKind::Havoc { dst, size });
                 }

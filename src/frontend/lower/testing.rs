@@ -2,6 +2,8 @@
 
 use super::{TypeCache, lower_function};
 use crate::frontend::LossReason;
+use crate::frontend::dialect::Dialect;
+use crate::frontend::model::Model;
 use crate::frontend::scope::{Recorder, UnitScope};
 use crate::frontend::share::{Dep, Share};
 use crate::frontend::split::split;
@@ -10,7 +12,16 @@ use crate::ir::Body;
 
 /// Lowers all that a preprocessed text defines, which must all be read.
 pub fn program(source: &str) -> Result<Program, LossReason> {
-    let mut program = whole::program(source.as_bytes(), "test.c");
+    program_for(Model::LP64, source)
+}
+
+/// The same for a target.
+pub fn program_for(model: Model, source: &str) -> Result<Program, LossReason> {
+    let dialect = Dialect {
+        model,
+        ..Dialect::default()
+    };
+    let mut program = whole::program(source.as_bytes(), "test.c", dialect);
     match program.losses.pop() {
         Some(loss) => Err(loss.reason),
         None => Ok(program),
@@ -26,7 +37,8 @@ pub fn last_function(source: &str) -> Result<Body, LossReason> {
 /// What the last function of a text looked up: lowered first if `warm`, so that the type cache answers.
 pub fn look_ups(source: &str, warm: bool) -> Box<[Dep]> {
     let share = Share::new();
-    let pieces = split(source.as_bytes(), "test.c", &Whole);
+    let tree = Whole::default();
+    let pieces = split(source.as_bytes(), "test.c", &tree);
     let scope = UnitScope::new(&share, source.as_bytes(), pieces);
     let cache = TypeCache::default();
     let id = scope.ids().last().expect("a declaration");

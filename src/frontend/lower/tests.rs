@@ -1,6 +1,7 @@
 use std::process::Command;
 
-use super::testing::{last_function, look_ups, program};
+use super::testing::{last_function, look_ups, program, program_for};
+use crate::frontend::model::Model;
 use crate::frontend::whole::Program;
 use crate::ir::eval::{Datum, Machine, Stop};
 use crate::ir::fold;
@@ -142,6 +143,12 @@ fn what_was_lost_once_has_its_size() {
         (
             "int f() { return sizeof(_BitInt(3)) + 10 * sizeof(unsigned _BitInt(17)) + 100 * sizeof(_BitInt(65)); }",
             1641,
+        ),
+        // Wider ones, and those whose width is computed, have at least their size.
+        (
+            "enum { N = 20 }; typedef unsigned _BitInt(200) w; struct s { char c; w x; _BitInt(N * 2) y; };
+             int f() { w a = 1, b = a * 3; a += b; return sizeof(struct s) + _Alignof(w) * 100 + (a == b ? 0 : 0); }",
+            848,
         ),
         (
             "typedef int v __attribute__((vector_size(16))); int f() { v x; return sizeof x + sizeof(_Complex double); }",
@@ -459,4 +466,47 @@ fn odd_but_legal_code_is_lowered() {
             }
         }
     }
+}
+
+#[test]
+fn a_program_for_32_bits_runs_right() {
+    let source = r#"
+        struct node { char c; struct node *next; long long v; };
+        static struct node a = {1, 0, 5}, b = {2, &a, 7};
+        static int add(int n, ...)
+        {
+            __builtin_va_list list;
+            __builtin_va_start(list, n);
+            __builtin_va_end(list);
+            return n;
+        }
+        static int (*table[2])(int, ...) = {add, 0};
+        int main(void)
+        {
+            struct node *p = &b, *q[3];
+            unsigned i = 1;
+            char *s = "hello";
+            void *error = (void *)-4095;
+            q[0] = p;
+            q[i] = p->next;
+            q[i + 1] = 0;
+            if (sizeof q != 12 || (char *)&q[1] - (char *)q != 4) return 1;
+            if (q[1]->v != 5 || p->next->next) return 2;
+            struct node copy = *p;
+            if (copy.next != &a || copy.v != 7 || sizeof copy != 16) return 3;
+            if ((unsigned long)error < 0xfffff001ul || (long)error != -4095) return 4;
+            unsigned long number = (unsigned long)p;
+            if (((struct node *)number)->v != 7) return 5;
+            if (s[i] != 'e' || *(s + 4) != 'o' || s[i - 1] != 'h') return 6;
+            if (table[0](9) != 9 || table[1]) return 7;
+            i = -1;
+            if (s[i + 1] != 'h' || *(s + 2 + i) != 'e') return 8;
+            if (&q[2] - &q[0] != 2 || p + 1 - p != 1) return 9;
+            return 0;
+        }
+    "#;
+    let program = program_for(Model::I386, source).expect("lowers");
+    let mut machine =
+        Machine::new(&program.functions, &program.objects, 1000).expect("initialises");
+    assert_eq!(machine.main(), Ok(0));
 }

@@ -19,6 +19,8 @@ pub struct Place {
     pub bits: Option<BitField>,
     /// Record and member that it was reached through.
     pub field: Option<(String, String)>,
+    /// What the object itself is aligned to, where that may differ from its type.
+    pub align: Option<u64>,
 }
 
 /// A bit-field inside its unit, which lies at the place's address.
@@ -59,6 +61,7 @@ impl Place {
             ty,
             bits: None,
             field: None,
+            align: None,
         }
     }
 }
@@ -421,7 +424,9 @@ impl Lowerer<'_> {
     ) -> Lower<Place> {
         if slot.width.is_none() {
             let addr = self.b.member(base, slot.bit / 8, record, name);
-            return Ok(Place::new(addr, ty));
+            let mut place = Place::new(addr, ty);
+            place.align = Some(slot.align);
+            return Ok(place);
         }
         let Some((offset, bits)) = bit_unit(slot) else {
             return lost(format!("bit-field {name} in no unit"));
@@ -489,6 +494,7 @@ mod tests {
         let slot = |bit, width| Slot {
             bit,
             width: Some(width),
+            align: 1,
         };
         let unit = |slot| bit_unit(slot).map(|(offset, field)| (offset, field.unit, field.shift));
         assert_eq!(unit(slot(35, 3)), Some((4, 8, 3)));

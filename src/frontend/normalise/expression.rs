@@ -110,7 +110,9 @@ impl Normaliser<'_> {
             b"__null" => "( ( void * ) 0 )",
             b"constexpr" => "const __attribute__((__cassini_constexpr))",
             b"bool" if !self.is_typedef(at) && self.is_type_position(at, previous) => "_Bool",
-            b"char" if self.setting.dialect.unsigned_char && !self.has_sign(at) => "unsigned char",
+            b"char" if self.setting.dialect.model.unsigned_char && !self.has_sign(at) => {
+                "unsigned char"
+            }
             b"__auto_type" => self.encode("__cassini_auto"),
             b"auto" if self.infers(at) => self.encode("__cassini_auto"),
             b"__float128" => self.encode("__cassini_float128"),
@@ -120,7 +122,10 @@ impl Normaliser<'_> {
             b"__int32" => "int",
             b"__int16" => "short",
             b"__int8" => "char",
-            b"__int128" | b"__int128_t" | b"__uint128_t" | b"_BitInt" => self.wide_type(at),
+            b"__int128" | b"__int128_t" | b"__uint128_t" | b"_BitInt" => match self.wide_type(at) {
+                "" => return self.words(at),
+                name => name,
+            },
             _ => {
                 self.emit_token(at);
                 return Ok(at + 1);
@@ -166,6 +171,45 @@ impl Normaliser<'_> {
         }
     }
 
+    /// A `_BitInt` of which only size and alignment are kept, as gcc has them for x86.
+    fn words(&mut self, at: usize) -> Result<usize, LossReason> {
+        const WIDE: [&str; 4] = [
+            "<= 16 ? 2 :",
+            "<= 32 ? 4 :",
+            "<= 64 ? 8 :",
+            "+ 63 ) / 64 * 8 ,",
+        ];
+        const NARROW: [&str; 4] = [
+            "<= 16 ? 2 :",
+            "<= 32 ? 4 :",
+            "<= 64 ? 8 :",
+            "+ 31 ) / 32 * 4 ,",
+        ];
+        let wide = self.setting.dialect.model.wide_words;
+        let close = self.mate(at + 1);
+        self.emit(at, "unsigned long long __attribute__((__cassini_words(");
+        let size = if wide { WIDE } else { NARROW };
+        let least = if wide {
+            "<= 32 ? 4 : 8"
+        } else {
+            "<= 16 ? 2 : 4"
+        };
+        for (index, rest) in ["<= 8 ? 1 :"].iter().chain(&size).enumerate() {
+            self.add(if index == 4 { "( (" } else { "(" });
+            self.sequence(at + 2, close, Context::Inner)?;
+            self.add(")");
+            self.add(rest);
+        }
+        for rest in ["<= 8 ? 1 :", "<= 16 ? 2 :", least] {
+            self.add("(");
+            self.sequence(at + 2, close, Context::Inner)?;
+            self.add(")");
+            self.add(rest);
+        }
+        self.add(")))");
+        Ok(close + 1)
+    }
+
     /// Whether `bool` here is C23's type, not a name that a program gives.
     fn is_type_position(&self, at: usize, previous: Option<usize>) -> bool {
         let after = matches!(
@@ -205,25 +249,26 @@ impl Normaliser<'_> {
     }
 
     fn alignof(&mut self, at: usize, to: usize) -> Result<usize, LossReason> {
-        if self.spelling(at + 1) != b"(" {
-            let end = self.operand_end(at + 1, to);
-            self.emit(at, "_Alignof ( __typeof (");
-            self.sequence(at + 1, end, Context::Inner)?;
-            self.add(") )");
-            return Ok(end);
+        if self.spelling(at + 1) != b"(" || !self.starts_type(at + 2) {
+            return self.unary(at, to, "__cassini_alignof");
         }
         let close = self.mate(at + 1);
-        let first = at + 2;
-        if self.starts_type(first) {
-            self.emit(at, "_Alignof (");
-            self.sequence(first, close, Context::Inner)?;
-            self.add(")");
-        } else {
-            self.emit(at, "_Alignof ( __typeof (");
-            self.sequence(first, close, Context::Inner)?;
-            self.add(") )");
-        }
+        let least = self.spelling(at).ends_with(b"lignof");
+        let (before, after) = self.alignment(least && self.spelling(at) != b"__alignof");
+        self.emit(at, before);
+        self.sequence(at + 2, close, Context::Inner)?;
+        self.add(after);
         Ok(close + 1)
+    }
+
+    /// What is written around a type for its alignment, or for the `least` one that it has anywhere: for some targets
+    /// members of records are aligned less than other objects, and C's own `_Alignof` tells that.
+    fn alignment(&self, least: bool) -> (&'static str, &'static str) {
+        let model = &self.setting.dialect.model;
+        match least && model.member_align < model.scalar_align {
+            true => ("__cassini_least_alignof ( sizeof (", ") )"),
+            false => ("_Alignof (", ")"),
+        }
     }
 
     /// As an attribute, which the tree has among a member's specifiers too.
@@ -231,9 +276,15 @@ impl Normaliser<'_> {
         let close = self.mate(at + 1);
         let is_type = self.starts_type(at + 2);
         self.emit(at, "__attribute__((aligned(");
-        self.add(if is_type { "_Alignof (" } else { "(" });
+        let (before, after) = if is_type {
+            self.alignment(true)
+        } else {
+            ("(", ")")
+        };
+        self.add(before);
         self.sequence(at + 2, close, Context::Inner)?;
-        self.add("))))");
+        self.add(after);
+        self.add(")))");
         Ok(close + 1)
     }
 

@@ -13,7 +13,7 @@
 //! | `a ?: b` | `a ? __cassini_elvis : b` |
 //! | `__auto_type`, C23 `auto x = e` | type `__cassini_auto` |
 //! | `__int128`, `unsigned __int128`, `__float128`, `__bf16` | types `__cassini_int128`, `__cassini_uint128`, `__cassini_float128`, `__cassini_float16` |
-//! | `_BitInt(N)` | the integer type that holds it; `__cassini_bitint` where there is none |
+//! | `_BitInt(N)` | the integer type that holds it; where there is none, attribute `__cassini_words(size, alignment)` |
 //! | `asm goto (… : l)` | `{ __asm__ (…); if (__cassini_nondet) goto l; }` |
 //! | `goto *e;`, `&&l` | `__cassini_goto(e);`, `__cassini_label("l")` |
 //! | `__builtin_types_compatible_p(A, B)` | `__cassini_types_compatible(sizeof(A), sizeof(B))` |
@@ -27,15 +27,13 @@
 //! | `typeof_unqual(…)` | `typeof(…)` with the attribute `__cassini_unqualified` |
 //! | a nested function | a declaration of it under a name of its own |
 //! | `int f(int n; int a[n], int n)` | without the forward declarations |
-//! | `__alignof__(e)` | `_Alignof(__typeof(e))` |
+//! | `__alignof__(e)` | `__cassini_alignof(e)` |
 
 mod attribute;
 mod expression;
 mod guess;
 mod literal;
 mod statement;
-
-use std::borrow::Cow;
 
 pub use self::guess::{Guess, guess};
 use super::dialect::Dialect;
@@ -395,22 +393,14 @@ impl<'t> Normaliser<'t> {
             }
             Some(Kind::Ident) => self.emit(at, &identifier(spelling)),
             Some(Kind::Number) => self.emit(at, &literal::number(spelling)),
-            Some(Kind::Str) => self.emit(at, &literal::string(&self.wide(spelling))),
+            Some(Kind::Str) => self.emit(at, &literal::string(spelling)),
             Some(Kind::Char) if spelling.starts_with(b"u8") => {
                 let text = literal::character(spelling);
                 self.emit(at, &format!("( ( unsigned char ) {text} )"));
             }
-            Some(Kind::Char) => self.emit(at, &literal::character(&self.wide(spelling))),
+            Some(Kind::Char) => self.emit(at, &literal::character(spelling)),
             Some(Kind::Punct) => self.emit(at, &String::from_utf8_lossy(spelling)),
             None => {}
-        }
-    }
-
-    /// A literal with the prefix that says how wide its elements are.
-    fn wide(&self, spelling: &'t [u8]) -> Cow<'t, [u8]> {
-        match spelling {
-            [b'L', rest @ ..] if self.setting.dialect.short_wchar => [b"u", rest].concat().into(),
-            _ => spelling.into(),
         }
     }
 
@@ -454,7 +444,9 @@ impl<'t> Normaliser<'t> {
                 }
                 dropped.push(index);
             }
-            dropped.extend(at + 1..past);
+            if !signed.is_empty() {
+                dropped.extend(at + 1..past);
+            }
             self.dropped.append(&mut dropped);
             let name = if is_unsigned { unsigned } else { signed };
             if name.starts_with("__cassini") {
@@ -465,7 +457,8 @@ impl<'t> Normaliser<'t> {
         self.dropped.sort_unstable();
     }
 
-    /// The types, signed and unsigned, in which gcc keeps a `_BitInt(N)`; it wraps around as they do.
+    /// The types, signed and unsigned, in which gcc keeps a `_BitInt(N)`; it wraps around as they do. None if it is wider,
+    /// or the width is to be computed.
     fn bit_int(&self, at: usize) -> (&'static str, &'static str) {
         let width = std::str::from_utf8(self.spelling(at + 2)).unwrap_or("");
         let is_number = self.spelling(at + 3) == b")";
@@ -473,9 +466,9 @@ impl<'t> Normaliser<'t> {
             Ok(1..=8) if is_number => ("signed char", "unsigned char"),
             Ok(9..=16) if is_number => ("short", "unsigned short"),
             Ok(17..=32) if is_number => ("int", "unsigned int"),
-            Ok(33..=64) if is_number => ("long", "unsigned long"),
+            Ok(33..=64) if is_number => ("long long", "unsigned long long"),
             Ok(65..=128) if is_number => ("__cassini_int128", "__cassini_uint128"),
-            _ => ("__cassini_bitint", "__cassini_bitint"),
+            _ => ("", ""),
         }
     }
 

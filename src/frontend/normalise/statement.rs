@@ -456,7 +456,8 @@ impl Normaliser<'_> {
                 next += 1;
             }
         }
-        if enumeration && self.setting.dialect.short_enums {
+        let dialect = &self.setting.dialect;
+        if dialect.packed && !enumeration || dialect.model.short_enums && enumeration {
             kept.push(("packed", None));
         }
         let mut underlying = None;

@@ -61,6 +61,7 @@ pub struct Pieces<'a> {
 /// Splits the text of a unit whose main file is `source`.
 pub fn split<'a>(text: &[u8], source: &str, tree: &'a dyn Tree) -> Pieces<'a> {
     let mut files = Files::new(tree);
+    let dialect = tree.dialect();
     let file = files.id(source.as_bytes());
     let mut scanner = Scanner {
         // Offsets are 32 bits wide.
@@ -69,15 +70,16 @@ pub fn split<'a>(text: &[u8], source: &str, tree: &'a dyn Tree) -> Pieces<'a> {
         line: 1,
         line_start: 0,
         file,
-        pack: 0,
+        pack: dialect.model.pack,
         packs: Vec::new(),
+        dialect: dialect.number(),
         restarts: 0,
         markers: Vec::new(),
         scratch: Vec::new(),
         pieces: Pieces {
             pieces: Vec::with_capacity(text.len() / 128),
             files,
-            dialect: tree.dialect(),
+            dialect,
             losses: Vec::new(),
         },
     };
@@ -133,6 +135,8 @@ struct Scanner<'t, 'a> {
     file: u32,
     pack: u8,
     packs: Vec<u8>,
+    /// The number of the unit's dialect.
+    dialect: u64,
     /// How often splitting started again after a bracket that is never closed.
     restarts: u32,
     /// Byte ranges of the directives inside the piece at hand.
@@ -216,8 +220,11 @@ impl Scanner<'_, '_> {
         self.markers.push((start, self.at));
     }
 
-    /// Follows `#pragma pack`, which changes the layout of records.
+    /// Follows `#pragma pack`, which changes the layout of records, unless an option packs them all.
     fn pragma(&mut self, line: &[u8]) {
+        if self.pieces.dialect.packed {
+            return;
+        }
         let Some(arguments) = line[1..]
             .trim_ascii_start()
             .strip_prefix(b"pragma")
@@ -236,7 +243,7 @@ impl Scanner<'_, '_> {
                     pushes_or_pops = true;
                 }
                 b"pop" => {
-                    sets = Some(self.packs.pop().unwrap_or(0));
+                    sets = Some(self.packs.pop().unwrap_or(self.pieces.dialect.model.pack));
                     pushes_or_pops = true;
                 }
                 _ => {
@@ -248,7 +255,7 @@ impl Scanner<'_, '_> {
         if let Some(pack) = sets {
             self.pack = pack;
         } else if !pushes_or_pops {
-            self.pack = 0;
+            self.pack = self.pieces.dialect.model.pack;
         }
     }
 
@@ -424,7 +431,7 @@ impl Scanner<'_, '_> {
         if let Some(body) = body {
             begin = self.past_leftovers(begin, body);
         }
-        let how = u64::from(self.pieces.dialect.bits()) << 8 | u64::from(begin.pack);
+        let how = self.dialect.rotate_left(8) ^ u64::from(begin.pack);
         let seed = self.pieces.files.hash(begin.file) ^ how;
         let place = (u64::from(begin.line) << 20) ^ u64::from(begin.column);
         let whole = &self.text[begin.at..self.at];

@@ -6,7 +6,8 @@
 use super::{Run, Stop};
 
 const HEAP: u64 = 0x1_0000;
-const STACK: u64 = 1 << 40;
+/// Below what a pointer of 32 bits can say.
+const STACK: u64 = 1 << 29;
 /// Most bytes that either may have.
 const LIMIT: u64 = 256 << 20;
 

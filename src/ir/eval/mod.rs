@@ -19,7 +19,7 @@ use super::{
 };
 
 /// Where functions lie: no data is ever there.
-const FUNCTIONS: u64 = 1 << 44;
+const FUNCTIONS: u64 = 1 << 30;
 /// Distance between functions.
 const STRIDE: u64 = 16;
 /// Room for a variable-length array, whose size the body does not tell.
@@ -190,6 +190,14 @@ impl<'a> Machine<'a> {
         &self.output
     }
 
+    /// The integer that a pointer is in memory.
+    fn word(&self, body: &Body) -> Ty {
+        Ty::Int {
+            bits: u16::from(body.pointer_size) * 8,
+            signed: true,
+        }
+    }
+
     /// Runs `main` as a program without arguments: its exit status.
     pub fn main(&mut self) -> Run<i32> {
         let name = self.memory.allocate(8)?;
@@ -241,7 +249,10 @@ impl<'a> Machine<'a> {
         for (slot, argument) in (0..params).zip(arguments) {
             let addr = base + code.locals[slot];
             match code.body.locals[slot].ty {
-                Some(ty) => self.store_datum(addr, argument, Some(ty))?,
+                Some(ty) => {
+                    let size = ty.size(code.body.pointer_size);
+                    self.store_datum(addr, argument, Some((ty, size)))?;
+                }
                 None => self.store_datum(addr, argument, None)?,
             }
         }
@@ -250,14 +261,14 @@ impl<'a> Machine<'a> {
         result
     }
 
-    fn store_datum(&mut self, addr: u64, datum: Datum, ty: Option<Ty>) -> Run<()> {
+    fn store_datum(&mut self, addr: u64, datum: Datum, ty: Option<(Ty, u64)>) -> Run<()> {
         match (datum, ty) {
             // An old-style definition's parameters are passed as their promoted types.
-            (Datum::Scalar(bits, from), Some(to)) => {
+            (Datum::Scalar(bits, from), Some((to, size))) => {
                 let floats = [from, to].map(|ty| matches!(ty, Ty::Float { .. }));
                 let converted = (floats[0] == floats[1]).then(|| fold::cast(bits, from, to));
                 let bits = converted.flatten().unwrap_or(bits);
-                self.memory.write(addr, bits, to.bits())
+                self.memory.write(addr, bits, size as u16 * 8)
             }
             (Datum::Scalar(bits, from), None) => self.memory.write(addr, bits, from.bits()),
             (Datum::Record(bytes), _) => self.memory.write_bytes(addr, &bytes),
@@ -326,12 +337,13 @@ impl<'a> Machine<'a> {
     fn stmt(&mut self, frame: Frame<'_, 'a>, kind: &StmtKind) -> Run<()> {
         match kind {
             StmtKind::Store { addr, value } => {
-                let bits = frame.code.body.expr(*value).ty.bits();
+                let body = frame.code.body;
+                let size = body.expr(*value).ty.size(body.pointer_size);
                 let value = self.known(frame, *value)?;
                 let addr = self.address(frame, *addr)?;
                 match value {
-                    Some(value) => self.memory.write(addr, value, bits),
-                    None => self.memory.forget(addr, u64::from(bits).div_ceil(8)),
+                    Some(value) => self.memory.write(addr, value, size as u16 * 8),
+                    None => self.memory.forget(addr, size),
                 }
             }
             StmtKind::Copy { dst, src, size } => {
@@ -378,7 +390,10 @@ impl<'a> Machine<'a> {
             let local = frame.code.body.local(dst);
             let addr = frame.base + frame.code.locals[dst.index()];
             match result {
-                Some(datum) => self.store_datum(addr, datum, local.ty)?,
+                Some(datum) => {
+                    let size = |ty: Ty| (ty, ty.size(frame.code.body.pointer_size));
+                    self.store_datum(addr, datum, local.ty.map(size))?;
+                }
                 None => self.memory.forget(addr, local.size)?,
             }
         }
@@ -413,7 +428,14 @@ impl<'a> Machine<'a> {
             ExprKind::AddrSymbol(id) => u128::from(frame.code.symbols[id.index()]),
             ExprKind::Load { addr, .. } => {
                 let addr = self.address(frame, *addr)?;
-                self.memory.read(addr, ty.bits())?
+                let bits = self
+                    .memory
+                    .read(addr, ty.size(body.pointer_size) as u16 * 8)?;
+                match ty {
+                    // Nothing lies so high that its address is negative in 32 bits, but an error number does.
+                    Ty::Ptr => fold::cast(bits, self.word(body), ty).unwrap_or(bits),
+                    _ => bits,
+                }
             }
             ExprKind::IsConstant { .. } => 0,
             ExprKind::Unary { op, arg } => {

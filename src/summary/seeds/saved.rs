@@ -91,6 +91,7 @@ pub(super) fn conditions(
             object: value.clone(),
             width: WIDTH,
             when: When::Entry,
+            narrow: false,
         };
         let constant = |value: u64| IExpr::Const {
             value: u128::from(value),

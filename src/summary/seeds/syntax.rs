@@ -87,6 +87,7 @@ pub(super) fn bit(text: &str) -> Result<IExpr, String> {
         },
         width,
         when: interface::When::Entry,
+        narrow: false,
     };
     let op = |op, width, args| IExpr::Op { op, width, args };
     let set = op(Op::And, width, vec![value, constant(bits)]);
@@ -184,6 +185,7 @@ impl<'a> ObjectParser<'a> {
             },
             width: 32,
             when: interface::When::Entry,
+            narrow: false,
         };
         let value = IExpr::Op {
             op: Op::Sext,
@@ -223,6 +225,7 @@ pub(super) fn when(text: &str, width: u16) -> Result<When, String> {
         },
         width,
         when: interface::When::Exit,
+        narrow: false,
     };
     let constant = IExpr::Const {
         value: number as u128 & (u128::MAX >> (128 - u32::from(width))),

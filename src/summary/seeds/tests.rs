@@ -61,6 +61,7 @@ fn spin_lock_and_spin_trylock_are_as_in_figure_8() {
         },
         width: 32,
         when: When::Exit,
+        narrow: false,
     };
     let zero = IExpr::Const {
         value: 0,

@@ -1,5 +1,6 @@
 //! What the C library's functions and the built-ins return where nothing declares them.
 
+use crate::frontend::model::Model;
 use crate::frontend::types::{FloatKind, IntKind, Kind, Type};
 
 /// The C library's functions that have a built-in of the same meaning.
@@ -55,18 +56,18 @@ pub const LIBRARY: &[&str] = &[
 ];
 
 /// The result type of a function that is not declared.
-pub fn result_type(name: &str) -> Type {
+pub fn result_type(name: &str, model: &Model) -> Type {
     let Some(name) = name.strip_prefix("__builtin_") else {
-        return library_type(name).unwrap_or_else(|| Type::int(IntKind::Int));
+        return library_type(name, model).unwrap_or_else(|| Type::int(IntKind::Int));
     };
-    if let Some(ty) = library_type(name) {
+    if let Some(ty) = library_type(name, model) {
         return ty;
     }
     let double = |kind| Type::new(Kind::Float(kind));
     match name {
         "bswap16" => Type::int(IntKind::UShort),
         "bswap32" => Type::int(IntKind::UInt),
-        "bswap64" => Type::int(IntKind::ULong),
+        "bswap64" => Type::int(model.double_word().unsigned()),
         "bswap128" => Type::int(IntKind::UInt128),
         "return_address"
         | "frame_address"
@@ -85,15 +86,15 @@ pub fn result_type(name: &str) -> Type {
         | "copysignf" | "fminf" | "fmaxf" | "truncf" | "roundf" => double(FloatKind::Float),
         "infl" | "huge_vall" | "nanl" | "fabsl" | "copysignl" => double(FloatKind::LongDouble),
         "ia32_rdtsc" | "ia32_rdpmc" | "readcyclecounter" | "ia32_readeflags_u64" => {
-            Type::int(IntKind::ULong)
+            Type::int(IntKind::ULongLong)
         }
         _ => Type::int(IntKind::Int),
     }
 }
 
-fn library_type(name: &str) -> Option<Type> {
+fn library_type(name: &str, model: &Model) -> Option<Type> {
     Some(match name {
-        "strlen" | "strnlen" | "strspn" | "strcspn" | "fwrite" => Type::int(IntKind::ULong),
+        "strlen" | "strnlen" | "strspn" | "strcspn" | "fwrite" => Type::int(model.size),
         "malloc" | "calloc" | "realloc" | "memchr" | "memcpy" | "memmove" | "mempcpy"
         | "memset" => Type::pointer(Type::void()),
         "index" | "rindex" | "stpcpy" | "strcat" | "strchr" | "strcpy" | "strdup" | "strncat"

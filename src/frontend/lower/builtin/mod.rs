@@ -13,10 +13,11 @@ use lang_c::span::Node;
 use self::library::LIBRARY;
 pub use self::library::result_type;
 use super::Lowerer;
-use super::value::{Repr, Value};
+use super::value::{Operand, Repr, Value};
 use crate::frontend::declare::{Lower, lost};
+use crate::frontend::model::VaList;
 use crate::frontend::types::{IntKind, Kind, Type};
-use crate::ir::{ExprKind, StmtKind, TermKind, Ty};
+use crate::ir::{ExprId, ExprKind, StmtKind, TermKind, Ty};
 
 type Args<'a> = &'a [Node<Expression>];
 
@@ -27,8 +28,9 @@ impl Lowerer<'_> {
     }
 
     fn size_of_value(&mut self, value: u128) -> Value {
-        let expr = self.b.bits(value, Ty::SIZE);
-        Value::scalar_of(expr, Type::int(IntKind::ULong))
+        let kind = self.model.size;
+        let expr = self.b.bits(value, kind.ty());
+        Value::scalar_of(expr, Type::int(kind))
     }
 
     /// The argument whose truth `__builtin_expect` has.
@@ -92,7 +94,7 @@ impl Lowerer<'_> {
         Ok(Some(match (rest, args) {
             ("expect" | "expect_with_probability", [value, ..]) => {
                 let value = self.value(value)?;
-                self.converted(&value, &Type::int(IntKind::Long))?
+                self.converted(&value, &Type::int(self.model.long()))?
             }
             ("constant_p", [value]) => {
                 let known = match self.fold_constant(value)? {
@@ -135,16 +137,16 @@ impl Lowerer<'_> {
                 self.rvalue(place.into())?
             }
             ("va_start" | "c23_va_start", [list, ..]) => {
-                let list = self.value(list)?;
-                let dst = self.pointer_argument(&list)?;
-                self.b.stmt(StmtKind::Havoc { dst, size: 24 });
+                if let Some((dst, size)) = self.argument_list(list)? {
+                    self.b.stmt(StmtKind::Havoc { dst, size });
+                }
                 Value::void()
             }
             ("va_copy", [to, from]) => {
-                let (to, from) = (self.value(to)?, self.value(from)?);
-                let dst = self.pointer_argument(&to)?;
-                let src = self.pointer_argument(&from)?;
-                self.b.stmt(StmtKind::Copy { dst, src, size: 24 });
+                let (to, from) = (self.argument_list(to)?, self.argument_list(from)?);
+                if let (Some((dst, size)), Some((src, _))) = (to, from) {
+                    self.b.stmt(StmtKind::Copy { dst, src, size });
+                }
                 Value::void()
             }
             ("va_end", [list]) => {
@@ -173,7 +175,7 @@ impl Lowerer<'_> {
             }
             ("alloca" | "alloca_with_align" | "alloca_with_align_and_max", [size, ..]) => {
                 let size = self.value(size)?;
-                let size = self.converted(&size, &Type::int(IntKind::ULong))?;
+                let size = self.converted(&size, &Type::int(self.model.size))?;
                 self.call_values("__builtin_alloca", &[size], call, used)?
             }
             (library, args) if LIBRARY.contains(&library) => {
@@ -185,6 +187,23 @@ impl Lowerer<'_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// Where a `va_list` lies, and its size.
+    fn argument_list(&mut self, list: &Node<Expression>) -> Lower<Option<(ExprId, u64)>> {
+        let size = match self.model.va_list {
+            // An array, or the pointer to it that a parameter is.
+            VaList::Array(size) => {
+                let list = self.value(list)?;
+                return Ok(Some((self.pointer_argument(&list)?, size.into())));
+            }
+            VaList::Record(size) => size,
+            VaList::Pointer => self.model.pointer,
+        };
+        Ok(match self.operand(list)? {
+            Operand::Place(place) => Some((place.addr, size.into())),
+            Operand::Value(_) => None,
+        })
     }
 
     /// An ordinary call to a function by another name, shown as written.
@@ -220,6 +239,15 @@ impl Lowerer<'_> {
                 let same = self.compatible(&a, &b)?;
                 self.int_value(i128::from(same))
             }
+            ("alignof", [of]) => {
+                let align = self.alignment(of)?;
+                self.size_of_value(align.into())
+            }
+            ("least_alignof", [measured]) => {
+                let ty = self.measured_type(measured)?;
+                let align = self.member_align(&ty)?;
+                self.size_of_value(align.into())
+            }
             ("goto", [target]) => {
                 self.effect(target)?;
                 self.computed_goto();
@@ -227,7 +255,8 @@ impl Lowerer<'_> {
             }
             ("label", [label]) => {
                 if let Expression::StringLiteral(parts) = &label.node {
-                    let (mut bytes, _) = crate::frontend::lower::literal::string(&parts.node);
+                    let (mut bytes, _) =
+                        crate::frontend::lower::literal::string(&parts.node, &self.model);
                     bytes.pop();
                     self.take_label(&String::from_utf8_lossy(&bytes));
                 }

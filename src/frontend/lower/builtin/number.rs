@@ -7,7 +7,6 @@ use lang_c::ast::Expression;
 use super::{Args, result_type};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::lower::Lowerer;
-use crate::frontend::lower::names::float_ty;
 use crate::frontend::lower::value::Value;
 use crate::frontend::types::{FloatKind, IntKind, Kind, Type};
 use crate::ir::{BinOp, CmpOp, ExprId, Ty, fold};
@@ -124,7 +123,7 @@ impl Lowerer<'_> {
             "clrsb" => return Ok(None),
             _ => {
                 let swapped = value.swap_bytes() >> unused;
-                let ty = result_type(&format!("__builtin_{name}"));
+                let ty = result_type(&format!("__builtin_{name}"), &self.model);
                 let expr = self.b.bits(
                     swapped,
                     Ty::Int {
@@ -154,7 +153,7 @@ impl Lowerer<'_> {
             None
         };
         if let Some((value, kind)) = constant {
-            let machine = float_ty(kind);
+            let machine = kind.ty(&self.model);
             let Some(bits) = fold::float_bits(value, machine) else {
                 return Ok(None);
             };
