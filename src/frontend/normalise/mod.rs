@@ -467,7 +467,7 @@ impl<'t> Normaliser<'t> {
             Ok(9..=16) if is_number => ("short", "unsigned short"),
             Ok(17..=32) if is_number => ("int", "unsigned int"),
             Ok(33..=64) if is_number => ("long long", "unsigned long long"),
-            Ok(65..=128) if is_number => ("__cassini_int128", "__cassini_uint128"),
+            // Wider ones are words, aligned as such: no `__int128`.
             _ => ("", ""),
         }
     }
