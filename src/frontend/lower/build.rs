@@ -296,25 +296,30 @@ impl Builder {
     pub fn is_constant(&mut self, arg: ExprId) -> ExprId {
         match self.kind(arg) {
             ExprKind::Const(_) | ExprKind::AddrString(_) => self.bits(1, Ty::INT),
-            _ if self.is_made_of_parameters(arg) => {
+            _ if self.is_made_of_numbers_given(arg) => {
                 self.expr(ExprKind::IsConstant { arg }, Ty::INT)
             }
             _ => self.bits(0, Ty::INT),
         }
     }
 
-    fn is_made_of_parameters(&self, id: ExprId) -> bool {
+    /// Whether a value depends on parameters that are numbers, and on nothing else. (Pointers are asked for to treat null
+    /// in another way that comes to the same.)
+    fn is_made_of_numbers_given(&self, id: ExprId) -> bool {
         match self.kind(id) {
             ExprKind::Const(_) => true,
             ExprKind::Load { addr, volatile } => match self.kind(*addr) {
-                ExprKind::AddrLocal(local) => local.0 < self.params && !volatile,
+                ExprKind::AddrLocal(local) => {
+                    let number = matches!(self.ty(id), Ty::Int { .. });
+                    number && local.0 < self.params && !volatile
+                }
                 _ => false,
             },
             ExprKind::Cast { arg } | ExprKind::Unary { arg, .. } => {
-                self.is_made_of_parameters(*arg)
+                self.is_made_of_numbers_given(*arg)
             }
             ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => {
-                self.is_made_of_parameters(*lhs) && self.is_made_of_parameters(*rhs)
+                self.is_made_of_numbers_given(*lhs) && self.is_made_of_numbers_given(*rhs)
             }
             _ => false,
         }

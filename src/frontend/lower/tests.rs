@@ -224,7 +224,7 @@ fn whether_a_parameter_is_constant_depends_on_the_call() {
     );
     assert_eq!(
         text,
-        "local sum: i32\nb0:\nsum = n + 1\nreturn is_constant(n) + 1 + is_constant(p != null)"
+        "local sum: i32\nb0:\nsum = n + 1\nreturn is_constant(n) + 1"
     );
 }
 
