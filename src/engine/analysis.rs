@@ -15,7 +15,9 @@ use super::callgraph::Condensation;
 use super::contain::contained;
 use super::custody::Custody;
 use super::face::{self, Demand, Face};
-use super::function::{self, CalleeView, Callees, FunctionResult, Options, Outcome, Statistics};
+use super::function::{
+    self, CalleeView, Callees, FunctionResult, INLINE_DEPTH, Options, Outcome, Statistics,
+};
 use super::meter::Timings;
 use super::order::Nesting;
 use super::program::{CalleeRef, Function, FunctionId, Program};
@@ -137,8 +139,6 @@ struct Done {
     record: Record,
 }
 
-/// How deep tiny leaves may call each other and still be inlined.
-const INLINE_DEPTH: u8 = 3;
 /// How often a recursive function is analysed at most.
 const MAX_PASSES: usize = 3;
 

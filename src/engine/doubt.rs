@@ -144,18 +144,30 @@ fn kept_from(exec: &mut Executor<'_>, taking: usize, object: Object, until: usiz
     exec.formula.guards.and_not(paths, back)
 }
 
-/// The paths on which the function holds another element of the object's table before an operation. An element by
-/// an index that a callee knows from before may be that one.
-fn element_held_before(exec: &mut Executor<'_>, object: Object, until: usize) -> Guard {
+/// The paths on which the function holds something before an operation that may be the object under another name:
+/// an element of its table by an index that a callee knows from before; what the same list leads to.
+fn held_as_another_before(exec: &mut Executor<'_>, object: Object, until: usize) -> Guard {
     let initial = Status::At(exec.machine_of(object).initial);
-    let of_table = |event: &OpEvent| {
-        let (other, symbolic) = (event.object, event.object.loc.symbolic);
-        (other.machine, other.loc.region) == (object.machine, object.loc.region)
+    let found = found_inside(exec, object);
+    let of_table = |other: Object| {
+        let symbolic = other.loc.symbolic;
+        other.loc.region == object.loc.region
             && symbolic != object.loc.symbolic
             && symbolic != SymbolicOffset::NONE
+            && object.loc.symbolic != SymbolicOffset::NONE
+    };
+    let elsewhere = |other: Object| {
+        other.loc.region != object.loc.region
+            && (found || found_inside(exec, other))
+            && may_be_one(exec, object.loc, other.loc)
     };
     let events = exec.log.ops[..until].iter().enumerate();
-    let taken = events.filter(|(_, event)| of_table(event) && event.takes(initial));
+    let taken = events.filter(|(_, event)| {
+        let other = event.object;
+        other.machine == object.machine
+            && event.takes(initial)
+            && (of_table(other) || elsewhere(other))
+    });
     let taken: Vec<(usize, Object)> = taken.map(|(index, event)| (index, event.object)).collect();
     let mut held = Vec::with_capacity(taken.len());
     for (index, other) in taken {
@@ -208,12 +220,9 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
     if takes {
         return given_back_as_another(exec, object, machine.initial);
     }
-    let element = match object.loc.symbolic {
-        SymbolicOffset::NONE => Guard::FALSE,
-        _ => element_held_before(exec, object, event),
-    };
+    let before = held_as_another_before(exec, object, event);
     let Some(exit) = exit else {
-        return element;
+        return before;
     };
     let mut paths = held(exec, exit);
     let found = found_inside(exec, object);
@@ -224,7 +233,7 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
             && may_be_one(exec, object.loc, other.loc)
     });
     let mut paths: Vec<Guard> = paths.into_iter().map(|(_, paths)| paths).collect();
-    paths.push(element);
+    paths.push(before);
     union(exec, paths)
 }
 

@@ -53,6 +53,9 @@ impl Default for Options {
     }
 }
 
+/// How deep tiny leaves may call each other and still be inlined: `folio_test_swapcache` is four calls from the bit.
+pub const INLINE_DEPTH: u8 = 4;
+
 /// What a call site knows of the function it calls.
 #[derive(Clone, Debug)]
 pub enum CalleeView {

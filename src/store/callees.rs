@@ -7,12 +7,9 @@ use parking_lot::Mutex;
 
 use super::query::{FunctionRow, Reader};
 use super::{Bodies, StoreError};
-use crate::engine::function::{CalleeView, Callees};
+use crate::engine::function::{CalleeView, Callees, INLINE_DEPTH};
 use crate::ir::{Body, MemberName, SymbolName};
 use crate::summary::seeds::Seeds;
-
-/// How deep tiny leaves may call each other.
-const INLINE_DEPTH: u32 = 3;
 
 pub struct StoredCallees<'a> {
     pub reader: Mutex<Reader>,
@@ -46,7 +43,7 @@ impl StoredCallees<'_> {
         })
     }
 
-    fn tiny(&self, name: &SymbolName, depth: u32) -> Option<Arc<Body>> {
+    fn tiny(&self, name: &SymbolName, depth: u8) -> Option<Arc<Body>> {
         let row = self.resolve(name).ok().flatten()?;
         if !matches!(row.outcome.as_deref(), Some("no-op" | "analysed")) {
             return None;

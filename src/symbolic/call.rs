@@ -12,12 +12,9 @@ use super::memory::Origin;
 use super::region::RegionKind;
 use super::state::State;
 use super::term::Term;
-use crate::engine::function::CalleeView;
+use crate::engine::function::{CalleeView, INLINE_DEPTH};
 use crate::ir::{Arg, Body, Call, Callee, LocalId, Pos, RetTy, SymbolKind, SymbolName};
 use crate::summary::apply::{self, CallSite};
-
-/// Inlined calls within inlined calls.
-const MAX_INLINE_DEPTH: usize = 4;
 
 /// What a call calls.
 enum Meaning {
@@ -109,7 +106,7 @@ impl Executor<'_> {
             CalleeView::Summary(summary) => !summary.rows.is_empty() && !record,
             CalleeView::NoOp | CalleeView::Unknown | CalleeView::Lost => false,
         };
-        let body = match !summarised && self.stack.len() < MAX_INLINE_DEPTH {
+        let body = match !summarised && self.stack.len() <= usize::from(INLINE_DEPTH) {
             true => self.callees.inline_body(&name),
             false => None,
         };

@@ -109,3 +109,41 @@ void lock_both(struct pipe *p, struct pipe *q)
 		mutex_unlock(&q->mutex);
 	spin_unlock(&p->lock);
 }
+
+/* A callee gives the lock back as its element's. */
+struct device { spinlock_t lock; struct list_head dead; };
+struct buffer { struct device *dev; int refs; struct list_head link; };
+
+static int cleanup(struct buffer *b, int wait)
+{
+	if (wait && b->refs) {
+		spin_unlock(&b->dev->lock);
+		return -1;
+	}
+	b->refs = 0;
+	spin_unlock(&b->dev->lock);
+	return 0;
+}
+
+void delayed_delete(struct device *dev, int wait) //~ clean
+{
+	spin_lock(&dev->lock);
+	while (dev->dead.next != &dev->dead) {
+		struct buffer *b = container_of(dev->dead.next, struct buffer, link);
+
+		dev->dead.next = b->link.next;
+		cleanup(b, wait);
+		spin_lock(&dev->lock);
+	}
+	spin_unlock(&dev->lock);
+}
+
+void delete_first(struct device *dev, int wait)
+{
+	struct buffer *b = container_of(dev->dead.next, struct buffer, link);
+
+	spin_lock(&b->dev->lock);
+	if (cleanup(b, wait))
+		b->refs = 1;
+	spin_unlock(&b->dev->lock); //~ lock/double-unlock
+}
