@@ -102,78 +102,75 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
         Some(_) => event.gives_back(initial),
         None => event.from == initial,
     };
-    let mut taken: Vec<(usize, Object)> = Vec::new();
-    let mut found: Vec<(Guard, Guard, usize)> = Vec::new();
-    for (index, event) in exec.log.ops.iter().enumerate() {
-        let other = event.object;
-        if other == object && gives(event) {
-            found.push((event.guard, event.touched, taken.len()));
-        } else if other != object
-            && other.machine == object.machine
-            && event.takes(initial)
-            && may_be_one(exec, object.loc, other.loc)
-        {
-            taken.push((index, other));
-        }
-    }
-    if found.is_empty() || taken.is_empty() {
+    let events = exec.log.ops.iter().enumerate();
+    let found = events.filter(|(_, event)| event.object == object && gives(event));
+    let found: Vec<(usize, Guard, Guard)> = found
+        .map(|(index, event)| (index, event.guard, event.touched))
+        .collect();
+    if found.is_empty() {
         return Guard::FALSE;
     }
-    let all = exec.log.ops.len();
-    let mut kept = Vec::with_capacity(taken.len());
-    for (index, other) in taken {
-        kept.push(kept_from(exec, index, other, all));
-    }
+    let kept = kept_until(exec, object, exec.log.ops.len(), |exec, other| {
+        may_be_one(exec, object.loc, other.loc)
+    });
     let mut paths = Vec::new();
-    for (guard, touched, before) in found {
+    for (index, guard, touched) in found {
         let untouched = exec.formula.guards.and_not(guard, touched);
-        let earlier = union(exec, kept[..before].to_vec());
+        let before = kept.partition_point(|entry| entry.0 < index);
+        let earlier = union(exec, kept[..before].iter().map(|entry| entry.1).collect());
         paths.push(exec.formula.guards.and(untouched, earlier));
     }
     union(exec, paths)
 }
 
-/// The paths on which an operation takes an object that no operation gives back before another one, `until`.
-fn kept_from(exec: &mut Executor<'_>, taking: usize, object: Object, until: usize) -> Guard {
+/// For each operation that takes an object other than this one, if it is `wanted`: the paths on which none gives it back
+/// before the operation `until`.
+fn kept_until(
+    exec: &mut Executor<'_>,
+    object: Object,
+    until: usize,
+    wanted: impl Fn(&Executor<'_>, Object) -> bool,
+) -> Vec<(usize, Guard)> {
     let initial = Status::At(exec.machine_of(object).initial);
-    let later = exec.log.ops[taking..until].iter();
-    let back = later.filter(|event| event.object == object && event.gives_back(initial));
-    let back: Vec<Guard> = back.map(|event| event.guard).collect();
-    let back = union(exec, back);
-    let paths = exec.log.ops[taking].guard;
-    exec.formula.guards.and_not(paths, back)
+    let mut known: FxHashMap<Object, bool> = FxHashMap::default();
+    let mut moves = Vec::new();
+    for (index, event) in exec.log.ops[..until].iter().enumerate() {
+        let other = event.object;
+        let back = event.gives_back(initial);
+        let candidate = other != object && other.machine == object.machine;
+        if candidate
+            && (back || event.takes(initial))
+            && *known.entry(other).or_insert_with(|| wanted(exec, other))
+        {
+            moves.push((index, other, back, event.guard));
+        }
+    }
+    let guards = &mut exec.formula.guards;
+    let mut given_back: FxHashMap<Object, Guard> = FxHashMap::default();
+    let mut kept = Vec::new();
+    for (index, other, back, paths) in moves.into_iter().rev() {
+        let later = given_back.entry(other).or_default();
+        match back {
+            true => *later = guards.or(*later, paths),
+            false => kept.push((index, guards.and_not(paths, *later))),
+        }
+    }
+    kept.reverse();
+    kept
 }
 
 /// The paths on which the function holds something before an operation that may be the object under another name:
 /// an element of its table by an index that a callee knows from before; what the same list leads to.
 fn held_as_another_before(exec: &mut Executor<'_>, object: Object, until: usize) -> Guard {
-    let initial = Status::At(exec.machine_of(object).initial);
     let found = found_inside(exec, object);
-    let of_table = |other: Object| {
-        let symbolic = other.loc.symbolic;
-        other.loc.region == object.loc.region
-            && symbolic != object.loc.symbolic
-            && symbolic != SymbolicOffset::NONE
-            && object.loc.symbolic != SymbolicOffset::NONE
-    };
-    let elsewhere = |other: Object| {
-        other.loc.region != object.loc.region
-            && (found || found_inside(exec, other))
-            && may_be_one(exec, object.loc, other.loc)
-    };
-    let events = exec.log.ops[..until].iter().enumerate();
-    let taken = events.filter(|(_, event)| {
-        let other = event.object;
-        other.machine == object.machine
-            && event.takes(initial)
-            && (of_table(other) || elsewhere(other))
+    let kept = kept_until(exec, object, until, |exec, other| {
+        let unknown = |object: Object| object.loc.symbolic != SymbolicOffset::NONE;
+        if other.loc.region == object.loc.region {
+            return unknown(object) && unknown(other) && other.loc.symbolic != object.loc.symbolic;
+        }
+        (found || found_inside(exec, other)) && may_be_one(exec, object.loc, other.loc)
     });
-    let taken: Vec<(usize, Object)> = taken.map(|(index, event)| (index, event.object)).collect();
-    let mut held = Vec::with_capacity(taken.len());
-    for (index, other) in taken {
-        held.push(kept_from(exec, index, other, until));
-    }
-    union(exec, held)
+    union(exec, kept.into_iter().map(|entry| entry.1).collect())
 }
 
 /// The paths on which all other objects are as usual on entry. What is wrong with one only where another was
