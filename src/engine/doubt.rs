@@ -162,13 +162,12 @@ fn kept_until(
 /// The paths on which the function holds something before an operation that may be the object under another name:
 /// an element of its table by an index that a callee knows from before; what the same list leads to.
 fn held_as_another_before(exec: &mut Executor<'_>, object: Object, until: usize) -> Guard {
-    let found = found_inside(exec, object);
     let kept = kept_until(exec, object, until, |exec, other| {
         let unknown = |object: Object| object.loc.symbolic != SymbolicOffset::NONE;
         if other.loc.region == object.loc.region {
             return unknown(object) && unknown(other) && other.loc.symbolic != object.loc.symbolic;
         }
-        (found || found_inside(exec, other)) && may_be_one(exec, object.loc, other.loc)
+        may_be_found_as(exec, object, other)
     });
     union(exec, kept.into_iter().map(|entry| entry.1).collect())
 }
@@ -222,16 +221,18 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
         return before;
     };
     let mut paths = held(exec, exit);
-    let found = found_inside(exec, object);
     paths.retain(|&(other, _)| {
-        other != object
-            && other.machine == object.machine
-            && (found || found_inside(exec, other))
-            && may_be_one(exec, object.loc, other.loc)
+        other != object && other.machine == object.machine && may_be_found_as(exec, object, other)
     });
     let mut paths: Vec<Guard> = paths.into_iter().map(|(_, paths)| paths).collect();
     paths.push(before);
     union(exec, paths)
+}
+
+/// Whether two objects may be one, at least one of which the function has found by itself.
+fn may_be_found_as(exec: &Executor<'_>, object: Object, other: Object) -> bool {
+    (found_inside(exec, object) || found_inside(exec, other))
+        && may_be_one(exec, object.loc, other.loc)
 }
 
 /// Whether the way to an object begins with something that neither the caller nor a global object told.
@@ -266,31 +267,36 @@ pub fn left_with_another(exec: &mut Executor<'_>, state: &State, object: Object)
     union(exec, paths)
 }
 
+/// The operation before a point that moved the object last.
+fn last_move<'e>(exec: &'e Executor<'_>, object: Object, before: usize) -> Option<&'e OpEvent> {
+    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
+    ops.iter()
+        .rfind(|event| event.object == object && event.moves())
+}
+
 /// Whether the operation before a point that moved the object last is a callee's, which leaves it alone at
 /// other times: when, its summary may not know.
 pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usize) -> bool {
-    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
-    let of_object = || ops.iter().filter(|event| event.object == object);
-    let Some(last) = of_object().rfind(|event| event.moves()) else {
+    let Some(last) = last_move(exec, object, before) else {
         return false;
     };
+    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
+    let mut of_object = ops.iter().filter(|event| event.object == object);
     let initial = Status::At(exec.machine_of(object).initial);
     let idle = |event: &OpEvent| {
         event.stack == last.stack && event.from == initial && event.to == Some(initial)
     };
-    last.source.is_some() && of_object().any(idle)
+    last.source.is_some() && of_object.any(idle)
 }
 
 /// Whether a call that may sleep is the other way to lock what one of two locks of a record is for, after
 /// another record's was taken the one way: `s->nonatomic ? mutex_lock(&s->mutex) : spin_lock(&s->lock)` for all `s`
 /// of a list. They are all of one kind.
 pub fn one_kind_or_the_other(exec: &Executor<'_>, object: Object, sleep: &SleepEvent) -> bool {
+    let Some(taken) = last_move(exec, object, sleep.order) else {
+        return false;
+    };
     let ops = &exec.log.ops;
-    let before = ops.get(..sleep.order).unwrap_or(ops);
-    let taken = before
-        .iter()
-        .rfind(|event| event.object == object && event.moves());
-    let Some(taken) = taken else { return false };
     let ways = |event: &&OpEvent| event.stack == sleep.stack && event.moves();
     let mut sleeping = ops.iter().filter(ways).map(|event| event.object.loc.region);
     sleeping.any(|record| {

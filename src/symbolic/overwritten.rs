@@ -35,6 +35,9 @@ impl Executor<'_> {
             touched: before.touched,
         };
         let ours = self.formula.guards.and(place, before.touched);
+        if ours == Guard::FALSE {
+            return;
+        }
         for &(status, held) in &before.set {
             let moved = match status {
                 Status::At(_) if status != initial => self.formula.guards.and(held, ours),

@@ -173,35 +173,18 @@ impl Normaliser<'_> {
 
     /// A `_BitInt` of which only size and alignment are kept, as gcc has them for x86.
     fn words(&mut self, at: usize) -> Result<usize, LossReason> {
-        const WIDE: [&str; 4] = [
-            "<= 16 ? 2 :",
-            "<= 32 ? 4 :",
-            "<= 64 ? 8 :",
-            "+ 63 ) / 64 * 8 ,",
-        ];
-        const NARROW: [&str; 4] = [
-            "<= 16 ? 2 :",
-            "<= 32 ? 4 :",
-            "<= 64 ? 8 :",
-            "+ 31 ) / 32 * 4 ,",
-        ];
-        let wide = self.setting.dialect.model.wide_words;
+        // The words that more than 64 bits are kept in have 64 themselves, or 32.
+        let (words, align) = match self.setting.dialect.model.wide_words {
+            true => ("+ 63 ) / 64 * 8 ,", "<= 32 ? 4 : 8"),
+            false => ("+ 31 ) / 32 * 4 ,", "<= 16 ? 2 : 4"),
+        };
+        let size =
+            ["<= 8 ? 1 :", "<= 16 ? 2 :", "<= 32 ? 4 :", "<= 64 ? 8 :"].map(|rest| ("(", rest));
+        let align = ["<= 8 ? 1 :", "<= 16 ? 2 :", align].map(|rest| ("(", rest));
         let close = self.mate(at + 1);
         self.emit(at, "unsigned long long __attribute__((__cassini_words(");
-        let size = if wide { WIDE } else { NARROW };
-        let least = if wide {
-            "<= 32 ? 4 : 8"
-        } else {
-            "<= 16 ? 2 : 4"
-        };
-        for (index, rest) in ["<= 8 ? 1 :"].iter().chain(&size).enumerate() {
-            self.add(if index == 4 { "( (" } else { "(" });
-            self.sequence(at + 2, close, Context::Inner)?;
-            self.add(")");
-            self.add(rest);
-        }
-        for rest in ["<= 8 ? 1 :", "<= 16 ? 2 :", least] {
-            self.add("(");
+        for (before, rest) in size.into_iter().chain([("( (", words)]).chain(align) {
+            self.add(before);
             self.sequence(at + 2, close, Context::Inner)?;
             self.add(")");
             self.add(rest);
