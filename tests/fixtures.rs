@@ -5,8 +5,9 @@
 //!
 //! * `//~ lock/double-lock`: this finding on this line;
 //! * `//~ lock/double-lock @name`: this finding somewhere in the function `name`;
+//! * `//~ note RULE`, `//~ certain RULE`: a finding that is a note, or is none, on this line;
 //! * `//~ clean`: on a function's line, nothing may be reported in it;
-//! * `//~ known-false-positive RULE`: a finding that is wrong, and known to be;
+//! * `//~ known-false-positive RULE`: a finding that is wrong, and known to be; `note RULE`: and is a note;
 //! * `//~ known-miss RULE`: a finding that should be there, and is known not to be.
 //!
 //! Anything else that is reported is a failure, so is anything missing, and so is a known wrong answer
@@ -25,9 +26,12 @@ enum Expectation {
     Finding {
         rule: String,
         function: Option<String>,
+        /// Whether it is a note; `None` if that does not matter.
+        note: Option<bool>,
     },
     FalsePositive {
         rule: String,
+        note: Option<bool>,
     },
     Miss {
         rule: String,
@@ -51,6 +55,7 @@ struct Found {
     line: u64,
     rule: String,
     function: String,
+    level: String,
     message: String,
 }
 
@@ -73,15 +78,30 @@ fn markers(file: &str, text: &str) -> Result<Vec<Marker>, String> {
                     function: function_name(code)
                         .ok_or_else(|| format!("{file}:{line_number}: no function here"))?,
                 },
-                ["known-false-positive", id] => Expectation::FalsePositive { rule: rule(id)? },
+                ["known-false-positive", level @ .., id] if level.len() < 2 => {
+                    if level.iter().any(|level| *level != "note") {
+                        return Err(format!("{file}:{line_number}: no level is {level:?}"));
+                    }
+                    Expectation::FalsePositive {
+                        rule: rule(id)?,
+                        note: level.first().map(|_| true),
+                    }
+                }
                 ["known-miss", id] => Expectation::Miss { rule: rule(id)? },
                 [id, place] if place.starts_with('@') => Expectation::Finding {
                     rule: rule(id)?,
                     function: Some(place[1..].to_owned()),
+                    note: None,
+                },
+                [level @ ("note" | "certain"), id] => Expectation::Finding {
+                    rule: rule(id)?,
+                    function: None,
+                    note: Some(*level == "note"),
                 },
                 [id] => Expectation::Finding {
                     rule: rule(id)?,
                     function: None,
+                    note: None,
                 },
                 _ => return Err(format!("{file}:{line_number}: what does `{part}` mean?")),
             };
@@ -110,10 +130,11 @@ fn differences(markers: &[Marker], findings: &[Found]) -> Vec<String> {
     let mut explained = BTreeSet::new();
     for marker in markers {
         let place = format!("{}:{}", marker.file, marker.line);
-        let mut matching = |rule: &str, function: Option<&str>| {
+        let mut matching = |rule: &str, function: Option<&str>, note: Option<bool>| {
             let before = explained.len();
             explained.extend(findings.iter().filter(|found| {
-                found.file == marker.file
+                note.is_none_or(|note| note == (found.level == "note"))
+                    && found.file == marker.file
                     && found.rule == rule
                     && match function {
                         Some(function) => found.function == function,
@@ -123,20 +144,24 @@ fn differences(markers: &[Marker], findings: &[Found]) -> Vec<String> {
             explained.len() > before
         };
         match &marker.expectation {
-            Expectation::Finding { rule, function } => {
-                if !matching(rule, function.as_deref()) {
+            Expectation::Finding {
+                rule,
+                function,
+                note,
+            } => {
+                if !matching(rule, function.as_deref(), *note) {
                     differences.push(format!("{place}: missing: {rule}"));
                 }
             }
-            Expectation::FalsePositive { rule } => {
-                if !matching(rule, None) {
+            Expectation::FalsePositive { rule, note } => {
+                if !matching(rule, None, *note) {
                     differences.push(format!(
                         "{place}: the known false {rule} is gone: mark the line for what it is now"
                     ));
                 }
             }
             Expectation::Miss { rule } => {
-                if matching(rule, None) {
+                if matching(rule, None, None) {
                     differences.push(format!(
                         "{place}: the known miss of {rule} is found now: mark it `//~ {rule}`"
                     ));
@@ -152,11 +177,12 @@ fn differences(markers: &[Marker], findings: &[Found]) -> Vec<String> {
                     if *function == found.function)
         });
         differences.push(format!(
-            "{}:{}: not expected in `{}`{}: {}: {}",
+            "{}:{}: not expected in `{}`{}: {} {}: {}",
             found.file,
             found.line,
             found.function,
             if clean { ", which is clean" } else { "" },
+            found.level,
             found.rule,
             found.message
         ));
@@ -219,6 +245,7 @@ fn check(sources: &[(String, String)], options: &[&str]) -> Result<Vec<Found>, S
             line: finding["line"].as_u64().unwrap_or_default(),
             rule: text(finding, "rule"),
             function: text(finding, "function"),
+            level: text(finding, "level"),
             message: text(finding, "message"),
         })
         .collect();
@@ -328,6 +355,7 @@ fn differences_are_told_in_words() {
         line,
         rule: rule.into(),
         function: function.into(),
+        level: "error".into(),
         message: "m".into(),
     };
     assert_eq!(
@@ -340,7 +368,15 @@ fn differences_are_told_in_words() {
             "t.c:2: missing: a/b",
             "t.c:3: the known miss of c/d is found now: mark it `//~ c/d`",
             "t.c:4: missing: a/b",
-            "t.c:1: not expected in `f`, which is clean: a/b: m",
+            "t.c:1: not expected in `f`, which is clean: error a/b: m",
+        ]
+    );
+    let levels = markers("t.c", "x; //~ note a/b\ny; //~ certain a/b\n").unwrap();
+    assert_eq!(
+        differences(&levels, &[found(1, "a/b", "f"), found(2, "a/b", "f")]),
+        [
+            "t.c:1: missing: a/b",
+            "t.c:1: not expected in `f`: error a/b: m",
         ]
     );
     assert!(markers("t.c", "x //~ known-mis a/b\n").is_err());

@@ -3,7 +3,9 @@
 //! In: the log, the exits of each object, the summary with the paths of its rows. Out: the function's
 //! claims, each with the finding that it becomes if nobody meets it, and what it does with its callees'.
 
-use super::custody::{Claim, Custody, Kind, Place, Use};
+use std::collections::BTreeSet;
+
+use super::custody::{Ambiguous, Claim, Custody, Kind, Place, Use};
 use super::findings::{Findings, possible_unchanged};
 use super::{doubt, witness};
 use crate::ir::SymbolName;
@@ -65,7 +67,53 @@ pub fn custody(
     }
     uses(exec, exits, summary, rows, &mut custody);
     custody.calls = std::mem::take(&mut exec.called);
+    custody.ambiguous = ambiguous(exec, findings);
+    custody.raised = raised(exec, summary, rows);
     custody
+}
+
+/// What the findings are about that other functions may explain.
+fn ambiguous(exec: &mut Executor<'_>, findings: &Findings<'_>) -> Vec<Ambiguous> {
+    let about = (0..).zip(findings.found.iter().zip(&findings.about));
+    let about = about.filter_map(|(index, (finding, &object))| {
+        let machine = exec.machine_of(object);
+        if machine.inconsistent_exit.as_ref() != Some(&finding.rule) {
+            return None;
+        }
+        Some(Ambiguous {
+            finding: index,
+            class: exec.class_of(object.loc)?,
+            counts: machine.counts,
+        })
+    });
+    about.collect()
+}
+
+/// The semaphores that the function raises and never lowers.
+fn raised(
+    exec: &mut Executor<'_>,
+    summary: &Summary,
+    rows: &[(Object, Guard)],
+) -> BTreeSet<(Class, Option<Place>)> {
+    let of_semaphores = |event: &&OpEvent| exec.machine_of(event.object).counts;
+    let (mut raised, mut lowered) = (BTreeSet::new(), BTreeSet::new());
+    for event in exec.log.ops.iter().filter(of_semaphores) {
+        let initial = Status::At(exec.machine_of(event.object).initial);
+        if event.takes(initial) {
+            lowered.insert(event.object);
+        } else if event.to == Some(initial) && event.primitive && event.stack.len() == 1 {
+            raised.insert(event.object);
+        }
+    }
+    let raised = raised.difference(&lowered).filter_map(|object| {
+        let row = rows.iter().position(|(other, _)| other == object);
+        let place = row.map(|row| Place {
+            kind: Kind::Needed,
+            index: summary.rows[row].object,
+        });
+        Some((exec.class_of(object.loc)?, place))
+    });
+    raised.collect()
 }
 
 /// The exits with an object held that was not on entry.
@@ -134,6 +182,10 @@ fn kept(
             let moved = event.to == Some(Status::At(to)) && event.from != Status::At(to);
             event.object == exits.object && moved && model.eval_guard(&exec.formula, event.guard)
         });
+        // What a function keeps that is inlined here is its own affair, unless our callers can do something.
+        if place.is_none() && source.is_some_and(|event| event.stack.len() > 1) {
+            continue;
+        }
         let inherited = source.and_then(|event| event.claim(Kind::Kept));
         let at = (site.site.file.to_string(), site.site.line, site.site.column);
         let state = machine.state_name(to).to_string();
@@ -367,7 +419,8 @@ fn uses(
                         index: summary.rows[row].object,
                     }),
                     // Found where the caller's callers cannot look: who knows.
-                    None => Use::Met,
+                    None if !machine.counts => Use::Met,
+                    None => continue,
                 };
                 custody.uses.insert((claim, usage));
             }

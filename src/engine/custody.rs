@@ -93,18 +93,71 @@ pub struct Custody {
     pub uses: BTreeSet<(CalleeClaim, Use)>,
     /// The functions with an effect that it calls, not only mentions.
     pub calls: BTreeSet<SymbolName>,
+    /// What its findings of ways out that callers cannot tell apart are about.
+    pub ambiguous: Vec<Ambiguous>,
+    /// Semaphores that it raises and never lowers, with their place in its summary.
+    pub raised: BTreeSet<(Class, Option<Place>)>,
 }
 
-/// The findings for claims that nobody meets.
-pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId, Finding)> {
+/// A finding that another function may explain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ambiguous {
+    /// Index into the function's findings.
+    pub finding: u32,
+    pub class: Class,
+    /// The object counts: it is a semaphore.
+    pub counts: bool,
+}
+
+/// Why a finding of one function is less than it seems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Excuse {
+    /// Another function raises the semaphore: it may tell that something is there, and lock nothing.
+    Signal,
+    /// Another entry of the same file, as of one table, gives the object back: who calls both knows when.
+    Pair(FunctionId),
+}
+
+/// What all functions together say of each.
+pub struct Settled {
+    /// The findings for claims that nobody meets.
+    pub unmet: Vec<(FunctionId, Finding)>,
+    /// The functions' own findings that others explain, by their index.
+    pub excuses: FxHashMap<(FunctionId, u32), Excuse>,
+}
+
+pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
     let settlement = Settlement::new(program, records);
+    let excuses = excuses(&settlement, records);
+    Settled {
+        unmet: unmet(&settlement, records, &excuses),
+        excuses,
+    }
+}
+
+fn unmet(
+    settlement: &Settlement<'_>,
+    records: &[Option<Record>],
+    excuses: &FxHashMap<(FunctionId, u32), Excuse>,
+) -> Vec<(FunctionId, Finding)> {
+    let mut halves: FxHashSet<(FunctionId, &Class)> = FxHashSet::default();
+    for (index, record) in records.iter().enumerate() {
+        let ambiguous = record.iter().flat_map(|record| &record.custody.ambiguous);
+        for Ambiguous { finding, class, .. } in ambiguous {
+            if let Some(Excuse::Pair(other)) = excuses.get(&(FunctionId(index as u32), *finding)) {
+                halves.insert((*other, class));
+            }
+        }
+    }
     let mut findings = Vec::new();
     let mut reported = FxHashSet::default();
     for (index, record) in records.iter().enumerate() {
         let Some(record) = record else { continue };
         let id = FunctionId(index as u32);
         for claim in &record.custody.claims {
+            let mut classes = claim.classes.iter();
             if !claim.doubtful
+                && !classes.any(|class| halves.contains(&(id, class)))
                 && !settlement.unused.contains(&id)
                 && !settlement.is_met(id, claim)
                 && !settlement.comes_from_a_callee(id, claim)
@@ -124,6 +177,38 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         }
     }
     findings
+}
+
+fn excuses(
+    settlement: &Settlement<'_>,
+    records: &[Option<Record>],
+) -> FxHashMap<(FunctionId, u32), Excuse> {
+    let with_records = || {
+        let ids = (0..).map(FunctionId);
+        ids.zip(records)
+            .filter_map(|(id, record)| Some((id, record.as_ref()?)))
+    };
+    let mut signals: FxHashSet<&Class> = FxHashSet::default();
+    for (id, record) in with_records() {
+        let raised = record.custody.raised.iter();
+        let raised = raised.filter(|(_, place)| !settlement.is_used(id, *place));
+        signals.extend(raised.map(|(class, _)| class));
+    }
+    let mut excuses = FxHashMap::default();
+    for (id, record) in with_records() {
+        for ambiguous in &record.custody.ambiguous {
+            let class = &ambiguous.class;
+            let excuse = if ambiguous.counts && signals.contains(class) {
+                Excuse::Signal
+            } else if let Some(other) = settlement.other_of_a_pair(id, class) {
+                Excuse::Pair(other)
+            } else {
+                continue;
+            };
+            excuses.insert((id, ambiguous.finding), excuse);
+        }
+    }
+    excuses
 }
 
 /// Functions of headers, there for whoever wants them, which nobody does: what they do with others says nothing.
@@ -297,9 +382,48 @@ impl<'p> Settlement<'p> {
             Kind::Needed => &["unlock", "release"],
         };
         claim.offered
+            || self.of_header(function)
             || claim.classes.is_empty()
             || claim.classes.iter().any(is_there)
             || words.iter().any(|word| name.contains(word))
+    }
+
+    /// Another entry of the function's file that gives back what the function, an entry, takes.
+    fn other_of_a_pair(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
+        let file = |id: FunctionId| self.program.function(id).name.file.as_ref();
+        let file_of_both = file(function).filter(|_| !self.mentioned.contains(&function))?;
+        let others = self.entries.get(&(Kind::Needed, class))?;
+        let mut others = others.iter().copied();
+        others.find(|&other| other != function && file(other) == Some(file_of_both))
+    }
+
+    /// Whether a caller, or one of its callers, has what the function gives back; or may have: into what it is inlined,
+    /// nobody says.
+    fn is_used(&self, function: FunctionId, place: Option<Place>) -> bool {
+        if self.program.function(function).small && self.mentioned.contains(&function) {
+            return true;
+        }
+        let mut seen: FxHashSet<Node> = FxHashSet::default();
+        let mut work: Vec<Node> = place.map(|place| (function, place)).into_iter().collect();
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
+                match usage {
+                    Use::Met => return true,
+                    Use::HandedOn(place) => work.push((*caller, *place)),
+                    Use::Left => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether the function is defined in a header: it is there for whoever includes that.
+    fn of_header(&self, function: FunctionId) -> bool {
+        let file = &self.program.function(function).name.file;
+        file.as_ref().is_some_and(|file| file.ends_with(".h"))
     }
 
     /// Whether an entry that takes an object is the other half of one that gives it back: no other one that

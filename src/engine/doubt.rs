@@ -229,10 +229,21 @@ pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: u
     union(exec, paths)
 }
 
-/// Whether two objects may be one, at least one of which the function has found by itself.
+/// Whether two objects may be one, at least one of which the function has found by itself, or by way of the
+/// other.
 fn may_be_found_as(exec: &Executor<'_>, object: Object, other: Object) -> bool {
-    (found_inside(exec, object) || found_inside(exec, other))
+    (found_inside(exec, object)
+        || found_inside(exec, other)
+        || leads_back(exec, object, other)
+        || leads_back(exec, other, object))
         && may_be_one(exec, object.loc, other.loc)
+}
+
+/// Whether the way to an object goes through the record that another is in: `dev->queue.next->dev` is `dev`.
+fn leads_back(exec: &Executor<'_>, object: Object, other: Object) -> bool {
+    let way = exec.way_to(object.loc.region);
+    let mut before = way.iter().skip(1);
+    before.any(|&(region, _)| region == other.loc.region)
 }
 
 /// Whether the way to an object begins with something that neither the caller nor a global object told.
@@ -287,6 +298,28 @@ pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usiz
         event.stack == last.stack && event.from == initial && event.to == Some(initial)
     };
     last.source.is_some() && of_object.any(idle)
+}
+
+/// Whether on some of these paths a callee gives back another element of the table that an object is in: it may go
+/// through the table, further than its summary does.
+pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+    let Some(class) = exec.class_of(object.loc) else {
+        return false;
+    };
+    let initial = Status::At(exec.machine_of(object).initial);
+    let elements = exec.log.ops.iter().filter(|event| {
+        let other = event.object;
+        let beside = other != object
+            && other.machine == object.machine
+            && other.loc.region == object.loc.region;
+        beside && event.source.is_some() && event.gives_back(initial)
+    });
+    let elements: Vec<(Object, Guard)> =
+        elements.map(|event| (event.object, event.guard)).collect();
+    elements.into_iter().any(|(other, there)| {
+        !exec.formula.guards.excludes(there, paths)
+            && exec.class_of(other.loc) == Some(class.clone())
+    })
 }
 
 /// Whether a call that may sleep is the other way to lock what one of two locks of a record is for, after

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use super::doubt::{self, Elsewhere};
 use super::witness;
-use crate::ir::Body;
+use crate::ir::{Body, RetTy};
 use crate::property::{Property, StateId, Target};
 use crate::report::{self, Finding, Level, TraceStep};
 use crate::sat::Model;
@@ -26,18 +26,25 @@ use crate::summary::infer::{Exit, Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::log::OpEvent;
+use crate::symbolic::memory::Origin;
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::region::{RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::term::{Node, Op};
 
 /// Pointers that a caller follows to a lock that it has taken before a call, and one.
 const MAX_STEPS_AT_HAND: usize = 3;
+/// Parts of a result that is a choice.
+const MAX_PARTS: usize = 64;
 
 /// Collects the findings of one function.
 pub struct Findings<'a> {
     body: &'a Body,
     property: &'a Property,
     pub found: Vec<Finding>,
+    /// The object of each.
+    pub about: Vec<Object>,
     /// Objects with a finding: what follows from a mistake is not another.
     failed: BTreeSet<Object>,
 }
@@ -57,6 +64,7 @@ impl<'a> Findings<'a> {
             body,
             property,
             found: Vec::new(),
+            about: Vec::new(),
             failed: BTreeSet::new(),
         }
     }
@@ -77,9 +85,10 @@ impl<'a> Findings<'a> {
             if query == Guard::FALSE || self.failed.contains(&object) {
                 continue;
             }
-            if let Some(exit) = exit
-                && exec.machine_of(object).counts
-                && keeps(exec, exit, object)
+            let counts = exec.machine_of(object).counts;
+            if counts
+                && (taken_in_rounds(exec, index)
+                    || exit.is_some_and(|exit| keeps(exec, exit, object)))
             {
                 continue;
             }
@@ -110,8 +119,9 @@ impl<'a> Findings<'a> {
                 None => continue,
             };
             let trace = witness::path(exec, &model, object, query, Some(index));
-            let certain = !depends_on_outcomes(exec, object, query);
-            self.report(&rule, place, (&name, &state), trace, certain);
+            let certain = !depends_on_outcomes(exec, object, query)
+                && self.possible_by_itself(exec, query, queries);
+            self.report(&rule, place, (object, &name, &state), trace, certain);
         }
     }
 
@@ -153,8 +163,9 @@ impl<'a> Findings<'a> {
                 let place = (site.file.to_string(), site.line, site.column);
                 let mut trace = witness::path_until(exec, &model, object, paths, None, event.order);
                 trace.extend(witness::sleeping(event));
-                let certain = !depends_on_outcomes(exec, object, paths);
-                self.report(&rule, place, (&name, &state), trace, certain);
+                let certain = !depends_on_outcomes(exec, object, paths)
+                    && self.possible_by_itself(exec, usual, queries);
+                self.report(&rule, place, (object, &name, &state), trace, certain);
             }
         }
     }
@@ -167,6 +178,10 @@ impl<'a> Findings<'a> {
         exits: &mut [Exits],
         queries: &mut dyn Feasible,
     ) {
+        // What is in a record (a guard, with the lock that it holds or not) is beyond a summary, not beyond a caller.
+        if matches!(self.body.ret, RetTy::Record { .. }) {
+            return;
+        }
         let elsewhere = Elsewhere::new(exec);
         let held = doubt::held(exec, exit.state);
         for object in exits {
@@ -230,18 +245,34 @@ impl<'a> Findings<'a> {
             // One that never gives it back may be half of a pair.
             let certain = entry == initial
                 && gives_back(exec, key)
+                && both
+                    .iter()
+                    .all(|&paths| returns_no_failure_from_memory(exec, exit, paths, queries))
                 && !both
                     .iter()
-                    .any(|&paths| depends_on_outcomes(exec, key, paths));
-            self.report(&rule, place, (&name, &state), trace, certain);
+                    .any(|&paths| depends_on_outcomes(exec, key, paths))
+                && !doubt::another_element_given_back(exec, key, ambiguity.kept.1)
+                && self.possible_by_itself(exec, ambiguity.kept.1, queries);
+            self.report(&rule, place, (key, &name, &state), trace, certain);
         }
+    }
+
+    /// Whether paths may be taken even if no callee has changed a flag of the function's.
+    fn possible_by_itself(
+        &self,
+        exec: &mut Executor<'_>,
+        paths: Guard,
+        queries: &mut dyn Feasible,
+    ) -> bool {
+        let unchanged = exec.with_flags_unchanged(paths, self.body);
+        unchanged == paths || queries.possible(exec, unchanged)
     }
 
     fn report(
         &mut self,
         rule: &str,
         (file, line, column): (String, u32, u32),
-        (object, state): (&str, &str),
+        (object, name, state): (Object, &str, &str),
         trace: Vec<TraceStep>,
         certain: bool,
     ) {
@@ -250,13 +281,14 @@ impl<'a> Findings<'a> {
         if self.found.iter().any(same) {
             return;
         }
-        let finding = self.finding(rule, (file, line, column), object, state, trace);
-        self.found.extend(finding.map(|mut finding| {
+        let finding = self.finding(rule, (file, line, column), name, state, trace);
+        if let Some(mut finding) = finding {
             if !certain {
                 finding.level = Level::Note;
             }
-            finding
-        }));
+            self.found.push(finding);
+            self.about.push(object);
+        }
     }
 
     /// Whether a finding about the object was made.
@@ -301,13 +333,28 @@ impl<'a> Findings<'a> {
 /// reader that releases twice only fails if its caller was no reader, but no caller means that.)
 fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
     let failing = &exec.log.ops[event];
-    let (object, errors, touched) = (failing.object, failing.errors, failing.touched);
+    let (object, mut errors, touched) = (failing.object, failing.errors, failing.touched);
     let initial = Status::At(exec.machine_of(object).initial);
     let mut moved = Guard::FALSE;
     for index in 0..event {
         let earlier = &exec.log.ops[index];
-        if earlier.object == object && earlier.moves() {
-            moved = exec.formula.guards.or(moved, earlier.guard);
+        if earlier.object != object {
+            continue;
+        }
+        let (paths, moves) = (earlier.guard, earlier.moves());
+        let left_alone = earlier.to.is_none() && earlier.rule.is_none() && {
+            let same_call =
+                |other: &&OpEvent| other.object == object && other.stack == earlier.stack;
+            let mut others = exec.log.ops.iter().filter(same_call);
+            earlier.source.is_some() && !others.any(OpEvent::moves)
+        };
+        let guards = &mut exec.formula.guards;
+        if moves {
+            moved = guards.or(moved, paths);
+        }
+        // A callee has tried for it, to see that it is held.
+        if left_alone {
+            errors = guards.and_not(errors, paths);
         }
     }
     let entries = exec.entry_state(object);
@@ -330,6 +377,51 @@ fn entered_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Gu
     let initial = Status::At(exec.machine_of(object).initial);
     let entered = exec.entry_state(object).guard_of(initial);
     exec.formula.guards.and(paths, entered)
+}
+
+/// Whether paths may be taken on which what is in memory and is returned is neither null nor negative: what is kept
+/// in a record is a success, which callers do not take for the failures of other paths.
+fn returns_no_failure_from_memory(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    paths: Guard,
+    queries: &mut dyn Feasible,
+) -> bool {
+    let Some(result) = exit.result else {
+        return true;
+    };
+    let mut parts = vec![result];
+    let mut proper = paths;
+    let mut seen = 0;
+    while let Some(part) = parts.pop() {
+        seen += 1;
+        match exec.formula.terms.node(part) {
+            Node::Op { op: Op::Ite, args } if seen < MAX_PARTS => parts.extend(&args[1..]),
+            Node::Var(var) if matches!(exec.origins.of(*var), Origin::Initial { .. }) => {
+                let terms = &mut exec.formula.terms;
+                let zero = terms.constant(0, terms.width(part));
+                let failure = match exec.regions.is_pointer(part) {
+                    true => terms.eq(part, zero),
+                    false => terms.slt(part, zero),
+                };
+                let failure = exec.formula.guard_of(failure);
+                proper = exec.formula.guards.and_not(proper, failure);
+            }
+            _ => {}
+        }
+    }
+    proper == paths || queries.possible(exec, proper)
+}
+
+/// Whether an operation takes what the same statement has taken before: a semaphore that is lowered in a loop counts.
+fn taken_in_rounds(exec: &mut Executor<'_>, event: usize) -> bool {
+    let Executor { log, formula, .. } = exec;
+    let failing = &log.ops[event];
+    let mut before = log.ops[..event].iter();
+    before.any(|other| {
+        let same = other.object == failing.object && other.stack == failing.stack;
+        same && other.moves() && !formula.guards.excludes(other.guard, failing.touched)
+    })
 }
 
 /// Whether the function may return with an object held that was not on entry. A semaphore that it keeps
@@ -367,8 +459,11 @@ fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
 /// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if
 /// it has one, may know less of that than its source.
 fn depends_on_outcomes(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+    let class = exec.class_of(object.loc);
+    let unnamed = class.and_then(|class| exec.unnamed.get(&class)).copied();
     let guards = &mut exec.formula.guards;
-    if !guards.excludes(paths, exec.log.lost) {
+    let unnamed = unnamed.is_some_and(|(_, moved)| !guards.excludes(paths, moved));
+    if unnamed || !guards.excludes(paths, exec.log.lost) {
         return true;
     }
     let mut events = exec.log.ops.iter();

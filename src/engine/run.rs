@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::analysis::{self, Record, ResultKey, StoredResult};
-use super::custody;
+use super::custody::{self, Excuse};
 use super::function::Options;
 use super::ledger::Ledger;
 use super::meter::{Meter, Timings};
@@ -18,7 +18,7 @@ use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
 use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity};
 use crate::property::{Checker, LoadError, Property, SourceFile};
-use crate::report::{self, Finding};
+use crate::report::{self, Finding, Level};
 use crate::store::{Store, StoreError, default_folder};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
@@ -336,19 +336,26 @@ fn findings(
     property: &Property,
     root: &Path,
 ) -> Vec<Finding> {
-    let unmet = custody::settle(program, records);
+    let settled = custody::settle(program, records);
     let rings = order::settle(program, records, property);
-    let settled = unmet
-        .into_iter()
+    let unmet = settled.unmet.into_iter();
+    let of_several = unmet
         .chain(rings)
         .filter(|(id, _)| program.function(*id).own)
         .map(|(_, finding)| finding);
-    let own = program
-        .functions
-        .iter()
-        .zip(records)
-        .filter(|(function, _)| function.own)
-        .filter_map(|(_, record)| record.as_ref())
-        .flat_map(|record| record.findings.iter().cloned());
-    report::arrange(own.chain(settled).collect(), root)
+    let mut own = Vec::new();
+    for (id, record) in program.ids().zip(records) {
+        let Some(record) = record.as_ref().filter(|_| program.function(id).own) else {
+            continue;
+        };
+        for (index, finding) in (0..).zip(&record.findings) {
+            let mut finding = finding.clone();
+            match settled.excuses.get(&(id, index)) {
+                Some(Excuse::Signal | Excuse::Pair(_)) => finding.level = Level::Note,
+                None => {}
+            }
+            own.push(finding);
+        }
+    }
+    report::arrange(own.into_iter().chain(of_several).collect(), root)
 }

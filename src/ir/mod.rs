@@ -16,6 +16,7 @@
 pub mod eval;
 pub mod fold;
 pub mod print;
+mod rounds;
 
 use std::collections::BTreeSet;
 
@@ -476,6 +477,30 @@ impl Body {
         self.blocks.len() <= BLOCKS
             && self.blocks.iter().map(|b| b.stmts.len()).sum::<usize>() <= STMTS
             && !self.has_loop()
+    }
+
+    /// The variables that are set to one constant here and to another there, in order.
+    pub fn flags(&self) -> Vec<LocalId> {
+        let stmts = self.blocks.iter().flat_map(|block| &block.stmts);
+        let constants = stmts.filter_map(|stmt| match stmt.kind {
+            StmtKind::Store { addr, value } => {
+                match (&self.expr(addr).kind, &self.expr(value).kind) {
+                    (&ExprKind::AddrLocal(local), &ExprKind::Const(value)) => Some((local, value)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        let mut constants: Vec<(LocalId, u128)> = constants.collect();
+        constants.sort_unstable();
+        constants.dedup();
+        let pairs = constants.windows(2);
+        let mut flags: Vec<LocalId> = pairs
+            .filter(|pair| pair[0].0 == pair[1].0)
+            .map(|pair| pair[0].0)
+            .collect();
+        flags.dedup();
+        flags
     }
 
     /// Whether some block can be executed twice.

@@ -58,6 +58,9 @@ pub fn apply(
         .map(|input| binding.condition(exec, state, input))
         .collect();
     sleep(exec, state, summary, &inputs, site);
+    for unnamed in &summary.unnamed {
+        exec.moved_unnamed(&unnamed.class, unnamed.calls, state.guard);
+    }
     let mut objects: Vec<Vec<(Guard, Loc)>> = Vec::with_capacity(summary.objects.len());
     for object in &summary.objects {
         if object.object.root.is_received() {
@@ -182,8 +185,10 @@ fn sleep(
     inputs: &[Guard],
     site: &CallSite<'_>,
 ) {
+    let inlined = inlined_conditions(exec, state.guard);
     for sleep in &summary.sleeps {
         let here = cube(exec, &sleep.incond, inputs);
+        let condition = exec.formula.guards.and(here, inlined);
         let guard = exec.formula.guards.and(state.guard, here);
         if guard == Guard::FALSE {
             continue;
@@ -204,7 +209,7 @@ fn sleep(
         }
         exec.log.sleeps.push(SleepEvent {
             guard,
-            condition: here,
+            condition,
             held,
             released,
             order: exec.log.ops.len(),
@@ -213,6 +218,28 @@ fn sleep(
             inside: sleep.trace.as_slice().into(),
         });
     }
+}
+
+/// What must hold of the values that functions which are inlined were called with for these paths to be taken:
+/// conditions of a callee, as those of a summary are.
+fn inlined_conditions(exec: &mut Executor<'_>, paths: Guard) -> Guard {
+    let Some((called, made)) = exec.inlining else {
+        return Guard::TRUE;
+    };
+    let before = exec.formula.guards.implied_literals(called);
+    let mut literals = exec.formula.guards.implied_literals(paths);
+    literals.retain(|literal| {
+        let vars = exec.formula.vars(exec.formula.cond_term(literal.0));
+        let on_entry = |&var: &Var| {
+            var < made
+                || matches!(
+                    exec.origins.of(var),
+                    Origin::Initial { .. } | Origin::Param(_)
+                )
+        };
+        !before.contains(literal) && vars.iter().all(on_entry)
+    });
+    exec.formula.guards.cube(&literals)
 }
 
 /// The objects that forbid to sleep, and the paths on which the function has put them into such a state; and
@@ -552,6 +579,7 @@ fn transition(
                 from: status,
                 to,
                 rule,
+                primitive: !enabled.inferred,
                 source: enabled.source.clone(),
                 saves,
                 open,

@@ -6,16 +6,18 @@
 //! differs, as far as they can be said over entry values, and from the usual conditions on results and
 //! out-parameters. Only those that tell exits apart are kept ([`select`](self::predicates)).
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
 
 use super::convert::{Converter, Handle, handles};
 use super::predicates::{Predicate, Side, select};
-use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject, When};
+use super::{
+    Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject, Unnamed, When,
+};
 use crate::engine::witness;
 use crate::property::{StateId, Target};
 use crate::sat::Model;
+use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
@@ -26,6 +28,10 @@ use crate::symbolic::term::Term;
 const MAX_OBJECTS: usize = 40;
 /// Modified objects beyond this number are left out.
 const MAX_MODIFIED: usize = 48;
+/// Classes of objects without a name.
+const MAX_UNNAMED: usize = 16;
+/// Calls down to where they are moved.
+const MAX_CALLS_UNNAMED: u8 = 3;
 
 /// The exit of a function, with everything that queries about it need.
 pub struct Exit<'s> {
@@ -226,11 +232,12 @@ pub fn infer(
         ..Summary::default()
     };
     let mut converter = Converter::new(exit);
+    let mut unnamed: BTreeMap<Class, u8> = BTreeMap::new();
     for object in exits {
-        if summary.objects.len() >= MAX_OBJECTS {
-            break;
-        }
-        let Some(interface) = converter.object(exec, object.object.loc) else {
+        let full = summary.objects.len() >= MAX_OBJECTS;
+        let interface = converter.object(exec, object.object.loc);
+        let Some(interface) = interface.filter(|_| !full) else {
+            unnamed.extend(class_of_moved(exec, object).map(|class| (class, 0)));
             continue;
         };
         let reach = converter.reach(exec, object.object.loc);
@@ -261,6 +268,7 @@ pub fn infer(
         let paths = rows(exec, &mut summary, index, object, &chosen, queries);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
     }
+    summary.unnamed = moved_unnamed(exec, exit, unnamed);
     super::sleep::add(exec, &mut summary, queries);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
@@ -271,8 +279,39 @@ pub fn infer(
     let mut converter = converter.with_unknowns();
     summary.result = exit.result.and_then(|term| converter.expr(exec, term));
     summary.modified = modified(exec, &mut converter, exit);
-    forget_lone_unknowns(&mut summary);
+    super::unknowns::simplify(&mut summary);
     Inferred { summary, row_paths }
+}
+
+/// The class of an object that leaves the function in another state.
+fn class_of_moved(exec: &mut Executor<'_>, object: &Exits) -> Option<Class> {
+    let mut moves = object.moves.iter();
+    let moved = moves.any(|entry| matches!(entry.to, Target::State(to) if to != entry.from));
+    let loc = object.object.loc;
+    match moved && !exec.regions.is_local(loc.region) {
+        true => exec.class_of(loc),
+        false => None,
+    }
+}
+
+/// These objects, and those that callees have moved.
+fn moved_unnamed(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    mut found: BTreeMap<Class, u8>,
+) -> Vec<Unnamed> {
+    let Executor {
+        unnamed, formula, ..
+    } = exec;
+    for (class, &(calls, paths)) in &*unnamed {
+        if calls + 1 < MAX_CALLS_UNNAMED && !formula.guards.excludes(exit.state.guard, paths) {
+            found.entry(class.clone()).or_insert(calls + 1);
+        }
+    }
+    let unnamed = found
+        .into_iter()
+        .map(|(class, calls)| Unnamed { class, calls });
+    unnamed.take(MAX_UNNAMED).collect()
 }
 
 /// Whether the function returns on paths on which it is not known how a callee has left an object.
@@ -280,27 +319,6 @@ fn is_open(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> bool {
     let guards = &mut exec.formula.guards;
     let unknown = guards.or(exec.open.of(object), exec.chosen.of(object));
     !guards.excludes(unknown, exit.state.guard)
-}
-
-/// An unknown says nothing as a value by itself, unless something else depends on it, too.
-fn forget_lone_unknowns(summary: &mut Summary) {
-    let mut mentions: FxHashMap<u32, u32> = FxHashMap::default();
-    let mut count = |expr: &IExpr| {
-        expr.each(&mut |part| {
-            if let IExpr::Unknown { id, .. } = part {
-                *mentions.entry(*id).or_default() += 1;
-            }
-        });
-    };
-    summary.result.iter().for_each(&mut count);
-    for modified in &summary.modified {
-        modified.value.iter().for_each(&mut count);
-    }
-    let lone = |value: &IExpr| matches!(value, IExpr::Unknown { id, .. } if mentions[id] == 1);
-    summary.result.take_if(|value| lone(value));
-    for modified in &mut summary.modified {
-        modified.value.take_if(|value| lone(value));
-    }
 }
 
 /// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter; and
@@ -352,7 +370,12 @@ fn rows(
             let idle = exec.formula.guards.and_not(guard, exits.touched);
             let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
             let guard_taken = exec.undoubted(exits.object, guard);
-            let model = queries.model(exec, guard_taken);
+            let mut model = queries.model(exec, guard_taken);
+            if model.is_none() && matches!(to, Target::Error(_)) {
+                let literals = cube.iter().zip(chosen);
+                let literals = literals.filter(|(_, predicate)| predicate.side == Side::Input);
+                model = failing(exec, exits.object, *from, literals, queries);
+            }
             let given_up = *from != machine.initial && *to == Target::State(machine.initial);
             let doubtful = model.is_none()
                 || given_up && exec.log.takes_what_is_held(exits.object, *from, machine);
@@ -395,6 +418,36 @@ fn rows(
     let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
     summary.rows.extend(rows);
     paths
+}
+
+/// A way to an operation that fails from an entry state: what comes after it, up to the exit, may be more than can be
+/// settled.
+fn failing<'p>(
+    exec: &mut Executor<'_>,
+    object: Object,
+    from: StateId,
+    inputs: impl Iterator<Item = (&'p Option<bool>, &'p Predicate)>,
+    queries: &mut dyn Feasible,
+) -> Option<Rc<Model>> {
+    let mut entered = exec.entry_state(object).guard_of(Status::At(from));
+    for (wanted, predicate) in inputs {
+        entered = match wanted {
+            None => entered,
+            Some(true) => exec.formula.guards.and(entered, predicate.guard),
+            Some(false) => exec.formula.guards.and_not(entered, predicate.guard),
+        };
+    }
+    let fails = exec
+        .log
+        .ops
+        .iter()
+        .filter(|event| event.object == object && event.to.is_none());
+    let fails: Vec<Guard> = fails.map(|event| event.guard).collect();
+    fails.into_iter().find_map(|paths| {
+        let paths = exec.formula.guards.and(paths, entered);
+        let paths = exec.undoubted(object, paths);
+        queries.model(exec, paths)
+    })
 }
 
 fn enumerate(

@@ -11,6 +11,7 @@ pub mod predicates;
 pub mod seeds;
 pub mod sleep;
 pub mod stats;
+mod unknowns;
 
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +83,14 @@ pub struct Sleep {
     pub trace: Vec<TraceStep>,
 }
 
+/// Objects that the function moves between states and that its callers have no name for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Unnamed {
+    pub class: Class,
+    /// Calls down to where they are moved.
+    pub calls: u8,
+}
+
 /// What a caller needs to know of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Summary {
@@ -97,6 +106,7 @@ pub struct Summary {
     /// When it may sleep in the hands of its callers: where it does not with an object of its own held, which
     /// is reported in it, nor after it has given up an object of theirs.
     pub sleeps: Vec<Sleep>,
+    pub unnamed: Vec<Unnamed>,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// The result in terms of entry values, where it is known and small.
@@ -110,7 +120,7 @@ pub struct Summary {
 impl Summary {
     /// The no-op summary: touches no object of any machine, and does not sleep.
     pub fn is_noop(&self) -> bool {
-        self.rows.is_empty() && self.sleeps.is_empty()
+        self.rows.is_empty() && self.sleeps.is_empty() && self.unnamed.is_empty()
     }
 
     /// Whether callers fare the same with either: what moves which object when, not how it came about or what
@@ -131,6 +141,7 @@ impl Summary {
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.noreturn == other.noreturn
+            && self.unnamed == other.unnamed
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)
             && all_alike(&self.sleeps, &other.sleeps, same_sleep)

@@ -311,7 +311,11 @@ impl Executor<'_> {
             }
         }
         let entered = std::mem::take(state);
-        match self.run(&mut frame, entered) {
+        let outer = self.inlining;
+        self.inlining = outer.or(Some((entered.guard, self.formula.terms.next_var())));
+        let exit = self.run(&mut frame, entered);
+        self.inlining = outer;
+        match exit {
             Some(exit) => *state = exit,
             None => {
                 state.guard = Guard::FALSE;

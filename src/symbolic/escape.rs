@@ -9,6 +9,7 @@ use super::memory::Origin;
 use super::region::{Loc, RegionId, RegionKind};
 use super::state::{State, Status};
 use super::term::{Node, Term};
+use super::unchanged::Rewrite;
 use crate::ir::POINTER_BITS;
 
 /// A local object larger than this that a callee may write is not made unknown as a whole.
@@ -32,10 +33,10 @@ impl Executor<'_> {
         for &(_, loc) in self.locations(address).iter() {
             if let RegionKind::Local {
                 frame: owner,
-                local,
+                local: id,
             } = *self.regions.kind(loc.region)
                 && owner == frame.id
-                && let Some(local) = frame.body.locals.get(local.index())
+                && let Some(local) = frame.body.locals.get(id.index())
                 && let Ok(offset) = u64::try_from(loc.offset)
                 && offset < local.size
                 && local.size - offset <= MAX_ESCAPED_SIZE
@@ -45,7 +46,15 @@ impl Executor<'_> {
                     None => self.ways_to_held(state, loc, size),
                     Some(_) => Vec::new(),
                 };
+                let flag = local.ty.is_some() && loc.offset == 0 && frame.is_flag(id);
+                let before = flag.then(|| (self.formula.terms.next_var(), state.memory.clone()));
                 state.memory.havoc(&mut self.heap(), loc, size);
+                if let Some((made, before)) = before {
+                    let old = before.read(&mut self.heap(), loc, size);
+                    let memory = state.memory.clone();
+                    let new = memory.read(&mut self.heap(), loc, size);
+                    self.rewritten(loc, Rewrite { old, new, made });
+                }
                 for (loc, pointer) in kept {
                     state.memory.write(&self.formula.terms, loc, pointer);
                 }

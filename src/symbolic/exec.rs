@@ -4,6 +4,7 @@
 //! operations on tracked objects and returns, from which findings and traces are made. Calls are in
 //! [`super::call`].
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,8 +21,8 @@ use super::memory::{Heap, Initial, Origin, Origins};
 use super::naming::{Namer, Names};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
-use super::term::Term;
-use super::unchanged::Rewrite;
+use super::term::{Term, Var};
+use super::unchanged::Rewritten;
 use super::unroll::{Instance, OrderKey, Unrolling};
 use crate::engine::function::{Callees, Options};
 use crate::ir::{
@@ -66,10 +67,14 @@ pub struct Executor<'a> {
     /// The paths on which one of several functions, it is not known which, has operated on an object: that is
     /// for the callers to doubt.
     pub chosen: PathsOf,
+    /// Classes of objects that callees have moved without a name for them: the calls down to where, and the paths.
+    pub unnamed: BTreeMap<Class, (u8, Guard)>,
+    /// The paths on which the outermost function that is being inlined was called, and the first unknown made since.
+    pub inlining: Option<(Guard, Var)>,
     /// Objects that are bits of words, see [`Machine::bits`].
     pub(super) bits: Vec<Object>,
     /// What callees may have changed.
-    pub(super) rewrites: Vec<Rewrite>,
+    pub(super) rewrites: Vec<Rewritten>,
     /// The paths that went through each pointer.
     pub(super) passed: FxHashMap<Term, Guard>,
     /// The functions called that move some object.
@@ -102,6 +107,18 @@ pub struct Frame<'b> {
     folded: FxHashSet<(BlockId, SmallVec<[u32; 4]>)>,
     /// The guard with which each loop iteration began.
     headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
+    /// [`Body::flags`].
+    flags: OnceCell<Vec<LocalId>>,
+    /// [`Body::varying_tests`].
+    varying: OnceCell<Vec<bool>>,
+}
+
+impl Frame<'_> {
+    /// Whether a variable is one of [`Body::flags`].
+    pub(super) fn is_flag(&self, local: LocalId) -> bool {
+        let flags = self.flags.get_or_init(|| self.body.flags());
+        flags.contains(&local)
+    }
 }
 
 /// Paths, by the object that they are about.
@@ -154,6 +171,8 @@ impl<'a> Executor<'a> {
             opaque: FxHashMap::default(),
             doubted: Guard::FALSE,
             open: PathsOf::default(),
+            unnamed: BTreeMap::new(),
+            inlining: None,
             chosen: PathsOf::default(),
             bits: Vec::new(),
             rewrites: Vec::new(),
@@ -197,6 +216,8 @@ impl<'a> Executor<'a> {
             files: body.files.iter().map(|file| file.as_str().into()).collect(),
             unrolling: Unrolling::new(body),
             folded: FxHashSet::default(),
+            flags: OnceCell::new(),
+            varying: OnceCell::new(),
             headers: FxHashMap::default(),
         }
     }
@@ -437,6 +458,11 @@ impl<'a> Executor<'a> {
         let Some(&iteration) = header.iterations.last() else {
             return false;
         };
+        // One that folds to the same in every round is no end of a loop.
+        let varying = frame.varying.get_or_init(|| frame.body.varying_tests());
+        if !varying[test.index()] {
+            return false;
+        }
         let mut first = header.iterations.clone();
         if let Some(last) = first.last_mut() {
             *last = 0;
@@ -540,7 +566,9 @@ impl<'a> Executor<'a> {
                 match value {
                     Some(Arg::Scalar(value)) => {
                         let result = self.eval(frame, state, *value);
-                        self.assume_valid(state, result);
+                        if self.stack.is_empty() {
+                            self.assume_valid(state, result);
+                        }
                         let bits = match body.ret {
                             RetTy::Scalar(ty) => ty.bits(),
                             _ => self.formula.terms.width(result),
@@ -685,6 +713,14 @@ impl<'a> Executor<'a> {
         let callees = self.callees;
         self.namer()
             .member_class(address, &|record| callees.is_object_type(record))
+    }
+
+    /// Notes that a callee has moved objects that it has no name for.
+    pub fn moved_unnamed(&mut self, class: &Class, calls: u8, paths: Guard) {
+        let known = self.unnamed.entry(class.clone());
+        let (least, known) = known.or_insert((calls, Guard::FALSE));
+        *least = calls.min(*least);
+        *known = self.formula.guards.or(*known, paths);
     }
 
     /// The class of the object at a location, be it one of several that an address may lead to.

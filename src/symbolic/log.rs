@@ -50,7 +50,9 @@ pub struct OpEvent {
     pub to: Option<Status>,
     /// The rule broken, if this is a failure that is reported.
     pub rule: Option<String>,
-    /// The callee's row, unless it is a primitive's.
+    /// The callee is a primitive.
+    pub primitive: bool,
+    /// The callee's row, if it has an inside.
     pub source: Option<Source>,
     /// The callee tells the state that the object was in before, for it to be restored.
     pub saves: bool,

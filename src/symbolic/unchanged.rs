@@ -3,14 +3,17 @@
 //! before it takes a lock and again before it gives it back means the same `dev`.
 //!
 //! In: a guard over such values. Out: that guard where they are what they were before the calls. A function's
-//! own variables are left out: what a callee writes there, it was asked to.
+//! own variables are left out: what a callee writes there, it was asked to. By a flag of the function's own it tells
+//! something that its summary may not know.
 
 use rustc_hash::FxHashSet;
+
+use crate::ir::{Body, LocalId};
 
 use super::exec::Executor;
 use super::guard::Guard;
 use super::memory::Origin;
-use super::region::Loc;
+use super::region::{FrameId, Loc, RegionKind};
 use super::term::{Node, Op, Term, Var};
 
 /// Writes looked at for one guard.
@@ -29,33 +32,70 @@ pub struct Rewrite {
     pub made: Var,
 }
 
+/// A [`Rewrite`] that may matter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rewritten {
+    rewrite: Rewrite,
+    /// The variable of the function's own that it is of.
+    variable: Option<LocalId>,
+}
+
 impl Executor<'_> {
     /// Notes that a callee writes to a location.
     pub fn rewritten(&mut self, loc: Loc, rewrite: Rewrite) {
         let Rewrite { old, new, .. } = rewrite;
         let terms = &self.formula.terms;
         let alike = terms.width(old) == terms.width(new) && old != new;
-        // A constant was put there for the callee to change; a pointer leads elsewhere, which has a lock of its own.
-        let left_alone = terms.as_const(old).is_some() || self.regions.is_pointer(old);
-        if alike && !left_alone && !self.regions.is_local(loc.region) {
-            self.rewrites.push(rewrite);
+        // A pointer leads elsewhere, which has a lock of its own.
+        if !alike || self.regions.is_pointer(old) {
+            return;
         }
+        let variable = match *self.regions.kind(loc.region) {
+            RegionKind::Local {
+                frame: FrameId(0),
+                local,
+            } => Some(local),
+            RegionKind::Local { .. } => return,
+            // A constant was put there for the callee to change.
+            _ if terms.as_const(old).is_some() => return,
+            _ => None,
+        };
+        self.rewrites.push(Rewritten { rewrite, variable });
     }
 
     /// A guard's paths on which callees have changed none of what it depends on.
     pub fn unchanged(&mut self, guard: Guard) -> Guard {
+        self.unchanged_among(guard, |variable| variable.is_none())
+    }
+
+    /// A guard's paths on which no callee has changed a flag of the function's either: a variable that it sets to one
+    /// constant here and to another there.
+    pub fn with_flags_unchanged(&mut self, guard: Guard, body: &Body) -> Guard {
+        let flags = body.flags();
+        self.unchanged_among(guard, |variable| {
+            variable.is_none_or(|local| flags.contains(&local))
+        })
+    }
+
+    fn unchanged_among(&mut self, guard: Guard, counts: impl Fn(Option<LocalId>) -> bool) -> Guard {
         let mut known: FxHashSet<Var> = FxHashSet::default();
         for &cond in self.formula.guards.support(guard) {
             known.extend(self.formula.vars(self.formula.cond_term(cond)));
         }
         let rewrites = self.rewrites.iter();
-        let mut open: Vec<(Rewrite, Vec<Var>)> = rewrites
-            .map(|rewrite| {
-                let mut vars = self.formula.vars(rewrite.new);
-                vars.retain(|&var| self.is_made_for(rewrite, var));
-                (*rewrite, vars)
+        let mut open: Vec<(Rewritten, Vec<Var>)> = rewrites
+            .filter(|rewritten| counts(rewritten.variable))
+            .map(|rewritten| {
+                let mut vars = self.formula.vars(rewritten.rewrite.new);
+                vars.retain(|&var| match rewritten.variable {
+                    Some(_) => var >= rewritten.rewrite.made,
+                    None => self.is_made_for(&rewritten.rewrite, var),
+                });
+                (*rewritten, vars)
             })
             .collect();
+        // There are few flags.
+        open.sort_by_key(|(rewritten, _)| rewritten.variable.is_none());
         let mut paths = guard;
         let mut left = MAX_WRITES;
         for _ in 0..ROUNDS {
@@ -66,14 +106,18 @@ impl Executor<'_> {
             if matter.is_empty() {
                 break;
             }
-            for (rewrite, _) in matter {
+            for (Rewritten { rewrite, variable }, _) in matter {
                 if left == 0 {
                     return paths;
                 }
                 left -= 1;
                 known.extend(self.formula.vars(rewrite.old));
-                let untold = self.untold(&rewrite, rewrite.new, MAX_CHOICES);
-                let same = self.formula.terms.eq(rewrite.old, untold);
+                // When a flag is changed says something, be it known to what.
+                let new = match variable {
+                    Some(_) => rewrite.new,
+                    None => self.untold(&rewrite, rewrite.new, MAX_CHOICES),
+                };
+                let same = self.formula.terms.eq(rewrite.old, new);
                 let same = self.formula.guard_of(same);
                 paths = self.formula.guards.and(paths, same);
             }

@@ -22,14 +22,14 @@ static int unlock(pthread_mutex_t *mtx)
 	return -1;
 }
 
-void *cycle(void *data)
+void *cycle(void *data) //~ clean
 {
 	struct pool *pool = data;
 	struct task *task;
 
 	for (;;) {
 		if (lock(&pool->mtx) != 0)
-			return 0; //~ known-false-positive lock/inconsistent-exit
+			return 0;
 		while (pool->first == 0) {
 			if (pthread_cond_wait(&pool->cond, &pool->mtx) != 0) {
 				unlock(&pool->mtx);
@@ -39,6 +39,26 @@ void *cycle(void *data)
 		task = pool->first;
 		pool->first = task->next;
 		if (unlock(&pool->mtx) != 0)
+			return 0;
+		task->run(task);
+	}
+}
+
+void *cycle_badly(void *data)
+{
+	struct pool *pool = data;
+	struct task *task;
+
+	for (;;) {
+		if (lock(&pool->mtx) != 0)
+			return 0;
+		if (pool->stop)
+			return 0; //~ lock/inconsistent-exit
+		task = pool->first;
+		pool->first = task->next;
+		if (unlock(&pool->mtx) != 0)
+			return 0;
+		if (task->run == 0)
 			return 0;
 		task->run(task);
 	}

@@ -86,3 +86,40 @@ int install_badly(int n)
 	}
 	return 0;
 }
+
+/* A guard that may have no lock: the record tells. */
+int _raw_spin_trylock(raw_spinlock_t *lock);
+typedef struct { raw_spinlock_t *lock; void *extra; } class_try_t;
+
+static inline class_try_t class_try_constructor(raw_spinlock_t *l) //~ clean
+{
+	class_try_t _t = { .lock = l }, *_T = &_t;
+
+	if (!_raw_spin_trylock(_T->lock))
+		_T->lock = (void *)0;
+	return _t;
+}
+
+static inline void class_try_destructor(class_try_t *_T)
+{
+	if (_T->lock)
+		_raw_spin_unlock(_T->lock);
+}
+
+int try_announce(int n) //~ clean
+{
+	CLASS(try, scope)(&device_lock);
+
+	if (!scope.lock)
+		return -EBUSY;
+	return step(n);
+}
+
+int try_announce_badly(int n)
+{
+	CLASS(try, scope)(&device_lock);
+
+	if (scope.lock)
+		_raw_spin_lock(&device_lock); //~ lock/double-lock
+	return step(n);
+}

@@ -147,3 +147,49 @@ void delete_first(struct device *dev, int wait)
 		b->refs = 1;
 	spin_unlock(&b->dev->lock); //~ lock/double-unlock
 }
+
+/* All locks of a table of four, by a function that gives the address. */
+typedef struct { int v; } raw_spinlock_t;
+void _raw_spin_lock(raw_spinlock_t *lock);
+void _raw_spin_unlock(raw_spinlock_t *lock);
+struct slot { raw_spinlock_t raw; };
+struct rings { int users; struct slot slot[4]; };
+
+static inline raw_spinlock_t *raw_of(struct slot *slot)
+{
+	return &slot->raw;
+}
+
+static void take_all(struct rings *r)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		_raw_spin_lock(raw_of(&r->slot[i]));
+}
+
+static void give_all(struct rings *r)
+{
+	int i;
+
+	for (i = 4; i > 0; i--)
+		_raw_spin_unlock(&r->slot[i - 1].raw);
+}
+
+void with_all(struct rings *r) //~ clean
+{
+	take_all(r);
+	r->users++;
+	give_all(r);
+	take_all(r);
+	r->users--;
+	give_all(r);
+}
+
+void with_all_badly(struct rings *r)
+{
+	take_all(r);
+	r->users++;
+	give_all(r);
+	_raw_spin_unlock(&r->slot[2].raw); //~ lock/double-unlock
+}

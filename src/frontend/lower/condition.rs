@@ -11,7 +11,7 @@ use super::names::Class;
 use super::value::{Repr, Value};
 use crate::frontend::declare::Lower;
 use crate::frontend::types::{IntKind, Kind, Type};
-use crate::ir::{BlockId, CmpOp, ExprId, TermKind, Ty};
+use crate::ir::{BlockId, CmpOp, ExprId, Ty};
 
 /// How a branch came out.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ impl Lowerer<'_> {
                 };
             }
             Expression::Identifier(id) if id.node.name == "__cassini_nondet" => {
-                self.b.terminate(TermKind::Nondet(vec![then, els]));
+                self.any_of(then, els);
                 return Ok(Branched::Split(None));
             }
             _ => {}

@@ -181,6 +181,8 @@ pub(crate) struct Lowerer<'a> {
     prototypes: u32,
     /// Above zero while code is lowered only for its type or value.
     dry_runs: u32,
+    /// What the assembly before decides by, where that is known.
+    asm_choice: Option<stmt::AsmChoice>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -219,6 +221,7 @@ impl<'a> Lowerer<'a> {
             definitions: 0,
             prototypes: 0,
             dry_runs: 0,
+            asm_choice: None,
         }
     }
 

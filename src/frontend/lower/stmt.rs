@@ -377,7 +377,8 @@ impl Lowerer<'_> {
 
     /// Inline assembly: its outputs become unknown. One without `volatile` gives the same outputs for
     /// the same inputs; an empty one hides from the compiler that its outputs are its inputs. One that
-    /// enters a failed assertion ends the path.
+    /// enters a failed assertion ends the path. Where one goes that changes nothing (a static key) depends on
+    /// its inputs, and is the same each time.
     fn asm(&mut self, asm: &ast::AsmStatement) -> Lower<()> {
         let ast::AsmStatement::GnuExtended(asm) = asm else {
             return Ok(());
@@ -386,12 +387,17 @@ impl Lowerer<'_> {
         // String literals keep their quotes.
         let empty = template.chars().all(|c| c == '"' || c.is_whitespace());
         let pure = asm.qualifier.is_none();
+        let changes = |clobber: &Node<ast::StringLiteral>| {
+            clobber.node.iter().any(|text| text.contains("memory"))
+        };
+        let jumps = template.contains("%l");
+        let steady = jumps && asm.outputs.is_empty() && !asm.clobbers.iter().any(changes);
         let mut inputs = Vec::new();
         // By the number of the output whose place they share.
         let mut tied = rustc_hash::FxHashMap::default();
         for input in &asm.inputs {
             let operand = self.operand(&input.node.variable_name)?;
-            if pure || empty {
+            if pure || empty || steady {
                 let value = self.rvalue(operand)?;
                 let constraints = input.node.constraints.node.concat();
                 if let Ok(output) = constraints.trim_matches('"').parse::<usize>() {
@@ -400,6 +406,10 @@ impl Lowerer<'_> {
                 inputs.extend(asm_input(&value));
             }
         }
+        self.asm_choice = steady.then(|| AsmChoice {
+            function: format!("asm goto {template}"),
+            inputs: inputs.clone(),
+        });
         let mut outputs = Vec::new();
         for (index, output) in asm.outputs.iter().enumerate() {
             let expr = &output.node.variable_name;
@@ -453,6 +463,20 @@ impl Lowerer<'_> {
         Ok(())
     }
 
+    /// Control goes on to `then` or `els`, as the assembly before decides. Nobody knows how.
+    pub fn any_of(&mut self, then: BlockId, els: BlockId) {
+        let Some(choice) = &mut self.asm_choice else {
+            self.b.terminate(TermKind::Nondet(vec![then, els]));
+            return;
+        };
+        let inputs = choice.inputs.clone();
+        // The next label is another choice.
+        choice.function.push('\'');
+        let function = choice.function.clone();
+        let cond = self.b.opaque(&function, inputs, Ty::INT);
+        self.b.terminate(TermKind::Branch { cond, then, els });
+    }
+
     fn is_bool(&mut self, ty: &Type) -> Lower<bool> {
         use crate::frontend::types::{IntKind, Kind};
         Ok(matches!(self.resolve(ty)?.kind, Kind::Int(IntKind::Bool)))
@@ -463,6 +487,12 @@ impl Lowerer<'_> {
         let expr = self.b.unknown(Ty::INT);
         Value::scalar_of(expr, Type::int(crate::frontend::types::IntKind::Int))
     }
+}
+
+/// What decides where assembly goes.
+pub struct AsmChoice {
+    function: String,
+    inputs: Vec<ExprId>,
 }
 
 /// What assembly gets to see of a value: a scalar, or where a record lies.

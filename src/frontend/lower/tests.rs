@@ -295,6 +295,21 @@ fn gotos_that_asm_may_take_are_any_of_its_labels() {
 }
 
 #[test]
+fn where_asm_goes_that_changes_nothing_depends_on_its_inputs() {
+    let text = dump(
+        "int f(int *key) {
+           asm goto (\"jmp %l[yes]\" : : \"i\" (key), \"i\" (2) : : yes);
+           return 0;
+         yes: return 1;
+         }",
+    );
+    assert_eq!(
+        text,
+        "b0:\nif ⟦asm goto \"jmp %l[yes]\"'⟧(key, 2) goto b1 else b2\nb1:\nreturn 1\nb2:\nreturn 0"
+    );
+}
+
+#[test]
 fn nothing_follows_a_call_that_does_not_return() {
     let text = dump(
         "void die(void) __attribute__((noreturn));

@@ -1,0 +1,155 @@
+//! What changes from one round of a loop to the next.
+//!
+//! In: a body. Out: the tests whose outcome may be another in each round, because what they read depends on its
+//! own value in the round before (`i = i + 1`) or is not the function's own alone. The result of a call that is
+//! made again in the same way is none of these.
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::{Arg, Body, Callee, ExprId, ExprKind, LocalId, StmtKind, TermKind};
+
+impl Body {
+    /// For each block, whether what it ends with may decide otherwise in each round of a loop.
+    pub fn varying_tests(&self) -> Vec<bool> {
+        let varies = self.varying_locals();
+        let test = |value: ExprId| {
+            let mut found = false;
+            self.each_read(value, &mut |read| {
+                found |= read.is_none_or(|local| varies[local.index()]);
+            });
+            found
+        };
+        let blocks = self.blocks.iter();
+        let tests = blocks.map(|block| match &block.term.kind {
+            TermKind::Branch { cond, .. } => test(*cond),
+            TermKind::Switch { value, .. } => test(*value),
+            _ => false,
+        });
+        tests.collect()
+    }
+
+    fn varying_locals(&self) -> Vec<bool> {
+        let mut varies = vec![false; self.locals.len()];
+        let mut graph: DiGraph<(), ()> = DiGraph::new();
+        let nodes: Vec<NodeIndex> = self.locals.iter().map(|_| graph.add_node(())).collect();
+        let mut depends = |local: LocalId, value: ExprId| {
+            self.each_read(value, &mut |read| match read {
+                Some(other) => {
+                    graph.update_edge(nodes[local.index()], nodes[other.index()], ());
+                }
+                None => varies[local.index()] = true,
+            });
+        };
+        for stmt in self.blocks.iter().flat_map(|block| &block.stmts) {
+            match &stmt.kind {
+                StmtKind::Store { addr, value } => {
+                    if let ExprKind::AddrLocal(local) = self.expr(*addr).kind {
+                        depends(local, *value);
+                    }
+                }
+                StmtKind::Call(call) => {
+                    let Some(dst) = call.dst else { continue };
+                    if let Callee::Indirect { function, .. } = &call.callee {
+                        depends(dst, *function);
+                    }
+                    for arg in &call.args {
+                        let (Arg::Scalar(value) | Arg::Record { addr: value, .. }) = arg;
+                        depends(dst, *value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for local in self.pointed_to() {
+            varies[local.index()] = true;
+        }
+        // Those that others depend on come first.
+        for component in kosaraju_scc(&graph) {
+            let mut edges = component.iter().flat_map(|&node| graph.neighbors(node));
+            let circle = component.len() > 1 || edges.any(|other| component.contains(&other));
+            let known = |node: &NodeIndex| {
+                let mut others = graph.neighbors(*node);
+                varies[node.index()] || others.any(|other| varies[other.index()])
+            };
+            let changes = circle || component.iter().any(known);
+            for node in component {
+                varies[node.index()] = changes;
+            }
+        }
+        varies
+    }
+
+    /// The variables whose address goes elsewhere than to a load or a store.
+    fn pointed_to(&self) -> Vec<LocalId> {
+        let mut used: Vec<ExprId> = Vec::new();
+        for expr in &self.exprs {
+            if !matches!(expr.kind, ExprKind::Load { .. }) {
+                expr.kind.each_operand(&mut |operand| used.push(operand));
+            }
+        }
+        for stmt in self.blocks.iter().flat_map(|block| &block.stmts) {
+            match &stmt.kind {
+                StmtKind::Store { value, .. } => used.push(*value),
+                StmtKind::Copy { dst, src, .. } => used.extend([*dst, *src]),
+                StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => used.push(*dst),
+                StmtKind::Call(call) => used.extend(call.args.iter().map(|arg| match arg {
+                    Arg::Scalar(value) | Arg::Record { addr: value, .. } => *value,
+                })),
+                StmtKind::Assume(_) | StmtKind::Assert(_) | StmtKind::ScopeEnd(_) => {}
+            }
+        }
+        let locals = used.into_iter().filter_map(|id| match self.expr(id).kind {
+            ExprKind::AddrLocal(local) => Some(local),
+            _ => None,
+        });
+        locals.collect()
+    }
+
+    /// Visits the variables that an expression reads; `None` for memory that is not a variable's.
+    fn each_read(&self, value: ExprId, visit: &mut impl FnMut(Option<LocalId>)) {
+        let mut work = vec![value];
+        while let Some(id) = work.pop() {
+            match &self.expr(id).kind {
+                ExprKind::Load { addr, .. } => match self.expr(*addr).kind {
+                    ExprKind::AddrLocal(local) => visit(Some(local)),
+                    _ => visit(None),
+                },
+                ExprKind::Unknown => visit(None),
+                kind => kind.each_operand(&mut |operand| work.push(operand)),
+            }
+        }
+    }
+}
+
+impl ExprKind {
+    /// Visits the expressions that this one is made of.
+    fn each_operand(&self, visit: &mut impl FnMut(ExprId)) {
+        match self {
+            ExprKind::Const(_)
+            | ExprKind::Unknown
+            | ExprKind::AddrLocal(_)
+            | ExprKind::AddrSymbol(_)
+            | ExprKind::AddrString(_) => {}
+            ExprKind::Opaque { args, .. } => args.iter().copied().for_each(visit),
+            ExprKind::Load { addr: arg, .. }
+            | ExprKind::IsConstant { arg }
+            | ExprKind::Unary { arg, .. }
+            | ExprKind::Cast { arg }
+            | ExprKind::Member { base: arg, .. } => visit(*arg),
+            ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => {
+                visit(*lhs);
+                visit(*rhs);
+            }
+            ExprKind::Index { base, index, .. } => {
+                visit(*base);
+                visit(*index);
+            }
+            ExprKind::Select { cond, then, els } => {
+                visit(*cond);
+                visit(*then);
+                visit(*els);
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Unknowns of a summary that say nothing: an operation on one that nothing else mentions can come to
+//! anything, and is itself unknown.
+//!
+//! In: a summary's result and M. Out: the same values with fewer unknowns. Nothing is lost but the order
+//! comparisons that no number meets.
+
+use rustc_hash::FxHashMap;
+
+use super::{IExpr, Summary};
+use crate::symbolic::term::Op;
+
+/// Simplifications one within the other.
+const ROUNDS: usize = 6;
+
+/// Simplifies all values, and forgets those that are unknown by themselves.
+pub fn simplify(summary: &mut Summary) {
+    for _ in 0..ROUNDS {
+        let mentions = Mentions::of(summary);
+        let mut changed = false;
+        let mut rewrite = |value: &IExpr| {
+            let simpler = mentions.simpler(value);
+            changed |= simpler != *value;
+            simpler
+        };
+        let result = summary.result.as_ref().map(&mut rewrite);
+        let values: Vec<Option<IExpr>> = summary
+            .modified
+            .iter()
+            .map(|modified| modified.value.as_ref().map(&mut rewrite))
+            .collect();
+        summary.result = result;
+        for (modified, value) in summary.modified.iter_mut().zip(values) {
+            modified.value = value;
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mentions = Mentions::of(summary).of_unknowns;
+    let lone = |value: &IExpr| matches!(value, IExpr::Unknown { id, .. } if mentions[id] == 1);
+    summary.result.take_if(|value| lone(value));
+    for modified in &mut summary.modified {
+        modified.value.take_if(|value| lone(value));
+    }
+}
+
+/// How often a summary's values mention what.
+struct Mentions {
+    of_unknowns: FxHashMap<u32, u32>,
+    of_operations: FxHashMap<IExpr, u32>,
+}
+
+impl Mentions {
+    fn of(summary: &Summary) -> Self {
+        let mut mentions = Mentions {
+            of_unknowns: FxHashMap::default(),
+            of_operations: FxHashMap::default(),
+        };
+        let values = summary.modified.iter().map(|modified| &modified.value);
+        for value in values.chain([&summary.result]).flatten() {
+            value.each(&mut |part| match part {
+                IExpr::Unknown { id, .. } => *mentions.of_unknowns.entry(*id).or_default() += 1,
+                IExpr::Op { .. } | IExpr::Linear { .. } if of_unknown(part) => {
+                    *mentions.of_operations.entry(part.clone()).or_default() += 1;
+                }
+                _ => {}
+            });
+        }
+        mentions
+    }
+
+    fn simpler(&self, expr: &IExpr) -> IExpr {
+        match expr {
+            IExpr::Op { op, width, args } => {
+                if let Some(id) = self.free_operand(expr, *op, args) {
+                    return IExpr::Unknown { id, width: *width };
+                }
+                IExpr::Op {
+                    op: *op,
+                    width: *width,
+                    args: args.iter().map(|arg| self.simpler(arg)).collect(),
+                }
+            }
+            IExpr::Linear {
+                width,
+                constant,
+                terms,
+            } => {
+                let odd = terms.iter().filter(|(coefficient, _)| coefficient % 2 == 1);
+                if let Some(id) = odd.filter_map(|(_, part)| self.free(expr, part)).next() {
+                    return IExpr::Unknown { id, width: *width };
+                }
+                let terms = terms.iter();
+                let terms = terms.map(|(coefficient, part)| (*coefficient, self.simpler(part)));
+                IExpr::Linear {
+                    width: *width,
+                    constant: *constant,
+                    terms: terms.collect(),
+                }
+            }
+            _ => expr.clone(),
+        }
+    }
+
+    /// The unknown by which an operation can come to anything.
+    fn free_operand(&self, whole: &IExpr, op: Op, args: &[IExpr]) -> Option<u32> {
+        let free = |arg: &IExpr| self.free(whole, arg);
+        let any = || args.iter().find_map(free);
+        match op {
+            Op::Not | Op::Xor | Op::Eq | Op::Ult | Op::Slt | Op::Extract { .. } => any(),
+            Op::And | Op::Or | Op::Concat => {
+                let all = args.iter().all(|arg| free(arg).is_some());
+                all.then(any).flatten()
+            }
+            Op::Ite => {
+                let [condition, yes, no] = args else {
+                    return None;
+                };
+                match (free(condition), free(yes), free(no)) {
+                    (_, Some(id), Some(_)) | (Some(_), Some(id), None) => Some(id),
+                    (Some(_), None, Some(id)) => Some(id),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The unknown that an operand is, if it is mentioned in this operation only.
+    fn free(&self, whole: &IExpr, operand: &IExpr) -> Option<u32> {
+        let IExpr::Unknown { id, .. } = operand else {
+            return None;
+        };
+        let mut inside = 0;
+        whole.each(&mut |part| {
+            inside += u32::from(matches!(part, IExpr::Unknown { id: other, .. } if other == id));
+        });
+        let times = self.of_operations.get(whole)?;
+        (inside == 1 && *times == self.of_unknowns[id]).then_some(*id)
+    }
+}
+
+/// Whether an operand is unknown.
+fn of_unknown(operation: &IExpr) -> bool {
+    let unknown = |part: &IExpr| matches!(part, IExpr::Unknown { .. });
+    match operation {
+        IExpr::Op { args, .. } => args.iter().any(unknown),
+        IExpr::Linear { terms, .. } => terms.iter().any(|(_, part)| unknown(part)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{IObj, Modified, Offset, Root, When};
+    use super::*;
+
+    fn unknown(id: u32, width: u16) -> IExpr {
+        IExpr::Unknown { id, width }
+    }
+
+    fn op(op: Op, args: &[IExpr]) -> IExpr {
+        let width = match op {
+            Op::Ite => 32,
+            _ => 1,
+        };
+        IExpr::Op {
+            op,
+            width,
+            args: args.to_vec(),
+        }
+    }
+
+    fn global(name: u32) -> IObj {
+        IObj {
+            root: Root::Param(name),
+            path: vec![Offset::bytes(0)],
+        }
+    }
+
+    fn value() -> IExpr {
+        IExpr::Value {
+            object: global(9),
+            width: 32,
+            when: When::Entry,
+            narrow: false,
+        }
+    }
+
+    fn simplified(values: &[IExpr]) -> Vec<Option<IExpr>> {
+        let modified = values.iter().zip(0..).map(|(value, index)| Modified {
+            object: global(index),
+            size: 4,
+            value: Some(value.clone()),
+        });
+        let mut summary = Summary {
+            modified: modified.collect(),
+            ..Summary::default()
+        };
+        simplify(&mut summary);
+        let modified = summary.modified.into_iter();
+        modified.map(|modified| modified.value).collect()
+    }
+
+    #[test]
+    fn a_choice_of_what_nobody_knows_is_unknown() {
+        let zero = IExpr::Const {
+            value: 0,
+            width: 32,
+        };
+        let tested = op(Op::Eq, &[unknown(1, 32), zero]);
+        let both = op(Op::And, &[tested, unknown(2, 1)]);
+        let chosen = op(Op::Ite, &[both, unknown(3, 32), value()]);
+        assert_eq!(simplified(&[chosen]), [None]);
+    }
+
+    #[test]
+    fn what_two_values_depend_on_stays() {
+        let [one, other] = [3, 4].map(|id| op(Op::Ite, &[unknown(1, 1), unknown(id, 32), value()]));
+        let expected = [Some(one.clone()), Some(other.clone())];
+        assert_eq!(simplified(&[one, other]), expected);
+    }
+
+    #[test]
+    fn one_condition_of_two_values_is_one_unknown() {
+        let both = op(Op::And, &[unknown(1, 1), unknown(2, 1)]);
+        let values = [3, 4].map(|id| op(Op::Ite, &[both.clone(), unknown(id, 32), value()]));
+        let expected =
+            [3, 4].map(|id| Some(op(Op::Ite, &[unknown(1, 1), unknown(id, 32), value()])));
+        assert_eq!(simplified(&values), expected);
+    }
+
+    #[test]
+    fn one_of_two_constants_is_no_unknown() {
+        let constant = |value| IExpr::Const { value, width: 32 };
+        let error = op(Op::Ite, &[unknown(1, 1), constant(0), constant(22)]);
+        assert_eq!(simplified(std::slice::from_ref(&error)), [Some(error)]);
+    }
+}
