@@ -97,8 +97,11 @@ impl Origins {
 
 #[derive(Clone, Debug)]
 enum Content {
-    /// A value of `8 * size` bits, or the whole of a narrow pointer ([`Shape`]).
-    Scalar(Term),
+    /// A value that was written as so many bytes: of `8 * bytes` bits, or the whole of a narrow pointer ([`Shape`]).
+    Scalar {
+        value: Term,
+        bytes: u64,
+    },
     Zero,
     /// Unknown bytes, the same for every reader: read from the initial memory of a region of its own.
     Unknown(RegionId),
@@ -125,7 +128,9 @@ impl PartialEq for Content {
     /// Equality that may fail to see that two compound contents are equal.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Content::Scalar(a), Content::Scalar(b)) => a == b,
+            (Content::Scalar { value: a, bytes: m }, Content::Scalar { value: b, bytes: n }) => {
+                a == b && m == n
+            }
             (Content::Zero, Content::Zero) => true,
             (Content::Unknown(a), Content::Unknown(b)) => a == b,
             (
@@ -166,6 +171,19 @@ struct Cell {
     content: Content,
     /// Where the cell's content starts, which its key no longer tells once its front was overwritten.
     skipped: u64,
+}
+
+impl Cell {
+    /// The value that was written here, if nothing has overwritten a part of it. The front half of a 64-bit number
+    /// has the size and the bits of a narrow pointer and is none.
+    fn whole_scalar(&self) -> Option<Term> {
+        match self.content {
+            Content::Scalar { value, bytes } if self.skipped == 0 && self.size == bytes => {
+                Some(value)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Written cells; those of one region and symbolic offset do not overlap.
@@ -347,8 +365,7 @@ impl Memory {
         let size = shape.bytes;
         if let Some(cell) = self.cells.get(&loc)
             && cell.size == size
-            && let Content::Scalar(term) = cell.content
-            && cell.skipped == 0
+            && let Some(term) = cell.whole_scalar()
             && heap.formula.terms.width(term) == shape.bits
         {
             return term;
@@ -405,27 +422,25 @@ impl Memory {
 
     /// Writes a value of a whole number of bytes.
     pub fn write(&mut self, terms: &Terms, loc: Loc, value: Term) {
-        let size = u64::from(terms.width(value)) / 8;
-        self.put(loc, size, Content::Scalar(value));
+        let bytes = u64::from(terms.width(value)) / 8;
+        self.put(loc, bytes, Content::Scalar { value, bytes });
     }
 
     /// Writes a value of the shape's width.
     pub fn write_shape(&mut self, loc: Loc, value: Term, shape: Shape) {
-        self.put(loc, shape.bytes, Content::Scalar(value));
+        let bytes = shape.bytes;
+        self.put(loc, bytes, Content::Scalar { value, bytes });
     }
 
     /// The shape of these bytes: that of the value written just there, if one is.
     pub fn shape(&self, terms: &Terms, loc: Loc, size: u64) -> Shape {
-        match self.cells.get(&loc) {
-            Some(Cell {
-                size: known,
-                content: Content::Scalar(value),
-                skipped: 0,
-            }) if *known == size => Shape {
+        let here = self.cells.get(&loc).filter(|cell| cell.size == size);
+        match here.and_then(Cell::whole_scalar) {
+            Some(value) => Shape {
                 bytes: size,
-                bits: terms.width(*value),
+                bits: terms.width(value),
             },
-            _ => size.into(),
+            None => size.into(),
         }
     }
 
@@ -452,15 +467,10 @@ impl Memory {
             ..loc
         };
         let written = self.cells.range(loc..stop);
-        let whole = written.filter_map(|(&at, cell)| match cell.content {
-            Content::Scalar(value)
-                if cell.skipped == 0
-                    && matches!(cell.size, 4 | 8)
-                    && terms.width(value) == POINTER_BITS =>
-            {
-                Some((at, value))
-            }
-            _ => None,
+        let whole = written.filter_map(|(&at, cell)| {
+            let value = cell.whole_scalar()?;
+            (matches!(cell.size, 4 | 8) && terms.width(value) == POINTER_BITS)
+                .then_some((at, value))
         });
         whole.collect()
     }
@@ -542,13 +552,7 @@ impl Memory {
         self.cells
             .iter()
             .filter(|(loc, _)| keep(loc.region))
-            .map(|(loc, cell)| {
-                let value = match cell.content {
-                    Content::Scalar(term) if cell.skipped == 0 => Some(term),
-                    _ => None,
-                };
-                (*loc, cell.size, value)
-            })
+            .map(|(loc, cell)| (*loc, cell.size, cell.whole_scalar()))
             .collect()
     }
 
@@ -574,9 +578,8 @@ impl Memory {
     fn is_scalar_at(&self, loc: Loc, size: u64) -> bool {
         match self.cells.get(&loc) {
             Some(cell) if cell.size == size => match &cell.content {
-                Content::Scalar(_) => cell.skipped == 0,
                 Content::Zero => size <= 8,
-                _ => false,
+                _ => cell.whole_scalar().is_some(),
             },
             Some(_) => false,
             None => self.overlapping(loc, size).is_empty(),
@@ -665,8 +668,8 @@ fn read_content(
     shape: Shape,
 ) -> Term {
     match content {
-        Content::Scalar(term) => {
-            let part = slice(&mut heap.formula.terms, *term, from, shape.bytes);
+        Content::Scalar { value, .. } => {
+            let part = slice(&mut heap.formula.terms, *value, from, shape.bytes);
             match shape.is_narrow() {
                 true => widened(&mut heap.formula.terms, heap.regions, part),
                 false => part,
@@ -818,6 +821,43 @@ mod tests {
             merged.forget(region);
             prop_assert!(merged.same(&Memory::default()) || merged.cells.is_empty());
         }
+    }
+
+    /// A front of which the rest was overwritten is a number of its own size, however wide the term behind it.
+    #[test]
+    fn the_front_of_a_number_is_no_narrow_pointer() {
+        let (mut formula, mut regions) = (Formula::new(), Regions::new());
+        let (mut origins, mut initial) = (Origins::default(), Initial::default());
+        let local = LocalId(0);
+        let frame = FrameId(0);
+        let loc = Loc {
+            region: regions.region(RegionKind::Local { frame, local }),
+            symbolic: SymbolicOffset::NONE,
+            offset: 0,
+        };
+        let number = formula.terms.constant(0x8877_6655_4433_2211, 64);
+        let half = formula.terms.constant(0, 32);
+        let mut cut = Memory::default();
+        cut.write(&formula.terms, loc, number);
+        let whole = cut.clone();
+        cut.write(&formula.terms, loc.plus(4), half);
+        let mut other = whole.clone();
+        other.write(&formula.terms, loc, half);
+        let condition = origins.fresh(&mut formula.terms, 1, Origin::Unknown);
+        let guard = formula.guard_of(condition);
+        assert_eq!(cut.shape(&formula.terms, loc, 4), Shape::from(4));
+        let mut heap = Heap {
+            formula: &mut formula,
+            regions: &mut regions,
+            origins: &mut origins,
+            initial: &mut initial,
+        };
+        let pointer = cut.read(&mut heap, loc, Shape::pointer(4));
+        assert_eq!(heap.formula.terms.as_const(pointer), Some(0x4433_2211));
+        let merged = cut.merge(&mut heap, guard, &other);
+        let front = merged.read(&mut heap, loc, 4);
+        let low = heap.formula.terms.constant(0x4433_2211, 32);
+        assert_eq!(front, heap.formula.ite_guard(guard, low, half));
     }
 
     /// Two records, one copied to the other or back, again and again: each content is read by two ways.
