@@ -109,51 +109,34 @@ pub struct Ambiguous {
     pub counts: bool,
 }
 
-/// Why a finding of one function is less than it seems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excuse {
-    /// Another function raises the semaphore: it may tell that something is there, and lock nothing.
-    Signal,
-    /// Another entry of the same file, as of one table, gives the object back: who calls both knows when.
-    Pair(FunctionId),
-}
-
 /// What all functions together say of each.
 pub struct Settled {
     /// The findings for claims that nobody meets.
     pub unmet: Vec<(FunctionId, Finding)>,
     /// The functions' own findings that others explain, by their index.
-    pub excuses: FxHashMap<(FunctionId, u32), Excuse>,
+    pub explained: FxHashSet<(FunctionId, u32)>,
 }
 
 pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
     let settlement = Settlement::new(program, records);
-    let excuses = excuses(&settlement, records);
+    let Explanations { explained, halves } = explanations(&settlement, records);
     Settled {
-        unmet: unmet(&settlement, records, &excuses),
-        excuses,
+        unmet: unmet(&settlement, records, &halves),
+        explained,
     }
 }
+
+/// Entries that give back what another of their file takes, with the object's class.
+type Halves<'p> = FxHashSet<(FunctionId, &'p Class)>;
 
 fn unmet(
     settlement: &Settlement<'_>,
     records: &[Option<Record>],
-    excuses: &FxHashMap<(FunctionId, u32), Excuse>,
+    halves: &Halves<'_>,
 ) -> Vec<(FunctionId, Finding)> {
-    let mut halves: FxHashSet<(FunctionId, &Class)> = FxHashSet::default();
-    for (index, record) in records.iter().enumerate() {
-        let ambiguous = record.iter().flat_map(|record| &record.custody.ambiguous);
-        for Ambiguous { finding, class, .. } in ambiguous {
-            if let Some(Excuse::Pair(other)) = excuses.get(&(FunctionId(index as u32), *finding)) {
-                halves.insert((*other, class));
-            }
-        }
-    }
     let mut findings = Vec::new();
     let mut reported = FxHashSet::default();
-    for (index, record) in records.iter().enumerate() {
-        let Some(record) = record else { continue };
-        let id = FunctionId(index as u32);
+    for (id, record) in with_ids(records) {
         for claim in &record.custody.claims {
             let mut classes = claim.classes.iter();
             if !claim.doubtful
@@ -179,45 +162,59 @@ fn unmet(
     findings
 }
 
-fn excuses(
+struct Explanations<'p> {
+    explained: FxHashSet<(FunctionId, u32)>,
+    halves: Halves<'p>,
+}
+
+/// What makes a finding of one function less than it seems: another function raises the semaphore, which may tell
+/// that something is there, and lock nothing; or another entry of the same file, as of one table, gives the object
+/// back, and who calls both knows when.
+fn explanations<'p>(
     settlement: &Settlement<'_>,
-    records: &[Option<Record>],
-) -> FxHashMap<(FunctionId, u32), Excuse> {
-    let with_records = || {
-        let ids = (0..).map(FunctionId);
-        ids.zip(records)
-            .filter_map(|(id, record)| Some((id, record.as_ref()?)))
-    };
+    records: &'p [Option<Record>],
+) -> Explanations<'p> {
     let mut signals: FxHashSet<&Class> = FxHashSet::default();
-    for (id, record) in with_records() {
+    for (id, record) in with_ids(records) {
         let raised = record.custody.raised.iter();
         let raised = raised.filter(|(_, place)| !settlement.is_used(id, *place));
         signals.extend(raised.map(|(class, _)| class));
     }
-    let mut excuses = FxHashMap::default();
-    for (id, record) in with_records() {
+    let mut found = Explanations {
+        explained: FxHashSet::default(),
+        halves: FxHashSet::default(),
+    };
+    for (id, record) in with_ids(records) {
         for ambiguous in &record.custody.ambiguous {
             let class = &ambiguous.class;
-            let excuse = if ambiguous.counts && signals.contains(class) {
-                Excuse::Signal
-            } else if let Some(other) = settlement.other_of_a_pair(id, class) {
-                Excuse::Pair(other)
-            } else {
-                continue;
-            };
-            excuses.insert((id, ambiguous.finding), excuse);
+            let is_signal = ambiguous.counts && signals.contains(class);
+            let pair = settlement.other_of_a_pair(id, class);
+            if is_signal || pair.is_some() {
+                found.explained.insert((id, ambiguous.finding));
+            }
+            if let Some(other) = pair.filter(|_| !is_signal) {
+                found.halves.insert((other, class));
+            }
         }
     }
-    excuses
+    found
+}
+
+fn with_ids(records: &[Option<Record>]) -> impl Iterator<Item = (FunctionId, &Record)> {
+    let records = (0..).map(FunctionId).zip(records);
+    records.filter_map(|(id, record)| Some((id, record.as_ref()?)))
+}
+
+/// Whether the function is defined in a header: it is there for whoever includes that.
+fn of_header(program: &Program, function: FunctionId) -> bool {
+    let file = &program.function(function).name.file;
+    file.as_ref().is_some_and(|file| file.ends_with(".h"))
 }
 
 /// Functions of headers, there for whoever wants them, which nobody does: what they do with others says nothing.
 fn unused(program: &Program) -> FxHashSet<FunctionId> {
-    let of_header = |id: &FunctionId| {
-        let file = &program.function(*id).name.file;
-        file.as_ref().is_some_and(|file| file.ends_with(".h"))
-    };
-    let mut unused: FxHashSet<FunctionId> = program.ids().filter(of_header).collect();
+    let of_headers = program.ids().filter(|id| of_header(program, *id));
+    let mut unused: FxHashSet<FunctionId> = of_headers.collect();
     for caller in program.ids() {
         for callee in &program.function(caller).callees {
             if let Some(callee) = callee.function.filter(|callee| *callee != caller) {
@@ -382,7 +379,7 @@ impl<'p> Settlement<'p> {
             Kind::Needed => &["unlock", "release"],
         };
         claim.offered
-            || self.of_header(function)
+            || of_header(self.program, function)
             || claim.classes.is_empty()
             || claim.classes.iter().any(is_there)
             || words.iter().any(|word| name.contains(word))
@@ -418,12 +415,6 @@ impl<'p> Settlement<'p> {
             }
         }
         false
-    }
-
-    /// Whether the function is defined in a header: it is there for whoever includes that.
-    fn of_header(&self, function: FunctionId) -> bool {
-        let file = &self.program.function(function).name.file;
-        file.as_ref().is_some_and(|file| file.ends_with(".h"))
     }
 
     /// Whether an entry that takes an object is the other half of one that gives it back: no other one that

@@ -10,13 +10,17 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::property::StateId;
+use crate::summary::infer::{Exit, Feasible};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site, SleepEvent, UnknownCall};
 use crate::symbolic::memory::Origin;
 use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status};
-use crate::symbolic::term::{Node, Term};
+use crate::symbolic::term::{Node, Op, Term};
+
+/// Parts of a result that is a choice.
+const MAX_PARTS: usize = 64;
 
 /// For each object the paths on which an operation that moved it elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
@@ -318,8 +322,52 @@ pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths
         elements.map(|event| (event.object, event.guard)).collect();
     elements.into_iter().any(|(other, there)| {
         !exec.formula.guards.excludes(there, paths)
-            && exec.class_of(other.loc) == Some(class.clone())
+            && exec.class_of(other.loc).as_ref() == Some(&class)
     })
+}
+
+/// Whether paths may be taken on which what is in memory and is returned is neither null nor negative: what is kept
+/// in a record is a success, which callers do not take for the failures of other paths.
+pub fn returns_no_failure_from_memory(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    paths: Guard,
+    queries: &mut dyn Feasible,
+) -> bool {
+    let Some(result) = exit.result else {
+        return true;
+    };
+    let mut parts = vec![result];
+    let mut proper = paths;
+    let mut seen = 0;
+    while let Some(part) = parts.pop() {
+        seen += 1;
+        match exec.formula.terms.node(part) {
+            Node::Op { op: Op::Ite, args } if seen < MAX_PARTS => parts.extend(&args[1..]),
+            Node::Var(var) if matches!(exec.origins.of(*var), Origin::Initial { .. }) => {
+                let terms = &mut exec.formula.terms;
+                let zero = terms.constant(0, terms.width(part));
+                let failure = match exec.regions.is_pointer(part) {
+                    true => terms.eq(part, zero),
+                    false => terms.slt(part, zero),
+                };
+                let failure = exec.formula.guard_of(failure);
+                proper = exec.formula.guards.and_not(proper, failure);
+            }
+            _ => {}
+        }
+    }
+    still_possible(exec, paths, proper, queries)
+}
+
+/// Whether paths known to be possible are so without those that something else explains.
+pub fn still_possible(
+    exec: &mut Executor<'_>,
+    paths: Guard,
+    unexplained: Guard,
+    queries: &mut dyn Feasible,
+) -> bool {
+    unexplained == paths || queries.possible(exec, unexplained)
 }
 
 /// Whether a call that may sleep is the other way to lock what one of two locks of a record is for, after

@@ -27,16 +27,12 @@ use crate::summary::predicates::{self, Predicate, Side};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
-use crate::symbolic::memory::Origin;
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::region::{RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
-use crate::symbolic::term::{Node, Op};
 
 /// Pointers that a caller follows to a lock that it has taken before a call, and one.
 const MAX_STEPS_AT_HAND: usize = 3;
-/// Parts of a result that is a choice.
-const MAX_PARTS: usize = 64;
 
 /// Collects the findings of one function.
 pub struct Findings<'a> {
@@ -245,9 +241,9 @@ impl<'a> Findings<'a> {
             // One that never gives it back may be half of a pair.
             let certain = entry == initial
                 && gives_back(exec, key)
-                && both
-                    .iter()
-                    .all(|&paths| returns_no_failure_from_memory(exec, exit, paths, queries))
+                && both.iter().all(|&paths| {
+                    doubt::returns_no_failure_from_memory(exec, exit, paths, queries)
+                })
                 && !both
                     .iter()
                     .any(|&paths| depends_on_outcomes(exec, key, paths))
@@ -265,7 +261,7 @@ impl<'a> Findings<'a> {
         queries: &mut dyn Feasible,
     ) -> bool {
         let unchanged = exec.with_flags_unchanged(paths, self.body);
-        unchanged == paths || queries.possible(exec, unchanged)
+        doubt::still_possible(exec, paths, unchanged, queries)
     }
 
     fn report(
@@ -379,40 +375,6 @@ fn entered_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Gu
     exec.formula.guards.and(paths, entered)
 }
 
-/// Whether paths may be taken on which what is in memory and is returned is neither null nor negative: what is kept
-/// in a record is a success, which callers do not take for the failures of other paths.
-fn returns_no_failure_from_memory(
-    exec: &mut Executor<'_>,
-    exit: &Exit<'_>,
-    paths: Guard,
-    queries: &mut dyn Feasible,
-) -> bool {
-    let Some(result) = exit.result else {
-        return true;
-    };
-    let mut parts = vec![result];
-    let mut proper = paths;
-    let mut seen = 0;
-    while let Some(part) = parts.pop() {
-        seen += 1;
-        match exec.formula.terms.node(part) {
-            Node::Op { op: Op::Ite, args } if seen < MAX_PARTS => parts.extend(&args[1..]),
-            Node::Var(var) if matches!(exec.origins.of(*var), Origin::Initial { .. }) => {
-                let terms = &mut exec.formula.terms;
-                let zero = terms.constant(0, terms.width(part));
-                let failure = match exec.regions.is_pointer(part) {
-                    true => terms.eq(part, zero),
-                    false => terms.slt(part, zero),
-                };
-                let failure = exec.formula.guard_of(failure);
-                proper = exec.formula.guards.and_not(proper, failure);
-            }
-            _ => {}
-        }
-    }
-    proper == paths || queries.possible(exec, proper)
-}
-
 /// Whether an operation takes what the same statement has taken before: a semaphore that is lowered in a loop counts.
 fn taken_in_rounds(exec: &mut Executor<'_>, event: usize) -> bool {
     let Executor { log, formula, .. } = exec;
@@ -446,7 +408,7 @@ pub fn possible_unchanged(
     queries: &mut dyn Feasible,
 ) -> bool {
     let unchanged = exec.unchanged(paths);
-    unchanged == paths || queries.possible(exec, unchanged)
+    doubt::still_possible(exec, paths, unchanged, queries)
 }
 
 /// Whether the function gives an object back on some path.

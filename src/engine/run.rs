@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::analysis::{self, Record, ResultKey, StoredResult};
-use super::custody::{self, Excuse};
+use super::custody;
 use super::function::Options;
 use super::ledger::Ledger;
 use super::meter::{Meter, Timings};
@@ -350,9 +350,8 @@ fn findings(
         };
         for (index, finding) in (0..).zip(&record.findings) {
             let mut finding = finding.clone();
-            match settled.excuses.get(&(id, index)) {
-                Some(Excuse::Signal | Excuse::Pair(_)) => finding.level = Level::Note,
-                None => {}
+            if settled.explained.contains(&(id, index)) {
+                finding.level = Level::Note;
             }
             own.push(finding);
         }

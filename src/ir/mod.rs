@@ -15,6 +15,7 @@
 )]
 pub mod eval;
 pub mod fold;
+mod operands;
 pub mod print;
 mod rounds;
 

@@ -54,8 +54,7 @@ impl Body {
                         depends(dst, *function);
                     }
                     for arg in &call.args {
-                        let (Arg::Scalar(value) | Arg::Record { addr: value, .. }) = arg;
-                        depends(dst, *value);
+                        depends(dst, arg.expr());
                     }
                 }
                 _ => {}
@@ -85,7 +84,7 @@ impl Body {
         let mut used: Vec<ExprId> = Vec::new();
         for expr in &self.exprs {
             if !matches!(expr.kind, ExprKind::Load { .. }) {
-                expr.kind.each_operand(&mut |operand| used.push(operand));
+                used.extend(expr.kind.operands());
             }
         }
         for stmt in self.blocks.iter().flat_map(|block| &block.stmts) {
@@ -93,9 +92,7 @@ impl Body {
                 StmtKind::Store { value, .. } => used.push(*value),
                 StmtKind::Copy { dst, src, .. } => used.extend([*dst, *src]),
                 StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => used.push(*dst),
-                StmtKind::Call(call) => used.extend(call.args.iter().map(|arg| match arg {
-                    Arg::Scalar(value) | Arg::Record { addr: value, .. } => *value,
-                })),
+                StmtKind::Call(call) => used.extend(call.args.iter().map(Arg::expr)),
                 StmtKind::Assume(_) | StmtKind::Assert(_) | StmtKind::ScopeEnd(_) => {}
             }
         }
@@ -116,39 +113,7 @@ impl Body {
                     _ => visit(None),
                 },
                 ExprKind::Unknown => visit(None),
-                kind => kind.each_operand(&mut |operand| work.push(operand)),
-            }
-        }
-    }
-}
-
-impl ExprKind {
-    /// Visits the expressions that this one is made of.
-    fn each_operand(&self, visit: &mut impl FnMut(ExprId)) {
-        match self {
-            ExprKind::Const(_)
-            | ExprKind::Unknown
-            | ExprKind::AddrLocal(_)
-            | ExprKind::AddrSymbol(_)
-            | ExprKind::AddrString(_) => {}
-            ExprKind::Opaque { args, .. } => args.iter().copied().for_each(visit),
-            ExprKind::Load { addr: arg, .. }
-            | ExprKind::IsConstant { arg }
-            | ExprKind::Unary { arg, .. }
-            | ExprKind::Cast { arg }
-            | ExprKind::Member { base: arg, .. } => visit(*arg),
-            ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => {
-                visit(*lhs);
-                visit(*rhs);
-            }
-            ExprKind::Index { base, index, .. } => {
-                visit(*base);
-                visit(*index);
-            }
-            ExprKind::Select { cond, then, els } => {
-                visit(*cond);
-                visit(*then);
-                visit(*els);
+                kind => work.extend(kind.operands()),
             }
         }
     }

@@ -234,9 +234,11 @@ pub fn infer(
     let mut converter = Converter::new(exit);
     let mut unnamed: BTreeMap<Class, u8> = BTreeMap::new();
     for object in exits {
-        let full = summary.objects.len() >= MAX_OBJECTS;
-        let interface = converter.object(exec, object.object.loc);
-        let Some(interface) = interface.filter(|_| !full) else {
+        let interface = match summary.objects.len() < MAX_OBJECTS {
+            true => converter.object(exec, object.object.loc),
+            false => None,
+        };
+        let Some(interface) = interface else {
             unnamed.extend(class_of_moved(exec, object).map(|class| (class, 0)));
             continue;
         };
@@ -359,14 +361,7 @@ fn rows(
         let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
         enumerate(exec, *paths, chosen, &mut Vec::new(), &mut cubes, queries);
         for cube in merge_cubes(cubes) {
-            let mut guard = *paths;
-            for (wanted, predicate) in cube.iter().zip(chosen) {
-                guard = match wanted {
-                    None => guard,
-                    Some(true) => exec.formula.guards.and(guard, predicate.guard),
-                    Some(false) => exec.formula.guards.and_not(guard, predicate.guard),
-                };
-            }
+            let guard = within(exec, *paths, cube.iter().zip(chosen));
             let idle = exec.formula.guards.and_not(guard, exits.touched);
             let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
             let guard_taken = exec.undoubted(exits.object, guard);
@@ -420,6 +415,20 @@ fn rows(
     paths
 }
 
+/// The paths on which predicates have the values wanted.
+fn within<'p>(
+    exec: &mut Executor<'_>,
+    paths: Guard,
+    wanted: impl Iterator<Item = (&'p Option<bool>, &'p Predicate)>,
+) -> Guard {
+    let guards = &mut exec.formula.guards;
+    wanted.fold(paths, |paths, (wanted, predicate)| match wanted {
+        None => paths,
+        Some(true) => guards.and(paths, predicate.guard),
+        Some(false) => guards.and_not(paths, predicate.guard),
+    })
+}
+
 /// A way to an operation that fails from an entry state: what comes after it, up to the exit, may be more than can be
 /// settled.
 fn failing<'p>(
@@ -429,14 +438,8 @@ fn failing<'p>(
     inputs: impl Iterator<Item = (&'p Option<bool>, &'p Predicate)>,
     queries: &mut dyn Feasible,
 ) -> Option<Rc<Model>> {
-    let mut entered = exec.entry_state(object).guard_of(Status::At(from));
-    for (wanted, predicate) in inputs {
-        entered = match wanted {
-            None => entered,
-            Some(true) => exec.formula.guards.and(entered, predicate.guard),
-            Some(false) => exec.formula.guards.and_not(entered, predicate.guard),
-        };
-    }
+    let entered = exec.entry_state(object).guard_of(Status::At(from));
+    let entered = within(exec, entered, inputs);
     let fails = exec
         .log
         .ops

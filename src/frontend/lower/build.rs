@@ -153,29 +153,21 @@ impl Builder {
     }
 
     fn nature(&self, expr: &Expr) -> Nature {
-        let of = |ids: &[ExprId]| Nature {
-            pure: ids.iter().all(|id| self.natures[id.index()].pure),
-            stable: ids.iter().all(|id| self.natures[id.index()].stable),
+        let of_operands = |kind: &ExprKind| Nature {
+            pure: kind.operands().all(|id| self.natures[id.index()].pure),
+            stable: kind.operands().all(|id| self.natures[id.index()].stable),
         };
         match &expr.kind {
-            ExprKind::Const(_)
-            | ExprKind::AddrLocal(_)
-            | ExprKind::AddrSymbol(_)
-            | ExprKind::AddrString(_) => of(&[]),
             ExprKind::Unknown => Nature {
                 pure: true,
                 stable: false,
             },
-            ExprKind::Opaque { args, .. } => of(args),
             ExprKind::Load { addr, volatile } => Nature {
                 pure: !volatile && self.is_object(*addr),
-                stable: !volatile && of(&[*addr]).stable,
+                stable: !volatile && of_operands(&expr.kind).stable,
             },
-            ExprKind::IsConstant { arg } | ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => {
-                of(&[*arg])
-            }
-            ExprKind::Binary { op, lhs, rhs } => {
-                let both = of(&[*lhs, *rhs]);
+            ExprKind::Binary { op, rhs, .. } => {
+                let both = of_operands(&expr.kind);
                 let divides = matches!(op, BinOp::Div | BinOp::Rem);
                 let safe = !divides || self.constant(*rhs).is_some_and(|value| value != 0);
                 Nature {
@@ -183,10 +175,7 @@ impl Builder {
                     ..both
                 }
             }
-            ExprKind::Compare { lhs, rhs, .. } => of(&[*lhs, *rhs]),
-            ExprKind::Member { base, .. } => of(&[*base]),
-            ExprKind::Index { base, index, .. } => of(&[*base, *index]),
-            ExprKind::Select { cond, then, els } => of(&[*cond, *then, *els]),
+            kind => of_operands(kind),
         }
     }
 

@@ -176,28 +176,6 @@ impl Renaming {
     }
 }
 
-fn operands(kind: &mut ExprKind) -> Vec<&mut ExprId> {
-    match kind {
-        ExprKind::Opaque { args, .. } => args.iter_mut().collect(),
-        ExprKind::Load { addr, .. } => vec![addr],
-        ExprKind::IsConstant { arg } | ExprKind::Unary { arg, .. } | ExprKind::Cast { arg } => {
-            vec![arg]
-        }
-        ExprKind::Binary { lhs, rhs, .. } | ExprKind::Compare { lhs, rhs, .. } => vec![lhs, rhs],
-        ExprKind::Member { base, .. } => vec![base],
-        ExprKind::Index { base, index, .. } => vec![base, index],
-        ExprKind::Select { cond, then, els } => vec![cond, then, els],
-        _ => Vec::new(),
-    }
-}
-
-fn arg_expr(arg: &mut Arg) -> &mut ExprId {
-    match arg {
-        Arg::Scalar(expr) => expr,
-        Arg::Record { addr, .. } => addr,
-    }
-}
-
 /// Every expression that a block mentions directly.
 fn roots(block: &mut Block) -> Vec<&mut ExprId> {
     let mut out = Vec::new();
@@ -212,7 +190,7 @@ fn roots(block: &mut Block) -> Vec<&mut ExprId> {
                 if let Callee::Indirect { function, .. } = &mut call.callee {
                     out.push(function);
                 }
-                out.extend(call.args.iter_mut().map(arg_expr));
+                out.extend(call.args.iter_mut().map(Arg::expr_mut));
             }
             StmtKind::ScopeEnd(_) => {}
         }
@@ -220,7 +198,7 @@ fn roots(block: &mut Block) -> Vec<&mut ExprId> {
     match &mut block.term.kind {
         TermKind::Branch { cond, .. } => out.push(cond),
         TermKind::Switch { value, .. } => out.push(value),
-        TermKind::Return(Some(arg)) => out.push(arg_expr(arg)),
+        TermKind::Return(Some(arg)) => out.push(arg.expr_mut()),
         _ => {}
     }
     out
@@ -256,7 +234,7 @@ fn compact(body: &mut Body) {
             continue;
         }
         let kind = &mut body.exprs[i].kind;
-        for operand in operands(kind) {
+        for operand in kind.operands_mut() {
             exprs.used[operand.index()] = true;
         }
         match *kind {
@@ -284,7 +262,7 @@ fn compact(body: &mut Body) {
     strings.keep(&mut body.strings);
     names.keep(&mut body.names);
     for Expr { kind, .. } in &mut body.exprs {
-        for operand in operands(kind) {
+        for operand in kind.operands_mut() {
             *operand = ExprId(exprs.to[operand.index()]);
         }
         match kind {
