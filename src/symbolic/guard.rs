@@ -115,6 +115,11 @@ fn cond_at(bdd: &Bdd, at: BddPointer) -> Cond {
     Cond(bdd.var_of(at).to_index() as u16)
 }
 
+/// The name of a pair of guards of which the order does not matter.
+fn ordered(a: Guard, b: Guard) -> (Guard, Guard) {
+    (a.min(b), a.max(b))
+}
+
 fn hash(bdd: &Bdd) -> u64 {
     let mut hasher = FxHasher::default();
     bdd.hash(&mut hasher);
@@ -214,7 +219,7 @@ impl Guards {
         if b == Guard::TRUE {
             return Some(a);
         }
-        let (a, b) = (a.min(b), a.max(b));
+        let (a, b) = ordered(a, b);
         if let Some(&known) = self.conjunctions.get(&(a, b)) {
             return Some(known);
         }
@@ -230,6 +235,14 @@ impl Guards {
             self.conjunctions.clear();
         }
         self.conjunctions.insert((a, b), both);
+        // What it is made of adds nothing to it later on: a path meets a condition again and again.
+        for part in [a, b] {
+            if both != Guard::FALSE && both != part {
+                self.conjunctions.insert(ordered(both, part), both);
+                let never = ordered(both, part.negated());
+                self.conjunctions.insert(never, Guard::FALSE);
+            }
+        }
         Some(both)
     }
 
@@ -341,7 +354,7 @@ impl Guards {
         if a == Guard::TRUE || b == Guard::TRUE || a == b || a.is_negated() && b.is_negated() {
             return false;
         }
-        let (a, b) = (a.min(b), a.max(b));
+        let (a, b) = ordered(a, b);
         if let Some(&both) = self.conjunctions.get(&(a, b)) {
             return both == Guard::FALSE;
         }
