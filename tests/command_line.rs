@@ -105,6 +105,30 @@ fn a_unit_that_does_not_preprocess_costs_itself_and_strict_mode_tells() {
 }
 
 #[test]
+fn notes_are_left_out_unless_asked_for_and_counted() {
+    // What `drop` gives back `grab` may have taken for it.
+    let source = "struct mutex { int v; };\nvoid mutex_lock(struct mutex *);\nvoid mutex_unlock(struct mutex *);\n\
+        struct queue { struct mutex lock; int length; };\n\
+        static void grab(struct queue *q) { mutex_lock(&q->lock); q->length++; }\n\
+        void use(struct queue *q) { grab(q); mutex_unlock(&q->lock); }\n\
+        void drop(struct queue *q) { q->length--; mutex_unlock(&q->lock); }\n";
+    let tree = tree(&[("a.c", source)]);
+    check(tree.path())
+        .assert()
+        .code(0)
+        .stdout("")
+        .stderr(predicate::str::contains(
+            "0 findings; --level note shows 1 less certain",
+        ));
+    check(tree.path())
+        .args(["--level", "note"])
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("a.c:7").and(predicate::str::contains("note")))
+        .stderr(predicate::str::contains("1 finding\n"));
+}
+
+#[test]
 fn a_database_that_cannot_be_made_names_the_way_out() {
     let tree = tree(&[("a.c", "int x;"), ("file", "not a folder")]);
     check(tree.path())

@@ -220,7 +220,16 @@ fn check(sources: &[(String, String)], options: &[&str]) -> Result<Vec<Found>, S
     }
     let output = assert_cmd::Command::cargo_bin("cassini")
         .unwrap()
-        .args(["check", "--format", "json", "--no-progress", ".", "--"])
+        .args([
+            "check",
+            "--format",
+            "json",
+            "--level",
+            "note",
+            "--no-progress",
+            ".",
+            "--",
+        ])
         .args(options)
         .current_dir(folder.path())
         .output()

@@ -57,7 +57,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Leave out what is less certain than this
-    #[arg(long, value_enum, default_value_t = Level::Note)]
+    #[arg(long, value_enum, default_value_t = Level::Warning)]
     level: Level,
     /// Take defaults from this file [default: PATH/cassini.toml, if there is one]
     #[arg(long, value_name = "FILE")]
@@ -162,13 +162,18 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Some(file) => baseline::subtract(&mut run.findings, file)?,
         None => 0,
     };
+    let all = run.findings.len();
     run.findings
         .retain(|finding| finding.level <= arguments.level);
+    let left_out = LeftOut {
+        known,
+        less_certain: all - run.findings.len(),
+    };
     if !arguments.no_analysis {
         write_report(&run, &arguments)?;
     }
     if !arguments.quiet {
-        tell_ledger(&run, known, &arguments);
+        tell_ledger(&run, &left_out, &arguments);
     }
     if let Some(file) = &arguments.statistics {
         write_statistics(&run, file)?;
@@ -245,7 +250,15 @@ fn tell_problems(problems: &[Problem], arguments: &Arguments) {
     }
 }
 
-fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
+/// What is not in the report.
+struct LeftOut {
+    /// Of the baseline.
+    known: usize,
+    /// Less certain than was asked for.
+    less_certain: usize,
+}
+
+fn tell_ledger(run: &Run, left_out: &LeftOut, arguments: &Arguments) {
     if arguments.no_analysis {
         anstream::eprintln!("{}", run.ledger.reading);
     } else {
@@ -262,7 +275,7 @@ fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
             places.join(", ")
         );
     }
-    tell_findings(run, known, arguments);
+    tell_findings(run, left_out, arguments);
     if run.ledger.has_losses() {
         anstream::eprintln!("what was lost, and why: cassini query failures");
     }
@@ -271,17 +284,24 @@ fn tell_ledger(run: &Run, known: usize, arguments: &Arguments) {
     }
 }
 
-fn tell_findings(run: &Run, known: usize, arguments: &Arguments) {
+fn tell_findings(run: &Run, left_out: &LeftOut, arguments: &Arguments) {
     if arguments.no_analysis {
         return;
     }
     let count = run.findings.len();
     let s = if count == 1 { "" } else { "s" };
-    if known > 0 {
-        anstream::eprintln!("{count} finding{s}, not counting {known} of the baseline");
-    } else {
-        anstream::eprintln!("{count} finding{s}");
+    let mut text = format!("{count} finding{s}");
+    if left_out.known > 0 {
+        text += &format!(", not counting {} of the baseline", left_out.known);
     }
+    if left_out.less_certain > 0 {
+        let below = match arguments.level {
+            Level::Error => "--level warning or note shows",
+            _ => "--level note shows",
+        };
+        text += &format!("; {below} {} less certain", left_out.less_certain);
+    }
+    anstream::eprintln!("{text}");
 }
 
 fn tell_times(run: &Run) {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::custody::{Ambiguous, Claim, Custody, Kind, Place, Use};
-use super::findings::{Findings, possible_unchanged};
+use super::findings::{About, Findings, gives_back, possible_unchanged};
 use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{StateId, Target};
@@ -31,8 +31,9 @@ pub fn custody(
     queries: &mut dyn Feasible,
 ) -> Custody {
     let mut custody = Custody::default();
-    // What follows from a mistake that is reported is not another.
-    let claiming = findings.found.is_empty();
+    // What follows from a mistake that is reported is not another; but one that shows only where the caller holds
+    // the object may be that nobody does.
+    let claiming = findings.about.iter().all(|about| about.held_on_entry);
     for object in exits {
         // What a record leads to that is passed by value: who uses the function knows.
         let region = object.object.loc.region;
@@ -41,19 +42,23 @@ pub fn custody(
             .last()
             .is_some_and(|step| exec.given_records.contains(&step.0));
         let unnameable = exec.regions.is_local(region) || given;
-        if !claiming || findings.has_failed(object.object) || unnameable {
+        let failed = findings.has_failed(object.object);
+        let instead_of = findings.of_held_on_entry(object.object);
+        if !claiming || unnameable || failed && instead_of.is_none() {
             continue;
         }
-        kept(
-            exec,
-            exit,
-            object,
-            summary,
-            rows,
-            findings,
-            queries,
-            &mut custody,
-        );
+        if !failed {
+            kept(
+                exec,
+                exit,
+                object,
+                summary,
+                rows,
+                findings,
+                queries,
+                &mut custody,
+            );
+        }
         needed(
             exec,
             exit,
@@ -61,10 +66,12 @@ pub fn custody(
             summary,
             rows,
             findings,
+            instead_of,
             queries,
             &mut custody,
         );
     }
+    custody.hands_over = hands_over(exec, summary);
     uses(exec, exits, summary, rows, &mut custody);
     custody.calls = std::mem::take(&mut exec.called);
     custody.ambiguous = ambiguous(exec, findings);
@@ -72,10 +79,28 @@ pub fn custody(
     custody
 }
 
+/// The classes of the objects that the function leaves in another state than it finds them in.
+fn hands_over(exec: &Executor<'_>, summary: &Summary) -> BTreeSet<(Kind, Class)> {
+    let own = summary.unnamed.iter().filter(|unnamed| unnamed.calls == 0);
+    let unnamed = own
+        .flat_map(|unnamed| [Kind::Kept, Kind::Needed].map(|kind| (kind, unnamed.class.clone())));
+    let rows = summary.rows.iter().filter_map(|row| {
+        let object = summary.objects.get(row.object as usize)?;
+        let initial = exec.machine_at(exec.machine(&object.machine)?).initial;
+        let kind = match row.to {
+            Target::State(to) if row.from == initial && to != initial => Kind::Kept,
+            Target::State(to) if row.from != initial && to == initial => Kind::Needed,
+            _ => return None,
+        };
+        Some((kind, object.class.clone()?))
+    });
+    rows.chain(unnamed).collect()
+}
+
 /// What the findings are about that other functions may explain.
 fn ambiguous(exec: &mut Executor<'_>, findings: &Findings<'_>) -> Vec<Ambiguous> {
     let about = (0..).zip(findings.found.iter().zip(&findings.about));
-    let about = about.filter_map(|(index, (finding, &object))| {
+    let about = about.filter_map(|(index, (finding, &About { object, .. }))| {
         let machine = exec.machine_of(object);
         if machine.inconsistent_exit.as_ref() != Some(&finding.rule) {
             return None;
@@ -84,6 +109,7 @@ fn ambiguous(exec: &mut Executor<'_>, findings: &Findings<'_>) -> Vec<Ambiguous>
             finding: index,
             class: exec.class_of(object.loc)?,
             counts: machine.counts,
+            one_half: !gives_back(exec, object),
         })
     });
     about.collect()
@@ -187,6 +213,7 @@ fn kept(
             continue;
         }
         let inherited = source.and_then(|event| event.claim(Kind::Kept));
+        let on_failure = on_failure(exec, exits, initial, paths, fails, queries);
         let at = (site.site.file.to_string(), site.site.line, site.site.column);
         let state = machine.state_name(to).to_string();
         if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
@@ -195,7 +222,8 @@ fn kept(
                 place,
                 classes: classes(exec, exit, exits.object),
                 inherited,
-                on_failure: on_failure(exec, exits, initial, paths, fails, queries),
+                on_failure,
+                both_halves: on_failure,
                 offered: offered(
                     exec,
                     exit,
@@ -207,6 +235,7 @@ fn kept(
                     || ambient && perhaps_moved_by_callee(exec, exits.object, paths, back),
                 ambient,
                 for_good: ambient && for_good(exec, exits.object, initial, queries),
+                instead_of: None,
                 finding,
             });
         }
@@ -222,6 +251,7 @@ fn needed(
     summary: &Summary,
     rows: &[(Object, Guard)],
     findings: &Findings<'_>,
+    instead_of: Option<u32>,
     queries: &mut dyn Feasible,
     custody: &mut Custody,
 ) {
@@ -245,6 +275,8 @@ fn needed(
         kind: Kind::Needed,
         index: summary.rows[row].object,
     });
+    let mut own = exec.log.ops.iter().filter(|event| event.primitive);
+    let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
     let taken = doubt::taken_as_another(exec, exits.object, initial);
     let by_unknown = doubt::taken_by_unknown(exec, exits.object, initial);
     let taken = exec.formula.guards.or(taken, by_unknown);
@@ -283,10 +315,12 @@ fn needed(
                 classes: classes(exec, exit, exits.object),
                 inherited,
                 on_failure: false,
+                both_halves: takes,
                 offered: false,
                 doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
                 ambient: false,
                 for_good: false,
+                instead_of,
                 finding,
             });
         }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::analysis::{Disposition, Record};
 use super::program::{FunctionId, Program};
 use crate::ir::SymbolName;
-use crate::report::Finding;
+use crate::report::{Finding, Level};
 use crate::symbolic::class::Class;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -60,6 +60,8 @@ pub struct Claim {
     pub inherited: Option<CalleeClaim>,
     /// The object is kept where the function fails, and given back where it succeeds.
     pub on_failure: bool,
+    /// The function itself has the other half, too, where it succeeds or on other paths.
+    pub both_halves: bool,
     /// Where nobody calls the function it is taken to be meant: the result tells of a lock tried for, or
     /// leads to the locked object.
     pub offered: bool,
@@ -71,6 +73,9 @@ pub struct Claim {
     pub ambient: bool,
     /// It is brought about by itself, with nothing kept to restore it from: to shut down, say.
     pub for_good: bool,
+    /// The function's own finding, by its number, that goes if this claim is surely met by nobody: it is about what
+    /// becomes of an object that is held on entry.
+    pub instead_of: Option<u32>,
     /// What to report if it is not met.
     pub finding: Finding,
 }
@@ -95,6 +100,8 @@ pub struct Custody {
     pub calls: BTreeSet<SymbolName>,
     /// What its findings of ways out that callers cannot tell apart are about.
     pub ambiguous: Vec<Ambiguous>,
+    /// The classes of the objects that it leaves in another state than it finds them in, and which half of that it has.
+    pub hands_over: BTreeSet<(Kind, Class)>,
     /// Semaphores that it raises and never lowers, with their place in its summary.
     pub raised: BTreeSet<(Class, Option<Place>)>,
 }
@@ -107,6 +114,8 @@ pub struct Ambiguous {
     pub class: Class,
     /// The object counts: it is a semaphore.
     pub counts: bool,
+    /// The function never gives it back: it may be half of a pair.
+    pub one_half: bool,
 }
 
 /// What all functions together say of each.
@@ -115,15 +124,20 @@ pub struct Settled {
     pub unmet: Vec<(FunctionId, Finding)>,
     /// The functions' own findings that others explain, by their index.
     pub explained: FxHashSet<(FunctionId, u32)>,
+    /// Those in the place of which something else is among `unmet`.
+    pub replaced: FxHashSet<(FunctionId, u32)>,
 }
 
 pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
     let settlement = Settlement::new(program, records);
     let Explanations { explained, halves } = explanations(&settlement, records);
-    Settled {
-        unmet: unmet(&settlement, records, &halves),
+    let mut settled = Settled {
+        unmet: Vec::new(),
         explained,
-    }
+        replaced: FxHashSet::default(),
+    };
+    unmet(&settlement, records, &halves, &mut settled);
+    settled
 }
 
 /// Entries that give back what another of their file takes, with the object's class.
@@ -133,8 +147,8 @@ fn unmet(
     settlement: &Settlement<'_>,
     records: &[Option<Record>],
     halves: &Halves<'_>,
-) -> Vec<(FunctionId, Finding)> {
-    let mut findings = Vec::new();
+    settled: &mut Settled,
+) {
     let mut reported = FxHashSet::default();
     for (id, record) in with_ids(records) {
         for claim in &record.custody.claims {
@@ -153,13 +167,23 @@ fn unmet(
                     } = finding;
                     (rule.clone(), file.clone(), *line)
                 };
+                let certain = claim.ambient || settlement.is_certain(id, claim);
+                if let Some(other) = claim.instead_of {
+                    match certain {
+                        true => settled.replaced.insert((id, other)),
+                        false => continue,
+                    };
+                }
                 if reported.insert(of(&claim.finding)) {
-                    findings.push((id, claim.finding.clone()));
+                    let mut finding = claim.finding.clone();
+                    if !certain {
+                        finding.level = Level::Note;
+                    }
+                    settled.unmet.push((id, finding));
                 }
             }
         }
     }
-    findings
 }
 
 struct Explanations<'p> {
@@ -169,7 +193,7 @@ struct Explanations<'p> {
 
 /// What makes a finding of one function less than it seems: another function raises the semaphore, which may tell
 /// that something is there, and lock nothing; or another entry of the same file, as of one table, gives the object
-/// back, and who calls both knows when.
+/// back, and who calls both knows when; or the function never gives it back, and some other does.
 fn explanations<'p>(
     settlement: &Settlement<'_>,
     records: &'p [Option<Record>],
@@ -189,7 +213,8 @@ fn explanations<'p>(
             let class = &ambiguous.class;
             let is_signal = ambiguous.counts && signals.contains(class);
             let pair = settlement.other_of_a_pair(id, class);
-            if is_signal || pair.is_some() {
+            let is_half = ambiguous.one_half && settlement.is_handed_over(id, Kind::Needed, class);
+            if is_signal || pair.is_some() || is_half {
                 found.explained.insert((id, ambiguous.finding));
             }
             if let Some(other) = pair.filter(|_| !is_signal) {
@@ -240,6 +265,8 @@ struct Settlement<'p> {
     unused: FxHashSet<FunctionId>,
     /// The uncalled and exported functions that keep or need an object of a class.
     entries: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
+    /// All that keep or need one, and be it at times only.
+    hands_over: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
 }
 
 impl<'p> Settlement<'p> {
@@ -253,6 +280,7 @@ impl<'p> Settlement<'p> {
             called: FxHashSet::default(),
             unused: unused(program),
             entries: FxHashMap::default(),
+            hands_over: FxHashMap::default(),
         };
         for (index, function) in program.functions.iter().enumerate() {
             let caller = FunctionId(index as u32);
@@ -283,6 +311,10 @@ impl<'p> Settlement<'p> {
                 }
             }
             let Some(record) = record else { continue };
+            for (kind, class) in &record.custody.hands_over {
+                let functions = settlement.hands_over.entry((*kind, class)).or_default();
+                functions.push(caller);
+            }
             for claim in &record.custody.claims {
                 if let Some(place) = claim.place {
                     settlement.claims.insert((caller, place), claim);
@@ -300,8 +332,7 @@ impl<'p> Settlement<'p> {
             if settlement.unused.contains(&id) {
                 continue;
             }
-            let exported = program.function(id).name.file.is_none();
-            let entry = exported || !settlement.mentioned.contains(&id);
+            let entry = settlement.is_entry(id);
             for claim in record.iter().flat_map(|record| &record.custody.claims) {
                 let classes = claim.classes.iter().filter(|_| entry);
                 for class in classes {
@@ -333,8 +364,9 @@ impl<'p> Settlement<'p> {
                 return true;
             }
             let Some(users) = self.uses.get(&node) else {
-                // Its callers never come to the point, or there are none.
-                let called = match claim.ambient {
+                // Its callers never come to the point, or there are none; or nobody knows who they are, unless nobody can
+                // have done the other half.
+                let called = match claim.ambient || self.is_certain(function, claim) {
                     true => &self.called,
                     false => &self.mentioned,
                 };
@@ -385,13 +417,19 @@ impl<'p> Settlement<'p> {
             || words.iter().any(|word| name.contains(word))
     }
 
+    /// Whether others than this program's functions may call it.
+    fn is_entry(&self, function: FunctionId) -> bool {
+        let exported = self.program.function(function).name.file.is_none();
+        exported || !self.mentioned.contains(&function)
+    }
+
     /// Another entry of the function's file that gives back what the function, an entry, takes.
     fn other_of_a_pair(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
         let file = |id: FunctionId| self.program.function(id).name.file.as_ref();
         let file_of_both = file(function).filter(|_| !self.mentioned.contains(&function))?;
-        let others = self.entries.get(&(Kind::Needed, class))?;
-        let mut others = others.iter().copied();
-        others.find(|&other| other != function && file(other) == Some(file_of_both))
+        let others = self.hands_over.get(&(Kind::Needed, class))?;
+        let mut entries = others.iter().copied().filter(|other| self.is_entry(*other));
+        entries.find(|&other| other != function && file(other) == Some(file_of_both))
     }
 
     /// Whether a caller, or one of its callers, has what the function gives back; or may have: into what it is inlined,
@@ -438,6 +476,35 @@ impl<'p> Settlement<'p> {
         let rivals = self.entries.get(&(claim.kind, class));
         let mut rivals = rivals.into_iter().flatten();
         rivals.all(|&rival| likeness(rival) <= likeness(function))
+    }
+
+    /// Whether a claim that is not met can be nothing but a mistake, because the function has the other half at other
+    /// times; or because it is the function's own, and no other function of the program has the other half for an object
+    /// of the same class, if only at times or without a name for it; or because all others for whom the same callee takes
+    /// an object give it back.
+    fn is_certain(&self, function: FunctionId, claim: &Claim) -> bool {
+        if claim.both_halves {
+            return true;
+        }
+        if claim.kind == Kind::Kept
+            && let Some((node, _)) = self.inherited(function, claim)
+        {
+            let uses = self.uses.get(&node).into_iter().flatten();
+            let mut others = uses.filter(|(user, _)| *user != function).peekable();
+            return others.peek().is_some() && others.all(|(_, usage)| **usage == Use::Met);
+        }
+        let half = claim.kind.other_half();
+        let mut classes = claim.classes.iter();
+        claim.inherited.is_none()
+            && !claim.classes.is_empty()
+            && !classes.any(|class| self.is_handed_over(function, half, class))
+    }
+
+    /// Whether a function other than this one keeps or needs objects of a class, if only at times.
+    fn is_handed_over(&self, but: FunctionId, kind: Kind, class: &Class) -> bool {
+        let others = self.hands_over.get(&(kind, class));
+        let mut others = others.into_iter().flatten();
+        others.any(|&other| other != but)
     }
 
     /// Whether what a claim comes from is for good.

@@ -326,9 +326,11 @@ pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths
     })
 }
 
-/// Whether paths may be taken on which what is in memory and is returned is neither null nor negative: what is kept
-/// in a record is a success, which callers do not take for the failures of other paths.
-pub fn returns_no_failure_from_memory(
+/// Whether paths may be taken on which what is returned is no failure of other paths by chance: what is in memory is
+/// neither null nor negative (what is kept in a record is a success, which callers do not take for a failure), and what the
+/// caller has passed is not 0 and none of the constants that are returned elsewhere (a caller that waits does not ask for a wait
+/// of no time).
+pub fn returns_no_failure_by_chance(
     exec: &mut Executor<'_>,
     exit: &Exit<'_>,
     paths: Guard,
@@ -338,24 +340,40 @@ pub fn returns_no_failure_from_memory(
         return true;
     };
     let mut parts = vec![result];
-    let mut proper = paths;
+    let (mut kept, mut passed, mut constants) = (Vec::new(), Vec::new(), Vec::new());
     let mut seen = 0;
     while let Some(part) = parts.pop() {
         seen += 1;
         match exec.formula.terms.node(part) {
             Node::Op { op: Op::Ite, args } if seen < MAX_PARTS => parts.extend(&args[1..]),
-            Node::Var(var) if matches!(exec.origins.of(*var), Origin::Initial { .. }) => {
-                let terms = &mut exec.formula.terms;
-                let zero = terms.constant(0, terms.width(part));
-                let failure = match exec.regions.is_pointer(part) {
-                    true => terms.eq(part, zero),
-                    false => terms.slt(part, zero),
-                };
-                let failure = exec.formula.guard_of(failure);
-                proper = exec.formula.guards.and_not(proper, failure);
-            }
+            Node::Const(_) => constants.push(part),
+            Node::Var(var) => match exec.origins.of(*var) {
+                Origin::Initial { .. } => kept.push(part),
+                Origin::Param(_) => passed.push(part),
+                _ => {}
+            },
             _ => {}
         }
+    }
+    let mut failures = Vec::new();
+    for part in kept {
+        let terms = &mut exec.formula.terms;
+        let zero = terms.constant(0, terms.width(part));
+        failures.push(match exec.regions.is_pointer(part) {
+            true => terms.eq(part, zero),
+            false => terms.slt(part, zero),
+        });
+    }
+    for part in passed {
+        let terms = &mut exec.formula.terms;
+        let zero = terms.constant(0, terms.width(part));
+        let others = constants.iter().chain([&zero]);
+        failures.extend(others.map(|&constant| terms.eq(part, constant)));
+    }
+    let mut proper = paths;
+    for failure in failures {
+        let failure = exec.formula.guard_of(failure);
+        proper = exec.formula.guards.and_not(proper, failure);
     }
     still_possible(exec, paths, proper, queries)
 }

@@ -39,10 +39,17 @@ pub struct Findings<'a> {
     body: &'a Body,
     property: &'a Property,
     pub found: Vec<Finding>,
-    /// The object of each.
-    pub about: Vec<Object>,
+    pub about: Vec<About>,
     /// Objects with a finding: what follows from a mistake is not another.
     failed: BTreeSet<Object>,
+}
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    pub object: Object,
+    /// The function does no wrong unless it is called with the object held.
+    pub held_on_entry: bool,
 }
 
 /// Two ways out of the function that a caller cannot tell apart.
@@ -117,7 +124,11 @@ impl<'a> Findings<'a> {
             let trace = witness::path(exec, &model, object, query, Some(index));
             let certain = !depends_on_outcomes(exec, object, query)
                 && self.possible_by_itself(exec, query, queries);
-            self.report(&rule, place, (object, &name, &state), trace, certain);
+            let about = About {
+                object,
+                held_on_entry: false,
+            };
+            self.report(&rule, place, about, (&name, &state), trace, certain);
         }
     }
 
@@ -161,7 +172,11 @@ impl<'a> Findings<'a> {
                 trace.extend(witness::sleeping(event));
                 let certain = !depends_on_outcomes(exec, object, paths)
                     && self.possible_by_itself(exec, usual, queries);
-                self.report(&rule, place, (object, &name, &state), trace, certain);
+                let about = About {
+                    object,
+                    held_on_entry: false,
+                };
+                self.report(&rule, place, about, (&name, &state), trace, certain);
             }
         }
     }
@@ -241,15 +256,19 @@ impl<'a> Findings<'a> {
             // One that never gives it back may be half of a pair.
             let certain = entry == initial
                 && gives_back(exec, key)
-                && both.iter().all(|&paths| {
-                    doubt::returns_no_failure_from_memory(exec, exit, paths, queries)
-                })
+                && both
+                    .iter()
+                    .all(|&paths| doubt::returns_no_failure_by_chance(exec, exit, paths, queries))
                 && !both
                     .iter()
                     .any(|&paths| depends_on_outcomes(exec, key, paths))
                 && !doubt::another_element_given_back(exec, key, ambiguity.kept.1)
                 && self.possible_by_itself(exec, ambiguity.kept.1, queries);
-            self.report(&rule, place, (key, &name, &state), trace, certain);
+            let about = About {
+                object: key,
+                held_on_entry: entry != initial,
+            };
+            self.report(&rule, place, about, (&name, &state), trace, certain);
         }
     }
 
@@ -268,7 +287,8 @@ impl<'a> Findings<'a> {
         &mut self,
         rule: &str,
         (file, line, column): (String, u32, u32),
-        (object, name, state): (Object, &str, &str),
+        about: About,
+        (name, state): (&str, &str),
         trace: Vec<TraceStep>,
         certain: bool,
     ) {
@@ -283,13 +303,20 @@ impl<'a> Findings<'a> {
                 finding.level = Level::Note;
             }
             self.found.push(finding);
-            self.about.push(object);
+            self.about.push(about);
         }
     }
 
     /// Whether a finding about the object was made.
     pub fn has_failed(&self, object: Object) -> bool {
         self.failed.contains(&object)
+    }
+
+    /// The finding about the object, by its number, if it says only what becomes of one that is held on entry.
+    pub fn of_held_on_entry(&self, object: Object) -> Option<u32> {
+        let mut about = (0..).zip(&self.about);
+        let found = about.find(|(_, about)| about.object == object && about.held_on_entry);
+        found.map(|(index, _)| index)
     }
 
     /// A finding in the function; `None` for a rule that does not exist.
@@ -412,7 +439,7 @@ pub fn possible_unchanged(
 }
 
 /// Whether the function gives an object back on some path.
-fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
+pub fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
     let initial = Status::At(exec.machine_of(object).initial);
     let mut events = exec.log.ops.iter();
     events.any(|event| event.object == object && event.gives_back(initial))

@@ -46,6 +46,16 @@ struct Holding {
     since: usize,
 }
 
+/// What is taken while something is held.
+#[derive(Default)]
+struct Taken<'e> {
+    name: &'e str,
+    /// None for a call, which takes who knows what.
+    object: Option<Object>,
+    /// By the function itself.
+    direct: bool,
+}
+
 /// What matters here of an operation.
 struct Step {
     object: Object,
@@ -162,15 +172,12 @@ impl Collector {
         let steps = || witness::take(event);
         if let Some(site) = event.stack.first() {
             let at = (site, event.call, event.order);
-            self.nest(
-                exec,
-                inner,
-                event.guard,
-                at,
-                (&event.name, Some(event.object)),
-                &steps,
-                queries,
-            );
+            let taken = Taken {
+                name: &event.name,
+                object: Some(event.object),
+                direct: event.inside.is_empty(),
+            };
+            self.nest(exec, inner, event.guard, at, taken, &steps, queries);
         }
         let takes = &self.nesting.takes;
         let known = takes.iter().any(|take| take.class == class);
@@ -194,7 +201,8 @@ impl Collector {
         let steps = || witness::call(event);
         if let Some(site) = event.stack.first() {
             let at = (site, event.call, event.order);
-            self.nest(exec, inner, event.guard, at, ("", None), &steps, queries);
+            let taken = Taken::default();
+            self.nest(exec, inner, event.guard, at, taken, &steps, queries);
         }
         let held = self.held_on(exec, event.guard, None);
         self.called
@@ -240,7 +248,7 @@ impl Collector {
         inner: Inner,
         paths: Guard,
         (site, call, order): (&Site, u32, usize),
-        (name, taken): (&str, Option<Object>),
+        taken: Taken<'_>,
         steps: &dyn Fn() -> Vec<TraceStep>,
         queries: &mut dyn Feasible,
     ) {
@@ -266,7 +274,7 @@ impl Collector {
             let both = exec.formula.guards.and(held, paths);
             // Where a pointer is null there is nothing to hold or to take.
             let mut both = both;
-            for object in [Some(object), taken].into_iter().flatten() {
+            for object in [Some(object), taken.object].into_iter().flatten() {
                 let exists = is_there(exec, object);
                 both = exec.formula.guards.and(both, exists);
             }
@@ -283,7 +291,7 @@ impl Collector {
             self.found.insert((outer.clone(), state, inner.clone()));
             let mut trace = witness::held(exec, &model, object, both, (since, order));
             trace.extend(steps());
-            let objects = [Some(object), taken].map(|object| Some(self.number(object?)));
+            let objects = [Some(object), taken.object].map(|object| Some(self.number(object?)));
             let mut gates = self.held_on(exec, both, Some(object));
             gates.remove(&outer);
             let Some(rule) = exec.machine_of(object).order.clone() else {
@@ -297,7 +305,8 @@ impl Collector {
                 state,
                 objects,
                 inner: inner.clone(),
-                inner_name: name.to_string(),
+                inner_name: taken.name.to_string(),
+                direct: taken.direct && exec.log.ops[since].source.is_none(),
                 gates,
                 trace,
             });

@@ -18,7 +18,7 @@ use super::analysis::Record;
 use super::program::{FunctionId, Program};
 use crate::ir::SymbolName;
 use crate::property::{Property, StateId, States};
-use crate::report::{self, Finding, TraceStep};
+use crate::report::{self, Finding, Level, TraceStep};
 use crate::symbolic::class::Class;
 
 /// Calls followed below one that is made with something held.
@@ -58,6 +58,8 @@ pub struct Nested {
     pub inner: Inner,
     /// As the source writes it; empty for a call.
     pub inner_name: String,
+    /// The function takes both itself, not by way of others.
+    pub direct: bool,
     /// What else is held.
     pub gates: BTreeSet<Class>,
     /// File, line and column of the inner operation.
@@ -508,9 +510,15 @@ fn finding(
     let taken = &shown(&first.name, first.inner);
     let (file, line, column) = first.nested.site.clone();
     let object = format!("{taken} after {held}");
+    // What callees take, and leave held, they may not where they are called so.
+    let direct = |edge: &&Edge<'_>| edge.nested.direct;
+    let certain = direct(&first) && others.iter().all(direct);
     Some(Finding {
         rule: rule.id.clone(),
-        level: rule.level,
+        level: match certain {
+            true => rule.level,
+            false => Level::Note,
+        },
         message: rule.message_for(taken, held, &function.name.name),
         file,
         line,

@@ -349,6 +349,9 @@ fn findings(
             continue;
         };
         for (index, finding) in (0..).zip(&record.findings) {
+            if settled.replaced.contains(&(id, index)) {
+                continue;
+            }
             let mut finding = finding.clone();
             if settled.explained.contains(&(id, index)) {
                 finding.level = Level::Note;

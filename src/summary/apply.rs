@@ -121,6 +121,11 @@ pub fn apply(
     }
     let order = exec.log.ops.len();
     let inferred = !summary.is_primitive();
+    let lasting: Vec<bool> = summary
+        .inputs
+        .iter()
+        .map(|input| !reads_memory(input))
+        .collect();
     for (index, object) in summary.objects.iter().enumerate() {
         let Some(machine) = exec.machine(&object.machine) else {
             continue;
@@ -147,6 +152,7 @@ pub fn apply(
                     doubtful,
                     doubt,
                     inferred,
+                    lasting: object.exact.then_some(&lasting[..]),
                     source: (!row.trace.is_empty()).then(|| Source {
                         callee: site.callee.clone(),
                         object: row.object,
@@ -509,7 +515,39 @@ struct Enabled<'s> {
     doubt: Guard,
     /// The callee is no primitive.
     inferred: bool,
+    /// Which of the conditions on entry are about parameters alone: what is in memory a callee in between may have
+    /// changed. None if the callee is not exact ([`SummaryObject::exact`]).
+    lasting: Option<&'s [bool]>,
     source: Option<Source>,
+}
+
+/// Whether rows of one entry state lead to different states without conditions that tell when, or with some that may
+/// know less than the callee's source.
+fn leave_open(rows: &[&Enabled<'_>]) -> bool {
+    let mut pairs =
+        (0..rows.len()).flat_map(|at| rows[..at].iter().map(move |one| (*one, rows[at])));
+    pairs.any(|(one, other)| one.row.to != other.row.to && !surely_apart(one, other))
+}
+
+fn surely_apart(one: &Enabled<'_>, other: &Enabled<'_>) -> bool {
+    let Some(lasting) = one.lasting else {
+        return false;
+    };
+    let differ =
+        |one: &Option<bool>, other: &Option<bool>| one.is_some() && other.is_some() && one != other;
+    let (one, other) = (one.row, other.row);
+    let mut inputs = lasting.iter().zip(one.incond.iter().zip(&other.incond));
+    let mut outputs = one.outcond.iter().zip(&other.outcond);
+    inputs.any(|(&lasting, (one, other))| lasting && differ(one, other))
+        || outputs.any(|(one, other)| differ(one, other))
+}
+
+fn reads_memory(condition: &IExpr) -> bool {
+    let mut found = false;
+    condition.each(&mut |part| {
+        found |= matches!(part, IExpr::Value { object, .. } if !object.path.is_empty());
+    });
+    found
 }
 
 /// Moves one object along the rows that are enabled, under `place`, the guard of its being the one
@@ -555,11 +593,11 @@ fn transition(
         let mut left = here;
         let (moves, errors): (Vec<_>, Vec<_>) =
             enabled.partition(|enabled| matches!(enabled.row.to, Target::State(_)));
-        let mut possible = moves.iter().chain(&errors).filter(|enabled| {
+        let possible = moves.iter().chain(&errors).filter(|enabled| {
             enabled.inferred && !exec.formula.guards.excludes(here, enabled.guard)
         });
-        let first = possible.next().map(|enabled| &enabled.row.to);
-        let open = exec.log.several || possible.any(|enabled| Some(&enabled.row.to) != first);
+        let possible: Vec<&Enabled<'_>> = possible.copied().collect();
+        let open = exec.log.several || leave_open(&possible);
         let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
             let row = enabled.row;
             let paths = exec.formula.guards.and(state.guard, guard);

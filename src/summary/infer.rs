@@ -259,6 +259,9 @@ pub fn infer(
         let name = converter.name(exec, &interface, object.object.loc);
         let optional = !exec.surely_exists(exit.state, object.object.loc);
         let class = exec.class_of(object.object.loc);
+        let mut events = exec.log.ops.iter();
+        let exact =
+            !exec.cut && events.all(|event| event.object != object.object || event.primitive);
         summary.objects.push(SummaryObject {
             object: interface,
             name,
@@ -266,6 +269,7 @@ pub fn infer(
             machine,
             optional,
             open,
+            exact,
         });
         let paths = rows(exec, &mut summary, index, object, &chosen, queries);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));

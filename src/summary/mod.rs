@@ -38,6 +38,8 @@ pub struct SummaryObject {
     pub optional: bool,
     /// How some callee has left it was not known: it may come out in another way than any row says.
     pub open: bool,
+    /// The function operates on it by primitives alone, and no execution was cut: its rows are all that may become of it.
+    pub exact: bool,
 }
 
 /// One element of R: (sm, incond, s, outcond, s').

@@ -382,6 +382,7 @@ impl<'a> Effect<'a> {
             machine: machine.name.clone(),
             optional: false,
             open: false,
+            exact: true,
         });
         if let Operation::Transition(..) = self.operation {
             // The lock's word is modified, but that is the machine's business: size 0, nothing to

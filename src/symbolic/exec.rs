@@ -307,7 +307,11 @@ impl<'a> Executor<'a> {
 
     /// The machine that an object is one of.
     pub fn machine_of(&self, object: Object) -> &'a Machine {
-        self.machines[usize::from(object.machine.0)]
+        self.machine_at(object.machine)
+    }
+
+    pub fn machine_at(&self, id: MachineId) -> &'a Machine {
+        self.machines[usize::from(id.0)]
     }
 
     /// Whether programs keep the machine's state in a value.

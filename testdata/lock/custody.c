@@ -15,7 +15,7 @@ int open_badly(struct dev *d)
 {
 	mutex_lock(&d->open_mutex);
 	if (d->users)
-		return -16; //~ lock/held-on-exit
+		return -16; //~ certain lock/held-on-exit
 	d->users++;
 	mutex_unlock(&d->open_mutex);
 	return 0;
@@ -117,7 +117,7 @@ int reset_all(struct dev *d) //~ clean
 void kick(struct dev *d)
 {
 	d->users++;
-	spin_unlock(&d->stray); //~ lock/unlock-unheld
+	spin_unlock(&d->stray); //~ certain lock/unlock-unheld
 }
 
 /* The object that is handed out locked. */

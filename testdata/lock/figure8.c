@@ -32,7 +32,7 @@ void ignore_success(spinlock_t *l)
 	int success;
 
 	complex_wrapper(l, 1, &success);
-	complex_wrapper(l, 0, &success); //~ lock/double-unlock
+	complex_wrapper(l, 0, &success); //~ certain lock/double-unlock
 }
 
 /* Forgets that the first call has released it. */

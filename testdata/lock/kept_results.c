@@ -29,3 +29,36 @@ int set_mode(struct bridge *b, int mode)
 	mutex_unlock(&b->mode_lock);
 	return 0;
 }
+
+/* Waits for some time, and returns what is left of it with the lock held, or 0 without it. No caller asks for none. */
+long sleep(long left);
+int busy(void *);
+
+long take_in_time(struct bridge *b, long left)
+{
+	if (left < 0)
+		return -EINVAL;
+	mutex_lock(&b->mode_lock);
+	for (;;) {
+		if (!busy(b))
+			break;
+		mutex_unlock(&b->mode_lock);
+		left = sleep(left);
+		if (!left)
+			break;
+		mutex_lock(&b->mode_lock);
+	}
+	return left; //~ known-false-positive note lock/inconsistent-exit
+}
+
+/* With any time. */
+long take_in_time_badly(struct bridge *b, long left)
+{
+	if (left < 0)
+		return -EINVAL;
+	mutex_lock(&b->mode_lock);
+	if (busy(b))
+		return left; //~ certain lock/inconsistent-exit
+	mutex_unlock(&b->mode_lock);
+	return left;
+}

@@ -53,7 +53,7 @@ void drop(struct item *i)
 {
 	mutex_lock(&i->lock);
 	if (i->id) {
-		mutex_lock(&i->pool->lock); //~ lock/order
+		mutex_lock(&i->pool->lock); //~ certain lock/order
 		i->pool->count--;
 		mutex_unlock(&i->pool->lock);
 	}
@@ -86,7 +86,7 @@ void reset(struct pool *p, struct item *i) //~ clean
 void requeue(struct item *i)
 {
 	spin_lock(&i->state_lock);
-	spin_lock(&i->pool->list_lock); //~ lock/order
+	spin_lock(&i->pool->list_lock); //~ note lock/order
 	i->pool->count++;
 	spin_unlock(&i->pool->list_lock);
 	spin_unlock(&i->state_lock);
@@ -132,7 +132,7 @@ void rescan(struct bus *b, struct card *c) //~ clean
 void hotplug(struct port *p, struct bus *b)
 {
 	mutex_lock(&p->lock);
-	mutex_lock(&b->lock); //~ lock/order
+	mutex_lock(&b->lock); //~ certain lock/order
 	b->n++;
 	mutex_unlock(&b->lock);
 	mutex_unlock(&p->lock);
