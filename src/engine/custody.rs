@@ -259,8 +259,9 @@ struct Settlement<'p> {
     claims: FxHashMap<Node, &'p Claim>,
     /// Functions that are called by one whose analysis came to no end, or by none at all.
     unknown_callers: FxHashSet<FunctionId>,
-    /// Functions that others mention, and those that others call.
+    /// Functions that others mention, those that they name where they do, and those that others call.
     mentioned: FxHashSet<FunctionId>,
+    named: FxHashSet<FunctionId>,
     called: FxHashSet<FunctionId>,
     unused: FxHashSet<FunctionId>,
     /// The uncalled and exported functions that keep or need an object of a class.
@@ -277,6 +278,7 @@ impl<'p> Settlement<'p> {
             claims: FxHashMap::default(),
             unknown_callers: FxHashSet::default(),
             mentioned: FxHashSet::default(),
+            named: FxHashSet::default(),
             called: FxHashSet::default(),
             unused: unused(program),
             entries: FxHashMap::default(),
@@ -300,6 +302,9 @@ impl<'p> Settlement<'p> {
                 };
                 if callee != caller {
                     settlement.mentioned.insert(callee);
+                    if !reference.method {
+                        settlement.named.insert(callee);
+                    }
                     let calls =
                         record.is_some_and(|record| record.custody.calls.contains(&reference.name));
                     if calls || !known {
@@ -332,7 +337,8 @@ impl<'p> Settlement<'p> {
             if settlement.unused.contains(&id) {
                 continue;
             }
-            let entry = settlement.is_entry(id);
+            let exported = program.function(id).name.file.is_none();
+            let entry = exported || !settlement.mentioned.contains(&id);
             for claim in record.iter().flat_map(|record| &record.custody.claims) {
                 let classes = claim.classes.iter().filter(|_| entry);
                 for class in classes {
@@ -364,9 +370,8 @@ impl<'p> Settlement<'p> {
                 return true;
             }
             let Some(users) = self.uses.get(&node) else {
-                // Its callers never come to the point, or there are none; or nobody knows who they are, unless nobody can
-                // have done the other half.
-                let called = match claim.ambient || self.is_certain(function, claim) {
+                // Its callers never come to the point, or there are none.
+                let called = match claim.ambient {
                     true => &self.called,
                     false => &self.mentioned,
                 };
@@ -417,19 +422,14 @@ impl<'p> Settlement<'p> {
             || words.iter().any(|word| name.contains(word))
     }
 
-    /// Whether others than this program's functions may call it.
-    fn is_entry(&self, function: FunctionId) -> bool {
-        let exported = self.program.function(function).name.file.is_none();
-        exported || !self.mentioned.contains(&function)
-    }
-
-    /// Another entry of the function's file that gives back what the function, an entry, takes.
+    /// Another function of the same file that gives back what the function takes, where no other names either, if it
+    /// is not exported: two operations of one table.
     fn other_of_a_pair(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
         let file = |id: FunctionId| self.program.function(id).name.file.as_ref();
-        let file_of_both = file(function).filter(|_| !self.mentioned.contains(&function))?;
+        let file_of_both = file(function).filter(|_| !self.named.contains(&function))?;
         let others = self.hands_over.get(&(Kind::Needed, class))?;
-        let mut entries = others.iter().copied().filter(|other| self.is_entry(*other));
-        entries.find(|&other| other != function && file(other) == Some(file_of_both))
+        let mut others = others.iter().copied().filter(|id| !self.named.contains(id));
+        others.find(|&other| other != function && file(other) == Some(file_of_both))
     }
 
     /// Whether a caller, or one of its callers, has what the function gives back; or may have: into what it is inlined,
