@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::custody::{Ambiguous, Claim, Custody, Kind, Place, Use};
-use super::findings::{About, Findings, gives_back, possible_unchanged};
+use super::findings::{About, Findings, possible_unchanged};
 use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{StateId, Target};
@@ -109,10 +109,18 @@ fn ambiguous(exec: &mut Executor<'_>, findings: &Findings<'_>) -> Vec<Ambiguous>
             finding: index,
             class: exec.class_of(object.loc)?,
             counts: machine.counts,
-            one_half: !gives_back(exec, object),
         })
     });
     about.collect()
+}
+
+/// Where callers find an object that must be held on entry, if they have a name for it.
+fn needed_place(summary: &Summary, rows: &[(Object, Guard)], object: Object) -> Option<Place> {
+    let row = rows.iter().position(|(other, _)| *other == object)?;
+    Some(Place {
+        kind: Kind::Needed,
+        index: summary.rows[row].object,
+    })
 }
 
 /// The semaphores that the function raises and never lowers.
@@ -132,11 +140,7 @@ fn raised(
         }
     }
     let raised = raised.difference(&lowered).filter_map(|object| {
-        let row = rows.iter().position(|(other, _)| other == object);
-        let place = row.map(|row| Place {
-            kind: Kind::Needed,
-            index: summary.rows[row].object,
-        });
+        let place = needed_place(summary, rows, *object);
         Some((exec.class_of(object.loc)?, place))
     });
     raised.collect()
@@ -270,11 +274,7 @@ fn needed(
     let doubtful = moved_by_callee(exec, exits.object, |from, to| {
         from == initial && to != initial
     });
-    let row = rows.iter().position(|(object, _)| *object == exits.object);
-    let place = row.map(|row| Place {
-        kind: Kind::Needed,
-        index: summary.rows[row].object,
-    });
+    let place = needed_place(summary, rows, exits.object);
     let mut own = exec.log.ops.iter().filter(|event| event.primitive);
     let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
     let taken = doubt::taken_as_another(exec, exits.object, initial);
@@ -446,12 +446,8 @@ fn uses(
                 custody.uses.insert((claim.clone(), Use::Met));
             }
             if untouched != Guard::FALSE {
-                let row = rows.iter().position(|(object, _)| *object == event.object);
-                let usage = match row {
-                    Some(row) => Use::HandedOn(Place {
-                        kind: Kind::Needed,
-                        index: summary.rows[row].object,
-                    }),
+                let usage = match needed_place(summary, rows, event.object) {
+                    Some(place) => Use::HandedOn(place),
                     // Found where the caller's callers cannot look: who knows.
                     None if !machine.counts => Use::Met,
                     None => continue,

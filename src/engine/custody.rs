@@ -114,8 +114,6 @@ pub struct Ambiguous {
     pub class: Class,
     /// The object counts: it is a semaphore.
     pub counts: bool,
-    /// The function never gives it back: it may be half of a pair.
-    pub one_half: bool,
 }
 
 /// What all functions together say of each.
@@ -193,7 +191,7 @@ struct Explanations<'p> {
 
 /// What makes a finding of one function less than it seems: another function raises the semaphore, which may tell
 /// that something is there, and lock nothing; or another entry of the same file, as of one table, gives the object
-/// back, and who calls both knows when; or the function never gives it back, and some other does.
+/// back, and who calls both knows when.
 fn explanations<'p>(
     settlement: &Settlement<'_>,
     records: &'p [Option<Record>],
@@ -213,8 +211,7 @@ fn explanations<'p>(
             let class = &ambiguous.class;
             let is_signal = ambiguous.counts && signals.contains(class);
             let pair = settlement.other_of_a_pair(id, class);
-            let is_half = ambiguous.one_half && settlement.is_handed_over(id, Kind::Needed, class);
-            if is_signal || pair.is_some() || is_half {
+            if is_signal || pair.is_some() {
                 found.explained.insert((id, ambiguous.finding));
             }
             if let Some(other) = pair.filter(|_| !is_signal) {

@@ -52,6 +52,16 @@ pub struct About {
     pub held_on_entry: bool,
 }
 
+impl About {
+    /// However it is entered.
+    fn of(object: Object) -> About {
+        About {
+            object,
+            held_on_entry: false,
+        }
+    }
+}
+
 /// Two ways out of the function that a caller cannot tell apart.
 struct Ambiguity {
     entry: StateId,
@@ -124,10 +134,7 @@ impl<'a> Findings<'a> {
             let trace = witness::path(exec, &model, object, query, Some(index));
             let certain = !depends_on_outcomes(exec, object, query)
                 && self.possible_by_itself(exec, query, queries);
-            let about = About {
-                object,
-                held_on_entry: false,
-            };
+            let about = About::of(object);
             self.report(&rule, place, about, (&name, &state), trace, certain);
         }
     }
@@ -172,10 +179,7 @@ impl<'a> Findings<'a> {
                 trace.extend(witness::sleeping(event));
                 let certain = !depends_on_outcomes(exec, object, paths)
                     && self.possible_by_itself(exec, usual, queries);
-                let about = About {
-                    object,
-                    held_on_entry: false,
-                };
+                let about = About::of(object);
                 self.report(&rule, place, about, (&name, &state), trace, certain);
             }
         }
@@ -439,7 +443,7 @@ pub fn possible_unchanged(
 }
 
 /// Whether the function gives an object back on some path.
-pub fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
+fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
     let initial = Status::At(exec.machine_of(object).initial);
     let mut events = exec.log.ops.iter();
     events.any(|event| event.object == object && event.gives_back(initial))

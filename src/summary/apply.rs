@@ -121,11 +121,6 @@ pub fn apply(
     }
     let order = exec.log.ops.len();
     let inferred = !summary.is_primitive();
-    let lasting: Vec<bool> = summary
-        .inputs
-        .iter()
-        .map(|input| !reads_memory(input))
-        .collect();
     for (index, object) in summary.objects.iter().enumerate() {
         let Some(machine) = exec.machine(&object.machine) else {
             continue;
@@ -152,7 +147,7 @@ pub fn apply(
                     doubtful,
                     doubt,
                     inferred,
-                    lasting: object.exact.then_some(&lasting[..]),
+                    inputs: object.exact.then_some(&summary.inputs[..]),
                     source: (!row.trace.is_empty()).then(|| Source {
                         callee: site.callee.clone(),
                         object: row.object,
@@ -515,9 +510,8 @@ struct Enabled<'s> {
     doubt: Guard,
     /// The callee is no primitive.
     inferred: bool,
-    /// Which of the conditions on entry are about parameters alone: what is in memory a callee in between may have
-    /// changed. None if the callee is not exact ([`SummaryObject::exact`]).
-    lasting: Option<&'s [bool]>,
+    /// The conditions on entry, if the callee is exact ([`SummaryObject::exact`]).
+    inputs: Option<&'s [IExpr]>,
     source: Option<Source>,
 }
 
@@ -529,16 +523,18 @@ fn leave_open(rows: &[&Enabled<'_>]) -> bool {
     pairs.any(|(one, other)| one.row.to != other.row.to && !surely_apart(one, other))
 }
 
+/// Whether a condition on exit, or one on entry that is about parameters alone, keeps two rows apart: what is in memory a
+/// callee in between may have changed.
 fn surely_apart(one: &Enabled<'_>, other: &Enabled<'_>) -> bool {
-    let Some(lasting) = one.lasting else {
+    let Some(inputs) = one.inputs else {
         return false;
     };
     let differ =
         |one: &Option<bool>, other: &Option<bool>| one.is_some() && other.is_some() && one != other;
     let (one, other) = (one.row, other.row);
-    let mut inputs = lasting.iter().zip(one.incond.iter().zip(&other.incond));
+    let mut inputs = inputs.iter().zip(one.incond.iter().zip(&other.incond));
     let mut outputs = one.outcond.iter().zip(&other.outcond);
-    inputs.any(|(&lasting, (one, other))| lasting && differ(one, other))
+    inputs.any(|(input, (one, other))| differ(one, other) && !reads_memory(input))
         || outputs.any(|(one, other)| differ(one, other))
 }
 
