@@ -223,6 +223,10 @@ impl Terms {
             let value = (k.wrapping_neg() & m) >> twos;
             let value = value.wrapping_mul(inverse(c >> twos));
             let value = self.constant(value, low);
+            // Of a sum too long to be taken apart nothing is cancelled.
+            if c == 1 && matches!(self.view(t), View::Linear) {
+                return self.binary(Op::Eq, 1, t, value);
+            }
             let part = self.extract(t, 0, low);
             return self.eq(part, value);
         }

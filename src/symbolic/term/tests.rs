@@ -389,6 +389,51 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(200)
+    })]
+
+    /// Sums too long to be taken apart are compared as they are.
+    #[test]
+    fn long_sums_compare_like_their_values(
+        left in prop::collection::vec((value(), value()), 1..120),
+        right in prop::collection::vec((value(), value()), 1..120),
+        k in value(),
+        exact in any::<bool>(),
+    ) {
+        for width in [8, 32, 64] {
+            let mut f = Formula::new();
+            let mut values = Vec::new();
+            let mut sum_of = |summands: &[(u128, u128)]| {
+                let (mut sum, mut total) = (f.terms.constant(k, width), k);
+                for &(coefficient, value) in summands {
+                    let (var, term) = f.terms.fresh(width);
+                    values.push((var, value));
+                    let coefficient = number(&bits(coefficient, width));
+                    sum = f.terms.linear(width, 0, &[(1, sum), (coefficient, term)]);
+                    let value = number(&bits(value, width));
+                    total = total.wrapping_add(coefficient.wrapping_mul(value));
+                }
+                (sum, number(&bits(total, width)))
+            };
+            let ((a, left), (b, right)) = (sum_of(&left), sum_of(&right));
+            let number = number(&bits(if exact { left } else { k }, width));
+            let constant = f.terms.constant(number, width);
+            let model = Model::new(values);
+            for (y, other) in [(b, right), (constant, number)] {
+                let equal = f.terms.eq(a, y);
+                prop_assert_eq!(model.eval(&f, equal) == 1, left == other);
+                let less = f.terms.ult(a, y);
+                prop_assert_eq!(model.eval(&f, less) == 1, left < other);
+                let again = f.terms.eq(y, a);
+                prop_assert_eq!(again, equal);
+            }
+        }
+    }
+}
+
 /// Terms over a few 32-bit unknowns.
 fn with_words(test: impl FnOnce(&mut Terms, Term, Term, Term)) {
     let mut terms = Terms::new();
