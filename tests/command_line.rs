@@ -105,6 +105,23 @@ fn a_unit_that_does_not_preprocess_costs_itself_and_strict_mode_tells() {
 }
 
 #[test]
+fn the_steps_of_a_trace_say_how_each_condition_came_out() {
+    let source = "struct mutex { int v; };\nvoid mutex_lock(struct mutex *);\nvoid mutex_unlock(struct mutex *);\n\
+        int f(struct mutex *l, int a, int b, int c)\n{\n\tmutex_lock(l);\n\
+        \tif (!a)\n\t\tgoto out;\n\
+        \tif (!b || c == 3)\n\t\treturn 0;\n\
+        out:\n\tmutex_unlock(l);\n\treturn 0;\n}\n";
+    let tree = tree(&[("a.c", source)]);
+    check(tree.path()).assert().code(1).stdout(
+        predicate::str::contains("a.c:7: the condition is false: `if (!a)`")
+            .and(predicate::str::contains(
+                "a.c:9: the condition is true: `if (!b || c == 3)`",
+            ))
+            .and(predicate::str::contains("the condition").count(2)),
+    );
+}
+
+#[test]
 fn notes_are_left_out_unless_asked_for_and_counted() {
     // What `drop` gives back `grab` may have taken for it.
     let source = "struct mutex { int v; };\nvoid mutex_lock(struct mutex *);\nvoid mutex_unlock(struct mutex *);\n\

@@ -71,30 +71,51 @@ pub fn custody(
             &mut custody,
         );
     }
-    custody.hands_over = hands_over(exec, summary);
+    custody.hands_over = hands_over(exec, exits, summary, rows);
     uses(exec, exits, summary, rows, &mut custody);
     custody.calls = std::mem::take(&mut exec.called);
+    custody.handed_out = std::mem::take(&mut exec.handed_out);
     custody.ambiguous = ambiguous(exec, findings);
     custody.raised = raised(exec, summary, rows);
     custody
 }
 
-/// The classes of the objects that the function leaves in another state than it finds them in.
-fn hands_over(exec: &Executor<'_>, summary: &Summary) -> BTreeSet<(Kind, Class)> {
-    let own = summary.unnamed.iter().filter(|unnamed| unnamed.calls == 0);
-    let unnamed = own
-        .flat_map(|unnamed| [Kind::Kept, Kind::Needed].map(|kind| (kind, unnamed.class.clone())));
-    let rows = summary.rows.iter().filter_map(|row| {
+/// The classes of the objects that the function leaves in another state than it finds them in, be there a name for them
+/// or not.
+fn hands_over(
+    exec: &mut Executor<'_>,
+    exits: &[Exits],
+    summary: &Summary,
+    rows: &[(Object, Guard)],
+) -> BTreeSet<(Kind, Class)> {
+    let kind = |initial: StateId, from: StateId, to: &Target| match *to {
+        Target::State(to) if from == initial && to != initial => Some(Kind::Kept),
+        Target::State(to) if from != initial && to == initial => Some(Kind::Needed),
+        _ => None,
+    };
+    let named = summary.rows.iter().filter_map(|row| {
         let object = summary.objects.get(row.object as usize)?;
         let initial = exec.machine_at(exec.machine(&object.machine)?).initial;
-        let kind = match row.to {
-            Target::State(to) if row.from == initial && to != initial => Kind::Kept,
-            Target::State(to) if row.from != initial && to == initial => Kind::Needed,
-            _ => return None,
-        };
-        Some((kind, object.class.clone()?))
+        Some((kind(initial, row.from, &row.to)?, object.class.clone()?))
     });
-    rows.chain(unnamed).collect()
+    let mut all: BTreeSet<(Kind, Class)> = named.collect();
+    for exits in exits {
+        let object = exits.object;
+        let has_row = rows.iter().any(|(other, _)| *other == object);
+        if has_row || exec.regions.is_local(object.loc.region) {
+            continue;
+        }
+        let initial = exec.machine_of(object).initial;
+        let moves = exits.moves.iter();
+        let kinds = moves.filter_map(|entry| kind(initial, entry.from, &entry.to));
+        let kinds: BTreeSet<Kind> = kinds.collect();
+        if !kinds.is_empty()
+            && let Some(class) = exec.class_of(object.loc)
+        {
+            all.extend(kinds.into_iter().map(|kind| (kind, class.clone())));
+        }
+    }
+    all
 }
 
 /// What the findings are about that other functions may explain.
@@ -448,8 +469,7 @@ fn uses(
             if untouched != Guard::FALSE {
                 let usage = match needed_place(summary, rows, event.object) {
                     Some(place) => Use::HandedOn(place),
-                    // Found where the caller's callers cannot look: who knows.
-                    None if !machine.counts => Use::Met,
+                    None if !machine.counts => Use::Unnamed,
                     None => continue,
                 };
                 custody.uses.insert((claim, usage));

@@ -87,6 +87,8 @@ pub enum Use {
     Met,
     /// It is a claim of its own to its callers.
     HandedOn(Place),
+    /// It is found where its callers cannot look.
+    Unnamed,
     /// Neither.
     Left,
 }
@@ -98,6 +100,8 @@ pub struct Custody {
     pub uses: BTreeSet<(CalleeClaim, Use)>,
     /// The functions with an effect that it calls, not only mentions.
     pub calls: BTreeSet<SymbolName>,
+    /// Those that it passes to functions of which nothing is known, as callbacks.
+    pub handed_out: BTreeSet<SymbolName>,
     /// What its findings of ways out that callers cannot tell apart are about.
     pub ambiguous: Vec<Ambiguous>,
     /// The classes of the objects that it leaves in another state than it finds them in, and which half of that it has.
@@ -260,6 +264,10 @@ struct Settlement<'p> {
     mentioned: FxHashSet<FunctionId>,
     named: FxHashSet<FunctionId>,
     called: FxHashSet<FunctionId>,
+    /// Callbacks of functions of which nothing is known.
+    handed_out: FxHashSet<FunctionId>,
+    /// Claims that callers have no name for, by the callee's that they come from.
+    unnamed: FxHashMap<Node, Vec<(FunctionId, &'p Claim)>>,
     unused: FxHashSet<FunctionId>,
     /// The uncalled and exported functions that keep or need an object of a class.
     entries: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
@@ -277,6 +285,8 @@ impl<'p> Settlement<'p> {
             mentioned: FxHashSet::default(),
             named: FxHashSet::default(),
             called: FxHashSet::default(),
+            handed_out: FxHashSet::default(),
+            unnamed: FxHashMap::default(),
             unused: unused(program),
             entries: FxHashMap::default(),
             hands_over: FxHashMap::default(),
@@ -320,8 +330,16 @@ impl<'p> Settlement<'p> {
             for claim in &record.custody.claims {
                 if let Some(place) = claim.place {
                     settlement.claims.insert((caller, place), claim);
+                } else if let Some((name, place)) = &claim.inherited
+                    && let Some(callee) = function.callee(name).and_then(|callee| callee.function)
+                {
+                    let claims = settlement.unnamed.entry((callee, *place)).or_default();
+                    claims.push((caller, claim));
                 }
             }
+            let handed_out = record.custody.handed_out.iter();
+            let handed_out = handed_out.filter_map(|name| function.callee(name)?.function);
+            settlement.handed_out.extend(handed_out);
             for ((name, place), usage) in &record.custody.uses {
                 if let Some(callee) = function.callee(name).and_then(|callee| callee.function) {
                     let users = settlement.uses.entry((callee, *place)).or_default();
@@ -368,11 +386,7 @@ impl<'p> Settlement<'p> {
             }
             let Some(users) = self.uses.get(&node) else {
                 // Its callers never come to the point, or there are none.
-                let called = match claim.ambient {
-                    true => &self.called,
-                    false => &self.mentioned,
-                };
-                if called.contains(&function) || self.is_met_by_an_entry(function, claim) {
+                if self.may_be_called(function, claim) || self.is_met_by_an_entry(function, claim) {
                     return true;
                 }
                 continue;
@@ -386,11 +400,31 @@ impl<'p> Settlement<'p> {
                         // Too much for the caller to say: it may be met.
                         None => return true,
                     },
+                    Use::Unnamed => {
+                        let claims = self.unnamed.get(&node).into_iter().flatten();
+                        let mut claims = claims.filter(|(other, _)| *other == caller).peekable();
+                        let met = |&(caller, claim): &(FunctionId, &Claim)| {
+                            claim.doubtful || self.is_met_by_an_entry(caller, claim)
+                        };
+                        if claims.peek().is_none() || claims.any(met) {
+                            return true;
+                        }
+                    }
                     Use::Left => {}
                 }
             }
         }
         false
+    }
+
+    /// Whether a function that may do the claim's other half calls this one, or has it called, as far as can be seen.
+    fn may_be_called(&self, function: FunctionId, claim: &Claim) -> bool {
+        if !claim.ambient && claim.kind == Kind::Kept {
+            return self.mentioned.contains(&function);
+        }
+        // What a library takes before it calls back is no global lock of the program's.
+        let elsewhere = !claim.ambient && !claim.classes.iter().any(Class::is_single);
+        self.called.contains(&function) || elsewhere && self.handed_out.contains(&function)
     }
 
     /// Whether another function that nobody calls has the other half, or this one's name says that it is
@@ -445,6 +479,7 @@ impl<'p> Settlement<'p> {
                 match usage {
                     Use::Met => return true,
                     Use::HandedOn(place) => work.push((*caller, *place)),
+                    Use::Unnamed => return true,
                     Use::Left => {}
                 }
             }

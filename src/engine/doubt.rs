@@ -6,6 +6,8 @@
 //! Most come from the same limit: what is reached through different pointers is taken to be different
 //! (DESIGN §5). An angelic reading asks whether all would be well if two of them were one.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -21,6 +23,8 @@ use crate::symbolic::term::{Node, Op, Term};
 
 /// Parts of a result that is a choice.
 const MAX_PARTS: usize = 64;
+/// The greatest value of what is taken for a field of a few bits, with a name for each value.
+const MAX_FIELD: u128 = 15;
 
 /// For each object the paths on which an operation that moved it elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
@@ -359,7 +363,7 @@ pub fn returns_no_failure_by_chance(
     for part in kept {
         let terms = &mut exec.formula.terms;
         let zero = terms.constant(0, terms.width(part));
-        failures.push(match exec.regions.is_pointer(part) {
+        failures.push(match terms.is_pointer(part) {
             true => terms.eq(part, zero),
             false => terms.slt(part, zero),
         });
@@ -378,14 +382,46 @@ pub fn returns_no_failure_by_chance(
     still_possible(exec, paths, proper, queries)
 }
 
-/// Whether paths known to be possible are so without those that something else explains.
+/// The paths on which each field of a few bits that is compared with all values that it can have but one has none but
+/// these: a state of two bits with three names is never the fourth.
+pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
+    let mut compared: BTreeMap<Term, BTreeMap<u128, Guard>> = BTreeMap::new();
+    for cond in exec.formula.guards.support(paths).to_vec() {
+        let term = exec.formula.cond_term(cond);
+        let terms = &exec.formula.terms;
+        let Node::Op { op: Op::Eq, args } = terms.node(term) else {
+            continue;
+        };
+        let &[field, number] = &args[..] else {
+            continue;
+        };
+        let greatest = terms.upper_bound(field);
+        if let Some(number) = terms.as_const(number)
+            && (3..=MAX_FIELD).contains(&greatest)
+            && number <= greatest
+        {
+            let equal = exec.formula.guard_of(term);
+            compared.entry(field).or_default().insert(number, equal);
+        }
+    }
+    let mut proper = paths;
+    for (field, numbers) in compared {
+        if numbers.len() as u128 == exec.formula.terms.upper_bound(field) {
+            let one_of_them = union(exec, numbers.into_values().collect());
+            proper = exec.formula.guards.and(proper, one_of_them);
+        }
+    }
+    proper
+}
+
+/// Whether paths known to be possible are so without those that something else explains, which has to be shown.
 pub fn still_possible(
     exec: &mut Executor<'_>,
     paths: Guard,
     unexplained: Guard,
     queries: &mut dyn Feasible,
 ) -> bool {
-    unexplained == paths || queries.possible(exec, unexplained)
+    unexplained == paths || queries.model(exec, unexplained).is_some()
 }
 
 /// Whether a call that may sleep is the other way to lock what one of two locks of a record is for, after

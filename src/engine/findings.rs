@@ -276,7 +276,8 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether paths may be taken even if no callee has changed a flag of the function's.
+    /// Whether paths may be taken even if no callee has changed a flag of the function's, and no field has its one value
+    /// that it is not compared with.
     fn possible_by_itself(
         &self,
         exec: &mut Executor<'_>,
@@ -284,6 +285,7 @@ impl<'a> Findings<'a> {
         queries: &mut dyn Feasible,
     ) -> bool {
         let unchanged = exec.with_flags_unchanged(paths, self.body);
+        let unchanged = doubt::with_values_in_use(exec, unchanged);
         doubt::still_possible(exec, paths, unchanged, queries)
     }
 
@@ -439,7 +441,7 @@ pub fn possible_unchanged(
     queries: &mut dyn Feasible,
 ) -> bool {
     let unchanged = exec.unchanged(paths);
-    doubt::still_possible(exec, paths, unchanged, queries)
+    unchanged == paths || queries.possible(exec, unchanged)
 }
 
 /// Whether the function gives an object back on some path.

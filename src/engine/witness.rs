@@ -189,9 +189,15 @@ fn steps(
                 .support(branch.guard)
                 .iter()
                 .any(|condition| relevant.contains(condition));
-            if matters && branch.depth == 0 && model.eval_guard(&exec.formula, branch.path) {
-                let taken = model.eval_guard(&exec.formula, branch.guard);
-                let message = format!("the condition is {taken}");
+            let taken = matters && branch.depth == 0;
+            if taken && model.eval_guard(&exec.formula, branch.path) {
+                let said = match model.eval_guard(&exec.formula, branch.guard) {
+                    true => branch.says.then,
+                    false => branch.says.els,
+                };
+                // The rest of the condition decides.
+                let Some(said) = said else { continue };
+                let message = format!("the condition is {said}");
                 let next = step(&branch.site, branch.depth, message);
                 if steps.last() != Some(&next) {
                     steps.push(next);

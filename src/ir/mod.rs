@@ -390,6 +390,14 @@ pub enum Callee {
     },
 }
 
+/// What each way out of a branch says of the condition that the source has there: where `x` holds `!x` does not, and
+/// where `a` does not hold neither does `a && b`, which is open otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Says {
+    pub then: Option<bool>,
+    pub els: Option<bool>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TermKind {
     Goto(BlockId),
@@ -398,6 +406,7 @@ pub enum TermKind {
         cond: ExprId,
         then: BlockId,
         els: BlockId,
+        says: Says,
     },
     Switch {
         value: ExprId,
@@ -478,6 +487,26 @@ impl Body {
         self.blocks.len() <= BLOCKS
             && self.blocks.iter().map(|b| b.stmts.len()).sum::<usize>() <= STMTS
             && !self.has_loop()
+    }
+
+    /// The parameters, by their number, through which it calls a function.
+    pub fn called_params(&self) -> impl Iterator<Item = usize> {
+        let stmts = self.blocks.iter().flat_map(|block| &block.stmts);
+        stmts.filter_map(|stmt| {
+            let StmtKind::Call(call) = &stmt.kind else {
+                return None;
+            };
+            let Callee::Indirect { function, .. } = call.callee else {
+                return None;
+            };
+            let ExprKind::Load { addr, .. } = self.expr(function).kind else {
+                return None;
+            };
+            match self.expr(addr).kind {
+                ExprKind::AddrLocal(local) if local.0 < self.params => Some(local.index()),
+                _ => None,
+            }
+        })
     }
 
     /// The variables that are set to one constant here and to another there, in order.

@@ -195,7 +195,9 @@ impl Printer<'_> {
     fn term(&self, kind: &TermKind) -> String {
         match kind {
             TermKind::Goto(next) => format!("goto b{}", next.0),
-            TermKind::Branch { cond, then, els } => {
+            TermKind::Branch {
+                cond, then, els, ..
+            } => {
                 format!(
                     "if {} goto b{} else b{}",
                     self.value(*cond, 0),

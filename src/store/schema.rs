@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{DATABASE, StoreError};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 9;
+pub const VERSION: i64 = 10;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `duplicates` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.

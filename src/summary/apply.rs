@@ -157,6 +157,12 @@ pub fn apply(
             })
             .collect();
         for &(guard, loc) in &objects[index] {
+            let mut guard = guard;
+            // Where its pointer is null the callee does not touch it.
+            if summary.objects[index].optional && !exec.surely_exists(state, loc) {
+                let exists = exec.exists(loc);
+                guard = exec.formula.guards.and(guard, exists);
+            }
             let object = Object { loc, machine };
             doubt(exec, state, object, guard, &rows);
             let name = exec.name_of(loc);

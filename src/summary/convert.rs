@@ -91,7 +91,7 @@ fn may_point(exec: &Executor<'_>, value: Term) -> bool {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut work = vec![value];
     while let Some(term) = work.pop() {
-        if exec.regions.is_pointer(term) {
+        if exec.formula.terms.is_pointer(term) {
             return true;
         }
         if seen.len() > MAX_PARTS || !seen.insert(term) {

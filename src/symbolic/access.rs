@@ -175,7 +175,7 @@ impl Executor<'_> {
                 }
             }
             Node::Const(_) | Node::Linear { .. } => {}
-            _ => self.regions.mark_pointer(value),
+            _ => self.formula.terms.mark_pointer(value),
         }
     }
 

@@ -106,9 +106,17 @@ impl Executor<'_> {
             CalleeView::Summary(summary) => !summary.rows.is_empty() && !record,
             CalleeView::NoOp | CalleeView::Unknown | CalleeView::Lost => false,
         };
-        let body = match !summarised && self.stack.len() <= usize::from(INLINE_DEPTH) {
-            true => self.callees.inline_body(&name),
-            false => None,
+        let body = match self.stack.len() <= usize::from(INLINE_DEPTH) {
+            true if !summarised => self.callees.inline_body(&name),
+            // A summary does not know what a callback does.
+            true if args.iter().any(|arg| self.is_known(arg)) => {
+                let body = self.callees.inline_body(&name);
+                body.filter(|body| {
+                    let mut called = body.called_params();
+                    called.any(|param| args.get(param).is_some_and(|arg| self.is_known(arg)))
+                })
+            }
+            _ => None,
         };
         if let Some(body) = body {
             self.stack.push(site.clone());
@@ -163,6 +171,18 @@ impl Executor<'_> {
             }
         };
         self.returned(frame, state, call, result);
+    }
+
+    /// Whether an argument is the address of one global object or function.
+    fn is_known(&mut self, arg: &ArgValue) -> bool {
+        let ArgValue::Scalar(value) = *arg else {
+            return false;
+        };
+        let loc = match self.formula.terms.as_const(value) {
+            Some(_) => self.regions.locate(&self.formula.terms, value),
+            None => None,
+        };
+        loc.is_some_and(|loc| matches!(self.regions.kind(loc.region), RegionKind::Symbol(_)))
     }
 
     fn returned(
@@ -246,8 +266,12 @@ impl Executor<'_> {
             if let ArgValue::Scalar(address) = arg
                 && self.formula.terms.width(*address) == crate::ir::POINTER_BITS
             {
-                let places = self.locations(*address);
-                reached.extend(places.iter().map(|(_, loc)| loc.region));
+                for &(_, loc) in &*self.locations(*address) {
+                    reached.push(loc.region);
+                    if let RegionKind::Symbol(name) = self.regions.kind(loc.region) {
+                        self.handed_out.insert(name.clone());
+                    }
+                }
             }
         }
         self.log.unknown_calls.push(UnknownCall {

@@ -183,7 +183,7 @@ impl Executor<'_> {
 
     /// The pointer that a number of 32 bits is, where pointers have as many.
     pub fn pointer_of(&mut self, number: Term) -> Term {
-        memory::widened(&mut self.formula.terms, &self.regions, number)
+        memory::widened(&mut self.formula.terms, number)
     }
 
     fn binary(&mut self, op: BinOp, ty: Ty, left: Term, right: Term) -> Term {

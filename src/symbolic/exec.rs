@@ -26,7 +26,7 @@ use super::unchanged::Rewritten;
 use super::unroll::{Instance, OrderKey, Unrolling};
 use crate::engine::function::{Callees, Options};
 use crate::ir::{
-    Arg, BlockId, Body, LocalId, POINTER_BITS, Pos, RetTy, StmtKind, SymbolName, TermKind, Ty,
+    Arg, BlockId, Body, LocalId, POINTER_BITS, Pos, RetTy, Says, StmtKind, SymbolName, TermKind, Ty,
 };
 use crate::property::{Machine, Property, StateId};
 
@@ -79,6 +79,8 @@ pub struct Executor<'a> {
     pub(super) passed: FxHashMap<Term, Guard>,
     /// The functions called that move some object.
     pub called: BTreeSet<SymbolName>,
+    /// Those passed to functions of which nothing is known.
+    pub handed_out: BTreeSet<SymbolName>,
     /// Executions cut off at a loop's unrolling limit.
     pub cut: bool,
     /// The budget that ran out.
@@ -178,6 +180,7 @@ impl<'a> Executor<'a> {
             rewrites: Vec::new(),
             passed: FxHashMap::default(),
             called: BTreeSet::new(),
+            handed_out: BTreeSet::new(),
             cut: false,
             exhausted: None,
             given_records: Vec::new(),
@@ -541,9 +544,15 @@ impl<'a> Executor<'a> {
         let term = &body.block(instance.block).term;
         match &term.kind {
             TermKind::Goto(next) => vec![(*next, state.guard)],
-            TermKind::Branch { cond, then, els } => {
-                let guard = self.condition(frame, state, *cond);
-                self.branch(frame, instance, state, guard, (*then, *els), term.pos)
+            &TermKind::Branch {
+                cond,
+                then,
+                els,
+                says,
+            } => {
+                let guard = self.condition(frame, state, cond);
+                let ways = (then, els, says);
+                self.branch(frame, instance, state, guard, ways, term.pos)
             }
             TermKind::Switch {
                 value,
@@ -611,7 +620,7 @@ impl<'a> Executor<'a> {
         instance: &Instance,
         state: &State,
         guard: Guard,
-        (then, els): (BlockId, BlockId),
+        (then, els, says): (BlockId, BlockId, Says),
         pos: Pos,
     ) -> Vec<(BlockId, Guard)> {
         if guard == Guard::TRUE || guard == Guard::FALSE {
@@ -636,6 +645,7 @@ impl<'a> Executor<'a> {
         self.log.branches.push(BranchEvent {
             path: state.guard,
             guard,
+            says,
             site,
             depth: self.stack.len() as u32,
             order: self.log.ops.len(),

@@ -8,7 +8,7 @@ use super::guard::Guard;
 use super::region::RegionId;
 use super::state::{Object, Status};
 use super::term::Term;
-use crate::ir::SymbolName;
+use crate::ir::{Says, SymbolName};
 use crate::property::{Machine, StateId, States};
 use crate::report::TraceStep;
 
@@ -28,6 +28,7 @@ pub struct BranchEvent {
     pub path: Guard,
     /// The condition of the first edge.
     pub guard: Guard,
+    pub says: Says,
     pub site: Site,
     pub depth: u32,
     /// Number of operations logged before it.

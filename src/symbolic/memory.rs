@@ -247,7 +247,7 @@ impl Initial {
                 true => self.make(heap, loc, shape),
                 false => {
                     let word = self.read(heap, loc, size.into());
-                    widened(&mut heap.formula.terms, heap.regions, word)
+                    widened(&mut heap.formula.terms, word)
                 }
             };
         }
@@ -340,13 +340,13 @@ fn slice(terms: &mut Terms, value: Term, from: u64, bytes: u64) -> Term {
 }
 
 /// The pointer that a number in memory is: one of which the lower half was taken, or the number, sign-extended.
-pub(super) fn widened(terms: &mut Terms, regions: &Regions, word: Term) -> Term {
+pub(super) fn widened(terms: &mut Terms, word: Term) -> Term {
     if let Node::Op {
         op: Op::Extract { lo: 0 },
         args,
     } = terms.node(word)
         && terms.width(args[0]) == POINTER_BITS
-        && regions.is_pointer(args[0])
+        && terms.is_pointer(args[0])
     {
         return args[0];
     }
@@ -384,7 +384,7 @@ impl Memory {
                 }
                 _ => {
                     let word = self.read(heap, loc, size);
-                    widened(&mut heap.formula.terms, heap.regions, word)
+                    widened(&mut heap.formula.terms, word)
                 }
             };
         }
@@ -671,7 +671,7 @@ fn read_content(
         Content::Scalar { value, .. } => {
             let part = slice(&mut heap.formula.terms, *value, from, shape.bytes);
             match shape.is_narrow() {
-                true => widened(&mut heap.formula.terms, heap.regions, part),
+                true => widened(&mut heap.formula.terms, part),
                 false => part,
             }
         }

@@ -76,8 +76,6 @@ pub struct Regions {
     ids: FxHashMap<RegionKind, RegionId>,
     symbolic: Vec<Vec<(i64, Term)>>,
     symbolic_ids: FxHashMap<Vec<(i64, Term)>, SymbolicOffset>,
-    /// Terms that were read as pointers: where an address is a sum, one of these is its base.
-    pointers: rustc_hash::FxHashSet<Term>,
 }
 
 impl Regions {
@@ -117,15 +115,6 @@ impl Regions {
         self.symbolic.push(sum.clone());
         self.symbolic_ids.insert(sum, id);
         id
-    }
-
-    pub fn is_pointer(&self, term: Term) -> bool {
-        self.pointers.contains(&term)
-    }
-
-    /// Remembers that `term` was read or returned as a pointer.
-    pub fn mark_pointer(&mut self, term: Term) {
-        self.pointers.insert(term);
     }
 
     /// Whether the region belongs to the function itself, so that its contents start out unwritten.
@@ -219,7 +208,7 @@ impl Regions {
             };
         }
         let is_base = |coefficient: u128, term: Term| {
-            coefficient == 1 && (self.pointers.contains(&term) || is_known_base(&self.ids, term))
+            coefficient == 1 && (terms.is_pointer(term) || is_known_base(&self.ids, term))
         };
         let base = sum
             .iter()

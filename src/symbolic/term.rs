@@ -15,7 +15,7 @@
 use std::hash::{Hash, Hasher};
 
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -25,6 +25,8 @@ mod arith;
 mod bits;
 mod compare;
 pub mod eval;
+
+pub use compare::MAX_MEMBER_OFFSET;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -126,6 +128,8 @@ pub struct Terms {
     vars: Vec<Term>,
     /// Comparisons of choices, see [`Terms::compare_choices`].
     compared: FxHashMap<(Op, Term, Term), Option<Term>>,
+    /// Terms that were read as pointers: where an address is a sum, one of these is its base.
+    pointers: FxHashSet<Term>,
 }
 
 /// All ones in the low `width` bits.
@@ -158,10 +162,20 @@ impl Terms {
             table: HashTable::new(),
             vars: Vec::new(),
             compared: FxHashMap::default(),
+            pointers: FxHashSet::default(),
         };
         terms.constant(0, 1);
         terms.constant(1, 1);
         terms
+    }
+
+    pub fn is_pointer(&self, term: Term) -> bool {
+        self.pointers.contains(&term)
+    }
+
+    /// Remembers that `term` was read or returned as a pointer.
+    pub fn mark_pointer(&mut self, term: Term) {
+        self.pointers.insert(term);
     }
 
     /// Number of nodes, for budgets.

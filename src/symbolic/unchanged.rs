@@ -47,7 +47,7 @@ impl Executor<'_> {
         let terms = &self.formula.terms;
         let alike = terms.width(old) == terms.width(new) && old != new;
         // A pointer leads elsewhere, which has a lock of its own.
-        if !alike || self.regions.is_pointer(old) {
+        if !alike || terms.is_pointer(old) {
             return;
         }
         let variable = match *self.regions.kind(loc.region) {

@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::fold;
 use crate::ir::{
-    BinOp, Block, BlockId, Body, CmpOp, Expr, ExprId, ExprKind, Local, LocalId, Pos, RetTy, Stmt,
-    StmtKind, StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator, Ty, UnOp,
+    BinOp, Block, BlockId, Body, CmpOp, Expr, ExprId, ExprKind, Local, LocalId, Pos, RetTy, Says,
+    Stmt, StmtKind, StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator, Ty,
+    UnOp,
 };
 
 /// A block under construction.
@@ -50,6 +51,31 @@ pub struct Builder {
     pub files: Vec<String>,
     file_ids: FxHashMap<String, u16>,
     pub pos: Pos,
+}
+
+/// A way out of a branch.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub to: BlockId,
+    /// What taking it says of the condition as the source has it.
+    says: Option<bool>,
+}
+
+impl Way {
+    pub fn holds(to: BlockId) -> Way {
+        let says = Some(true);
+        Way { to, says }
+    }
+
+    pub fn fails(to: BlockId) -> Way {
+        let says = Some(false);
+        Way { to, says }
+    }
+
+    /// The rest of the condition decides.
+    pub fn open(to: BlockId) -> Way {
+        Way { to, says: None }
+    }
 }
 
 impl Builder {
@@ -597,17 +623,25 @@ impl Builder {
 
     /// A branch on a scalar; a constant condition becomes a jump. Says which block ends in a real
     /// branch.
-    pub fn branch(&mut self, cond: ExprId, then: BlockId, els: BlockId) -> Option<BlockId> {
+    pub fn branch(&mut self, cond: ExprId, then: Way, els: Way) -> Option<BlockId> {
         match self.truth(cond) {
-            Some(true) => self.goto(then),
-            Some(false) => self.goto(els),
+            Some(true) => self.goto(then.to),
+            Some(false) => self.goto(els.to),
             None => {
                 let at = self.current();
                 let cond = match self.ty(cond) {
                     Ty::Float { .. } => self.is_true(cond),
                     _ => self.unwidened(cond),
                 };
-                self.terminate(TermKind::Branch { cond, then, els });
+                self.terminate(TermKind::Branch {
+                    cond,
+                    then: then.to,
+                    els: els.to,
+                    says: Says {
+                        then: then.says,
+                        els: els.says,
+                    },
+                });
                 return Some(at);
             }
         }

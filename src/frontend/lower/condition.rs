@@ -7,6 +7,7 @@ use lang_c::ast::{self, BinaryOperator, Expression, UnaryOperator};
 use lang_c::span::Node;
 
 use super::Lowerer;
+use super::build::Way;
 use super::names::Class;
 use super::value::{Repr, Value};
 use crate::frontend::declare::Lower;
@@ -30,11 +31,16 @@ impl Lowerer<'_> {
         then: BlockId,
         els: BlockId,
     ) -> Lower<Branched> {
+        self.branch_on_part(expr, Way::holds(then), Way::fails(els))
+    }
+
+    /// Branches on a part of a condition.
+    fn branch_on_part(&mut self, expr: &Node<Expression>, then: Way, els: Way) -> Lower<Branched> {
         match &expr.node {
             Expression::UnaryOperator(unary)
                 if unary.node.operator.node == UnaryOperator::Negate =>
             {
-                return Ok(match self.branch_on(&unary.node.operand, els, then)? {
+                return Ok(match self.branch_on_part(&unary.node.operand, els, then)? {
                     Branched::Always(truth) => Branched::Always(!truth),
                     split => split,
                 });
@@ -47,13 +53,14 @@ impl Lowerer<'_> {
                 };
                 if let Some(and) = and {
                     let middle = self.b.block();
-                    let (yes, no) = if and { (middle, els) } else { (then, middle) };
-                    return match self.branch_on(&binary.node.lhs, yes, no)? {
+                    let open = Way::open(middle);
+                    let (yes, no) = if and { (open, els) } else { (then, open) };
+                    return match self.branch_on_part(&binary.node.lhs, yes, no)? {
                         Branched::Always(truth) if truth != and => Ok(Branched::Always(truth)),
-                        Branched::Always(_) => self.branch_on(&binary.node.rhs, then, els),
+                        Branched::Always(_) => self.branch_on_part(&binary.node.rhs, then, els),
                         Branched::Split(_) => {
                             self.b.switch_to(middle);
-                            self.branch_to(&binary.node.rhs, then, els)?;
+                            self.branch_to_part(&binary.node.rhs, then, els)?;
                             Ok(Branched::Split(None))
                         }
                     };
@@ -64,34 +71,36 @@ impl Lowerer<'_> {
                     for expr in rest {
                         self.effect(expr)?;
                     }
-                    return self.branch_on(last, then, els);
+                    return self.branch_on_part(last, then, els);
                 }
             }
             Expression::Call(call) => {
                 if let Some(arg) = self.expected(&call.node) {
-                    return self.branch_on(arg, then, els);
+                    return self.branch_on_part(arg, then, els);
                 }
                 if let Some(chosen) = self.chosen(&call.node) {
-                    return self.branch_on(chosen, then, els);
+                    return self.branch_on_part(chosen, then, els);
                 }
             }
             Expression::Conditional(node) if !is_elvis(&node.node.then_expression) => {
                 let node = &node.node;
                 let (a, b) = (self.b.block(), self.b.block());
-                return match self.branch_on(&node.condition, a, b)? {
-                    Branched::Always(true) => self.branch_on(&node.then_expression, then, els),
-                    Branched::Always(false) => self.branch_on(&node.else_expression, then, els),
+                return match self.branch_on_part(&node.condition, Way::open(a), Way::open(b))? {
+                    Branched::Always(true) => self.branch_on_part(&node.then_expression, then, els),
+                    Branched::Always(false) => {
+                        self.branch_on_part(&node.else_expression, then, els)
+                    }
                     Branched::Split(_) => {
                         self.b.switch_to(a);
-                        self.branch_to(&node.then_expression, then, els)?;
+                        self.branch_to_part(&node.then_expression, then, els)?;
                         self.b.switch_to(b);
-                        self.branch_to(&node.else_expression, then, els)?;
+                        self.branch_to_part(&node.else_expression, then, els)?;
                         Ok(Branched::Split(None))
                     }
                 };
             }
             Expression::Identifier(id) if id.node.name == "__cassini_nondet" => {
-                self.any_of(then, els);
+                self.any_of(then.to, els.to);
                 return Ok(Branched::Split(None));
             }
             _ => {}
@@ -110,8 +119,12 @@ impl Lowerer<'_> {
 
     /// Like [`Lowerer::branch_on`], with a jump where the condition is constant.
     pub fn branch_to(&mut self, expr: &Node<Expression>, then: BlockId, els: BlockId) -> Lower<()> {
-        if let Branched::Always(truth) = self.branch_on(expr, then, els)? {
-            self.b.goto(if truth { then } else { els });
+        self.branch_to_part(expr, Way::holds(then), Way::fails(els))
+    }
+
+    fn branch_to_part(&mut self, expr: &Node<Expression>, then: Way, els: Way) -> Lower<()> {
+        if let Branched::Always(truth) = self.branch_on_part(expr, then, els)? {
+            self.b.goto(if truth { then.to } else { els.to });
         }
         Ok(())
     }
@@ -154,7 +167,10 @@ impl Lowerer<'_> {
         let (skip, join) = (self.b.block(), self.b.block());
         self.b.store(addr, right);
         self.b.goto(join);
-        let (then, els) = if and { (second, skip) } else { (skip, second) };
+        let (then, els) = match and {
+            true => (Way::open(second), Way::fails(skip)),
+            false => (Way::holds(skip), Way::open(second)),
+        };
         self.b.switch_to(from);
         self.b.branch(left, then, els);
         self.b.switch_to(skip);
@@ -241,7 +257,7 @@ impl Lowerer<'_> {
         }
         let cond = self.b.spill(cond);
         let (then, els) = (self.b.block(), self.b.block());
-        let split = self.b.branch(cond, then, els);
+        let split = self.b.branch(cond, Way::holds(then), Way::fails(els));
         let a = Value::scalar_of(cond, value.ty);
         self.b.switch_to(els);
         let b = self.value(&node.else_expression)?;

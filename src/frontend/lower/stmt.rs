@@ -12,7 +12,7 @@ use super::value::{Operand, Repr, Value};
 use super::{Cleanup, Jump, LabelAt, Lowerer};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::Type;
-use crate::ir::{Arg, BlockId, ExprId, StmtKind, TermKind, Ty};
+use crate::ir::{Arg, BlockId, ExprId, Says, StmtKind, TermKind, Ty};
 
 /// The section in which Linux lists the places of its assertions.
 const BUG_TABLE: &str = "__bug_table";
@@ -474,7 +474,13 @@ impl Lowerer<'_> {
         choice.function.push('\'');
         let function = choice.function.clone();
         let cond = self.b.opaque(&function, inputs, Ty::INT);
-        self.b.terminate(TermKind::Branch { cond, then, els });
+        let says = Says::default();
+        self.b.terminate(TermKind::Branch {
+            cond,
+            then,
+            els,
+            says,
+        });
     }
 
     fn is_bool(&mut self, ty: &Type) -> Lower<bool> {

@@ -286,7 +286,9 @@ impl<'a> Machine<'a> {
             self.steps = self.steps.checked_sub(1).ok_or(Stop::Endless)?;
             block = match &at.term.kind {
                 TermKind::Goto(next) => *next,
-                TermKind::Branch { cond, then, els } => {
+                TermKind::Branch {
+                    cond, then, els, ..
+                } => {
                     if self.value(frame, *cond)? != 0 {
                         *then
                     } else {

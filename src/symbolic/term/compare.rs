@@ -11,6 +11,8 @@ const MAX_CHOICES: usize = 24;
 const MAX_OPEN: usize = 5;
 /// Pointers that a choice may be between for a comparison to be taken apart.
 const MAX_ARMS: u32 = 5;
+/// Members of a record lie within so many bytes.
+pub const MAX_MEMBER_OFFSET: u64 = 1 << 20;
 
 impl Terms {
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
@@ -198,9 +200,26 @@ impl Terms {
         pushed
     }
 
+    /// Whether a term is the address of a member of a record, by the pointer to that, or of the record around a member:
+    /// none is null. (As a sum `&p->member == 0` would say that `p` is an error number.)
+    fn is_member(&self, address: Term) -> bool {
+        let Node::Linear { constant, terms } = self.node(address) else {
+            return false;
+        };
+        let offset = (*constant as i64).unsigned_abs();
+        self.width(address) == POINTER_BITS
+            && (1..MAX_MEMBER_OFFSET).contains(&offset)
+            && matches!(terms[..], [(1, base)] if self.is_pointer(base))
+    }
+
     /// Equality where a side is a sum: everything that both sides share cancels.
     fn eq_sum(&mut self, a: Term, b: Term) -> Term {
         let width = self.width(a);
+        for (address, other) in [(a, b), (b, a)] {
+            if self.as_const(other) == Some(0) && self.is_member(address) {
+                return Term::FALSE;
+            }
+        }
         let m = mask(width);
         let difference = self.linear(width, 0, &[(1, a), (u128::MAX, b)]);
         let (k, terms) = match self.node(difference) {

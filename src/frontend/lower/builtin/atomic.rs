@@ -5,6 +5,7 @@
 use super::Args;
 use crate::frontend::declare::Lower;
 use crate::frontend::lower::Lowerer;
+use crate::frontend::lower::build::Way;
 use crate::frontend::lower::names::Class;
 use crate::frontend::lower::value::{Repr, Value};
 use crate::frontend::types::{IntKind, Kind, Type};
@@ -66,7 +67,8 @@ impl Lowerer<'_> {
         let flag_expr = self.scalar(&flag)?;
         let flag_expr = self.b.spill(flag_expr);
         let (write, join) = (self.b.block(), self.b.block());
-        self.b.branch(flag_expr, write, join);
+        self.b
+            .branch(flag_expr, Way::holds(write), Way::fails(join));
         if self.b.reached(write) || self.b.truth(flag_expr).is_none() {
             self.b.switch_to(write);
             self.write(&place, desired)?;

@@ -1,0 +1,35 @@
+/* What is in a field of a few bits has a name, or it is not there. */
+struct mutex { int v; };
+void mutex_lock(struct mutex *lock);
+void mutex_unlock(struct mutex *lock);
+struct domain { struct mutex lock; unsigned long seq; };
+void scan(struct domain *d);
+
+/* Three names for the states of two bits. */
+void advance(struct domain *d)
+{
+	mutex_lock(&d->lock);
+	if ((d->seq & 3) == 0) {
+		mutex_unlock(&d->lock);
+		return;
+	}
+	if ((d->seq & 3) == 1) {
+		scan(d);
+		mutex_unlock(&d->lock);
+		return;
+	}
+	if ((d->seq & 3) == 2)
+		mutex_unlock(&d->lock);
+} //~ known-false-positive note lock/inconsistent-exit
+
+/* Two of four are handled. */
+void advance_some(struct domain *d)
+{
+	mutex_lock(&d->lock);
+	if ((d->seq & 3) == 0) {
+		mutex_unlock(&d->lock);
+		return;
+	}
+	if ((d->seq & 3) == 1)
+		mutex_unlock(&d->lock);
+} //~ certain lock/inconsistent-exit
