@@ -209,8 +209,10 @@ fn kept(
     for (place, to, paths) in exits_kept {
         let paths = exec.formula.guards.and_not(paths, given_back);
         let paths = exec.formula.guards.and_not(paths, with_another);
-        let paths = exec.undoubted(exits.object, paths);
-        let paths = doubt::others_as_usual(exec, exit.state.guard, exits.object, paths);
+        let all = exec.undoubted(exits.object, paths);
+        let usual = doubt::others_as_usual(exec, exit.state.guard, exits.object, all);
+        let unusual = ambient && usual == Guard::FALSE;
+        let paths = if unusual { all } else { usual };
         if paths == Guard::FALSE {
             continue;
         }
@@ -258,6 +260,7 @@ fn kept(
                 doubtful: doubtful
                     || !possible_unchanged(exec, paths, queries)
                     || ambient && perhaps_moved_by_callee(exec, exits.object, paths, back),
+                unusual,
                 ambient,
                 for_good: ambient && for_good(exec, exits.object, initial, queries),
                 instead_of: None,
@@ -321,6 +324,7 @@ fn needed(
         let Some(model) = queries.model(exec, untouched) else {
             continue;
         };
+        let doubtful = doubtful || exec.perhaps_moved_unnamed(exits.object, untouched);
         let event = &exec.log.ops[index];
         let (name, inherited) = (event.name.clone(), event.claim(Kind::Needed));
         let Some(at) = event.stack.first() else {
@@ -339,6 +343,7 @@ fn needed(
                 both_halves: takes,
                 offered: false,
                 doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
+                unusual: false,
                 ambient: false,
                 for_good: false,
                 instead_of,

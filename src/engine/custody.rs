@@ -68,6 +68,8 @@ pub struct Claim {
     /// A callee has the other half on some paths, on which its summary may have lost: this is no finding,
     /// but the other half for others.
     pub doubtful: bool,
+    /// It comes about only where another object is held on entry: who holds that answers for it.
+    pub unusual: bool,
     /// It is about the processor, no object that callers have at hand: a function that is only handed to
     /// others as a callback must leave it as it came.
     pub ambient: bool,
@@ -123,7 +125,7 @@ pub struct Ambiguous {
 /// What all functions together say of each.
 pub struct Settled {
     /// The findings for claims that nobody meets.
-    pub unmet: Vec<(FunctionId, Finding)>,
+    pub unmet: Vec<(FunctionId, Kind, Finding)>,
     /// The functions' own findings that others explain, by their index.
     pub explained: FxHashSet<(FunctionId, u32)>,
     /// Those in the place of which something else is among `unmet`.
@@ -156,6 +158,7 @@ fn unmet(
         for claim in &record.custody.claims {
             let mut classes = claim.classes.iter();
             if !claim.doubtful
+                && !claim.unusual
                 && !classes.any(|class| halves.contains(&(id, class)))
                 && !settlement.unused.contains(&id)
                 && !settlement.is_met(id, claim)
@@ -181,7 +184,7 @@ fn unmet(
                     if !certain {
                         finding.level = Level::Note;
                     }
-                    settled.unmet.push((id, finding));
+                    settled.unmet.push((id, claim.kind, finding));
                 }
             }
         }
@@ -553,7 +556,9 @@ impl<'p> Settlement<'p> {
 
     fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {
         self.inherited(function, claim)
-            .is_some_and(|(node, inherited)| !self.node_is_met(node, inherited))
+            .is_some_and(|(node, inherited)| {
+                !inherited.unusual && !self.node_is_met(node, inherited)
+            })
     }
 
     /// The callee's claim that a claim comes from.

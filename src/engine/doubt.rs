@@ -330,56 +330,142 @@ pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths
     })
 }
 
-/// Whether paths may be taken on which what is returned is no failure of other paths by chance: what is in memory is
-/// neither null nor negative (what is kept in a record is a success, which callers do not take for a failure), and what the
-/// caller has passed is not 0 and none of the constants that are returned elsewhere (a caller that waits does not ask for a wait
-/// of no time).
+/// Where a part of a result comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// From memory.
+    Kept,
+    /// From the caller.
+    Passed,
+    /// From a callee.
+    Called,
+}
+
+fn part(exec: &Executor<'_>, term: Term) -> Option<Part> {
+    match exec.formula.terms.node(term) {
+        Node::Var(var) => Some(match exec.origins.of(*var) {
+            Origin::Initial { .. } => Part::Kept,
+            Origin::Param(_) => Part::Passed,
+            _ => Part::Called,
+        }),
+        Node::Op {
+            op: Op::Sext | Op::Zext,
+            args,
+        } => part(exec, args[0]),
+        // An address that is put together from others.
+        Node::Linear { terms, .. } => {
+            let mut parts = terms.iter().map(|&(_, summand)| part(exec, summand));
+            parts
+                .any(|part| part == Some(Part::Kept))
+                .then_some(Part::Kept)
+        }
+        _ => None,
+    }
+}
+
+/// Whether each of two ways out may be taken with a result that is not by chance one of the other's: what is in memory is
+/// neither null nor negative (what is kept in a record is a success, which callers do not take for a failure); what the caller has
+/// passed is not 0 and none of the constants that are returned elsewhere (a caller that waits does not ask for a wait of no time);
+/// and the one constant that a callee's result is known to be on one of them is no other callee's result.
 pub fn returns_no_failure_by_chance(
     exec: &mut Executor<'_>,
     exit: &Exit<'_>,
-    paths: Guard,
+    ways: [Guard; 2],
     queries: &mut dyn Feasible,
 ) -> bool {
     let Some(result) = exit.result else {
         return true;
     };
-    let mut parts = vec![result];
-    let (mut kept, mut passed, mut constants) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut parts, mut constants) = (Vec::new(), Vec::new());
+    let mut work = vec![result];
     let mut seen = 0;
-    while let Some(part) = parts.pop() {
+    while let Some(term) = work.pop() {
         seen += 1;
-        match exec.formula.terms.node(part) {
-            Node::Op { op: Op::Ite, args } if seen < MAX_PARTS => parts.extend(&args[1..]),
-            Node::Const(_) => constants.push(part),
-            Node::Var(var) => match exec.origins.of(*var) {
-                Origin::Initial { .. } => kept.push(part),
-                Origin::Param(_) => passed.push(part),
-                _ => {}
-            },
-            _ => {}
+        match exec.formula.terms.node(term) {
+            Node::Op { op: Op::Ite, args } if seen < MAX_PARTS => work.extend(&args[1..]),
+            Node::Const(_) => constants.push(term),
+            _ => parts.extend(part(exec, term).map(|from| (term, from))),
         }
     }
+    let known = ways
+        .map(|paths| known_results(exec, &parts, paths))
+        .concat();
     let mut failures = Vec::new();
-    for part in kept {
+    for &(term, from) in &parts {
         let terms = &mut exec.formula.terms;
-        let zero = terms.constant(0, terms.width(part));
-        failures.push(match terms.is_pointer(part) {
-            true => terms.eq(part, zero),
-            false => terms.slt(part, zero),
-        });
+        let zero = terms.constant(0, terms.width(term));
+        let sum = matches!(terms.node(term), Node::Linear { .. });
+        match from {
+            Part::Kept if terms.is_pointer(term) || sum => failures.push(terms.eq(term, zero)),
+            Part::Kept => failures.push(terms.slt(term, zero)),
+            Part::Passed => {
+                let others = constants.iter().chain([&zero]);
+                failures.extend(others.map(|&constant| terms.eq(term, constant)));
+            }
+            Part::Called => {
+                let others = known.iter().filter(|(other, _)| *other != term);
+                failures.extend(others.map(|&(_, constant)| terms.eq(term, constant)));
+            }
+        }
     }
-    for part in passed {
+    let failures: Vec<Guard> = failures
+        .into_iter()
+        .map(|failure| exec.formula.guard_of(failure))
+        .collect();
+    ways.into_iter().all(|paths| {
+        let mut proper = paths;
+        for &failure in &failures {
+            proper = exec.formula.guards.and_not(proper, failure);
+        }
+        still_possible(exec, paths, proper, queries)
+    })
+}
+
+/// The callees' results, among the parts of this one's, that are one constant on all of these paths, and not 0, with that
+/// constant.
+fn known_results(
+    exec: &mut Executor<'_>,
+    parts: &[(Term, Part)],
+    paths: Guard,
+) -> Vec<(Term, Term)> {
+    let support = exec.formula.guards.support(paths).to_vec();
+    let mut known = Vec::new();
+    for condition in support {
+        let asked = exec.formula.cond_term(condition);
         let terms = &mut exec.formula.terms;
-        let zero = terms.constant(0, terms.width(part));
-        let others = constants.iter().chain([&zero]);
-        failures.extend(others.map(|&constant| terms.eq(part, constant)));
+        let Node::Op { op: Op::Eq, args } = terms.node(asked) else {
+            continue;
+        };
+        let &[value, number] = &args[..] else {
+            continue;
+        };
+        let Some(number) = terms.as_const(number).filter(|&number| number != 0) else {
+            continue;
+        };
+        let equal = exec.formula.guard_of(asked);
+        let others = exec.formula.guards.and_not(paths, equal);
+        if others != Guard::FALSE {
+            continue;
+        }
+        let terms = &mut exec.formula.terms;
+        for &(term, from) in parts {
+            let inner = match terms.node(term) {
+                Node::Op {
+                    op: Op::Sext | Op::Zext,
+                    args,
+                } => args[0],
+                _ => term,
+            };
+            if from == Part::Called && (term == value || inner == value) {
+                let narrow = terms.width(value);
+                let wide = terms.width(term);
+                let number = terms.constant(number, narrow);
+                let number = terms.sext(number, wide);
+                known.push((term, number));
+            }
+        }
     }
-    let mut proper = paths;
-    for failure in failures {
-        let failure = exec.formula.guard_of(failure);
-        proper = exec.formula.guards.and_not(proper, failure);
-    }
-    still_possible(exec, paths, proper, queries)
+    known
 }
 
 /// The paths on which each field of a few bits that is compared with all values that it can have but one has none but
@@ -484,6 +570,43 @@ pub fn given_away(exec: &mut Executor<'_>, object: Object) -> Guard {
     let calls = calls.filter(|call| call.indirect && call.reached.iter().any(leads_there));
     let paths = calls.map(|call| call.guard).collect();
     union(exec, paths)
+}
+
+/// Whether what leads to the object is handed to a function that is called through a pointer, of which nothing is known,
+/// on paths that keep it only, and not on those that give it back: it may be what gives it back there.
+pub fn given_away_instead(
+    exec: &mut Executor<'_>,
+    object: Object,
+    [kept, back]: [Guard; 2],
+) -> bool {
+    let way = exec.way_to(object.loc.region);
+    let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
+    let Executor { log, formula, .. } = exec;
+    let guards = &mut formula.guards;
+    log.unknown_calls.iter().any(|call| {
+        call.indirect
+            && call.reached.iter().any(leads_there)
+            && !guards.excludes(call.guard, kept)
+            && guards.excludes(call.guard, back)
+    })
+}
+
+/// Whether it is open how a callee leaves another object of the same kind on paths that give the object back only: the
+/// function may hand over the one or the other.
+pub fn another_left_open(
+    exec: &mut Executor<'_>,
+    object: Object,
+    [kept, back]: [Guard; 2],
+) -> bool {
+    let Executor { log, formula, .. } = exec;
+    let guards = &mut formula.guards;
+    log.ops.iter().any(|event| {
+        event.open
+            && event.object != object
+            && event.object.machine == object.machine
+            && !guards.excludes(event.guard, back)
+            && guards.excludes(event.guard, kept)
+    })
 }
 
 /// Whether a call's result is among what decides whether paths are taken.

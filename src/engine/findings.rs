@@ -260,13 +260,14 @@ impl<'a> Findings<'a> {
             // One that never gives it back may be half of a pair.
             let certain = entry == initial
                 && gives_back(exec, key)
-                && both
-                    .iter()
-                    .all(|&paths| doubt::returns_no_failure_by_chance(exec, exit, paths, queries))
+                && doubt::returns_no_failure_by_chance(exec, exit, both, queries)
                 && !both
                     .iter()
                     .any(|&paths| depends_on_outcomes(exec, key, paths))
                 && !doubt::another_element_given_back(exec, key, ambiguity.kept.1)
+                && !exec.moves_another_unnamed(key.machine, both[1], both[0])
+                && !doubt::another_left_open(exec, key, both)
+                && !doubt::given_away_instead(exec, key, both)
                 && self.possible_by_itself(exec, ambiguity.kept.1, queries);
             let about = About {
                 object: key,
@@ -454,10 +455,8 @@ fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
 /// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if
 /// it has one, may know less of that than its source.
 fn depends_on_outcomes(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
-    let class = exec.class_of(object.loc);
-    let unnamed = class.and_then(|class| exec.unnamed.get(&class)).copied();
+    let unnamed = exec.perhaps_moved_unnamed(object, paths);
     let guards = &mut exec.formula.guards;
-    let unnamed = unnamed.is_some_and(|(_, moved)| !guards.excludes(paths, moved));
     if unnamed || !guards.excludes(paths, exec.log.lost) {
         return true;
     }
@@ -551,7 +550,8 @@ fn ambiguity(
             let inputs = mined.into_iter().filter(|known| known.side == Side::Input);
             let with_inputs: Vec<Predicate> = outputs.iter().cloned().chain(inputs).collect();
             let others = machine.state_ids().filter(|&other| other != entry);
-            let others = others.map(|other| (other, exits.paths(entry, other), undoes));
+            // Held the one way or the other, as an argument wants it.
+            let others = others.map(|other| (other, exits.paths(entry, other), false));
             let pairs = [(entry, undone, undoes), (entry, untouched, false)];
             for (other, there, undoes) in pairs.into_iter().chain(others) {
                 let there = exec.undoubted(exits.object, there);

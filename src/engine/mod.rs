@@ -6,6 +6,7 @@
 //! Results depend on the program and the options, never on the order of work or on what is stored.
 
 pub mod analysis;
+mod annotations;
 pub mod callgraph;
 mod claims;
 mod contain;

@@ -175,7 +175,7 @@ impl Collector {
             let taken = Taken {
                 name: &event.name,
                 object: Some(event.object),
-                direct: event.inside.is_empty(),
+                direct: event.primitive,
             };
             self.nest(exec, inner, event.guard, at, taken, &steps, queries);
         }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::analysis::{self, Record, ResultKey, StoredResult};
+use super::annotations;
 use super::custody;
 use super::function::Options;
 use super::ledger::Ledger;
@@ -18,7 +19,7 @@ use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
 use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity};
 use crate::property::{Checker, LoadError, Property, SourceFile};
-use crate::report::{self, Finding, Level};
+use crate::report::{self, Finding, Level, Sources};
 use crate::store::{Store, StoreError, default_folder};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
@@ -338,11 +339,15 @@ fn findings(
 ) -> Vec<Finding> {
     let settled = custody::settle(program, records);
     let rings = order::settle(program, records, property);
-    let unmet = settled.unmet.into_iter();
-    let of_several = unmet
-        .chain(rings)
-        .filter(|(id, _)| program.function(*id).own)
-        .map(|(_, finding)| finding);
+    let own = |id: FunctionId| program.function(id).own;
+    let mut sources = Sources::default();
+    let unmet = settled.unmet.into_iter().filter(|(id, kind, finding)| {
+        let claim = (*kind, finding);
+        own(*id) && !annotations::stated(&mut sources, root, program.function(*id), claim)
+    });
+    let unmet = unmet.map(|(_, _, finding)| finding);
+    let rings = rings.into_iter().filter(|(id, _)| own(*id));
+    let of_several = unmet.chain(rings.map(|(_, finding)| finding));
     let mut own = Vec::new();
     for (id, record) in program.ids().zip(records) {
         let Some(record) = record.as_ref().filter(|_| program.function(id).own) else {

@@ -12,7 +12,7 @@ use super::{Finding, TraceStep};
 
 /// The lines of the source files that findings lie in, read once.
 #[derive(Default)]
-pub(super) struct Sources {
+pub struct Sources {
     files: BTreeMap<String, Option<Vec<String>>>,
 }
 

@@ -8,6 +8,8 @@ mod locate;
 pub mod summary;
 pub mod text;
 
+pub(crate) use locate::Sources;
+
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};

@@ -59,7 +59,9 @@ pub fn apply(
         .collect();
     sleep(exec, state, summary, &inputs, site);
     for unnamed in &summary.unnamed {
-        exec.moved_unnamed(&unnamed.class, unnamed.calls, state.guard);
+        if let Some(machine) = exec.machine(&unnamed.machine) {
+            exec.moved_unnamed((&unnamed.class, machine), unnamed.calls, state.guard);
+        }
     }
     let mut objects: Vec<Vec<(Guard, Loc)>> = Vec::with_capacity(summary.objects.len());
     for object in &summary.objects {
@@ -493,6 +495,7 @@ fn taking(
         object,
         guard,
         waits_for,
+        primitive: !rows.iter().any(|enabled| enabled.inferred),
         call: exec.log.call,
         order,
         stack: site.stack.clone(),
@@ -599,7 +602,10 @@ fn transition(
             enabled.inferred && !exec.formula.guards.excludes(here, enabled.guard)
         });
         let possible: Vec<&Enabled<'_>> = possible.copied().collect();
-        let open = exec.log.several || leave_open(&possible);
+        // What is reported of the callee's ways out may be no mistake.
+        let mut rows = rows.iter().map(|enabled| enabled.row);
+        let reported = rows.any(|row| row.reported && matches!(row.to, Target::State(_)));
+        let open = exec.log.several || reported || leave_open(&possible);
         let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
             let row = enabled.row;
             let paths = exec.formula.guards.and(state.guard, guard);

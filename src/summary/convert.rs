@@ -232,6 +232,22 @@ impl Converter {
         })
     }
 
+    /// The paths on which a pointer that the caller receives leads to a location, or to a pointer there.
+    pub fn received_on(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Guard {
+        let mut paths = match self.named(exec, loc) {
+            Some((object, reach)) if object.root.is_received() => reach,
+            _ => Guard::FALSE,
+        };
+        for handle in &*self.handles {
+            for &(guard, place) in &*exec.locations(handle.pointer) {
+                if (place.region, place.symbolic) == (loc.region, loc.symbolic) {
+                    paths = exec.formula.guards.or(paths, guard);
+                }
+            }
+        }
+        paths
+    }
+
     /// Where the caller receives a pointer to just this location; `None` stands for the result.
     pub fn pointers_to(&self, exec: &mut Executor<'_>, loc: Loc) -> Vec<Option<Loc>> {
         let here = |handle: &&Handle| {

@@ -21,7 +21,7 @@ use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
-use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Term;
 
 /// Objects beyond this number are left out: the elements of a table in a loop.
@@ -232,14 +232,15 @@ pub fn infer(
         ..Summary::default()
     };
     let mut converter = Converter::new(exit);
-    let mut unnamed: BTreeMap<Class, u8> = BTreeMap::new();
+    let mut unnamed: BTreeMap<(Class, MachineId), u8> = BTreeMap::new();
     for object in exits {
         let interface = match summary.objects.len() < MAX_OBJECTS {
             true => converter.object(exec, object.object.loc),
             false => None,
         };
         let Some(interface) = interface else {
-            unnamed.extend(class_of_moved(exec, object).map(|class| (class, 0)));
+            let class = class_of_moved(exec, object);
+            unnamed.extend(class.map(|class| ((class, object.object.machine), 0)));
             continue;
         };
         let reach = converter.reach(exec, object.object.loc);
@@ -289,13 +290,13 @@ pub fn infer(
     Inferred { summary, row_paths }
 }
 
-/// The class of an object that leaves the function in another state.
+/// The class of an object that leaves the function in another state; if it has none, that of all such.
 fn class_of_moved(exec: &mut Executor<'_>, object: &Exits) -> Option<Class> {
     let mut moves = object.moves.iter();
     let moved = moves.any(|entry| matches!(entry.to, Target::State(to) if to != entry.from));
     let loc = object.object.loc;
     match moved && !exec.regions.is_local(loc.region) {
-        true => exec.class_of(loc),
+        true => Some(exec.class_or_any(object.object)),
         false => None,
     }
 }
@@ -304,7 +305,7 @@ fn class_of_moved(exec: &mut Executor<'_>, object: &Exits) -> Option<Class> {
 fn moved_unnamed(
     exec: &mut Executor<'_>,
     exit: &Exit<'_>,
-    mut found: BTreeMap<Class, u8>,
+    mut found: BTreeMap<(Class, MachineId), u8>,
 ) -> Vec<Unnamed> {
     let Executor {
         unnamed, formula, ..
@@ -314,9 +315,11 @@ fn moved_unnamed(
             found.entry(class.clone()).or_insert(calls + 1);
         }
     }
-    let unnamed = found
-        .into_iter()
-        .map(|(class, calls)| Unnamed { class, calls });
+    let unnamed = found.into_iter().map(|((class, machine), calls)| Unnamed {
+        class,
+        machine: exec.machine_at(machine).name.clone(),
+        calls,
+    });
     unnamed.take(MAX_UNNAMED).collect()
 }
 

@@ -89,6 +89,7 @@ pub struct Sleep {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unnamed {
     pub class: Class,
+    pub machine: String,
     /// Calls down to where they are moved.
     pub calls: u8,
 }

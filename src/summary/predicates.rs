@@ -12,7 +12,7 @@ use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::Object;
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::term::{Node, Op, Term, eval, mask};
 use crate::symbolic::validity::MAX_ERRNO;
 
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
@@ -111,7 +111,7 @@ pub fn received(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Pre
     Predicate {
         side: Side::Output,
         expr: nonzero(result, POINTER_BITS),
-        guard: Converter::new(exit).reach(exec, object.loc),
+        guard: Converter::new(exit).received_on(exec, object.loc),
     }
 }
 
@@ -191,6 +191,7 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
     }
     let mut constants = Vec::new();
     positive_constants(exec, result, &mut constants, 6);
+    compared_constants(exec, result, &mut constants);
     for number in constants.into_iter().take(MAX_CONSTANTS) {
         let term = exec.formula.terms.constant(number, width);
         let equal = exec.formula.terms.eq(result, term);
@@ -213,6 +214,45 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
             args: vec![value.clone(), constant(bit)],
         };
         add(exec, is_nonzero(masked, width), set);
+    }
+}
+
+/// The constants that the function itself compares what it returns with, but for 0 and for error numbers that user
+/// programs know: those of the kernel's own (`-EIOCBQUEUED`) tell its parts from each other what to do next.
+fn compared_constants(exec: &Executor<'_>, result: Term, found: &mut Vec<u128>) {
+    let width = exec.formula.terms.width(result);
+    let mut parts: Vec<Term> = Vec::new();
+    let mut work = vec![(result, 6)];
+    while let Some((term, depth)) = work.pop() {
+        match exec.formula.terms.node(term) {
+            Node::Op { op: Op::Ite, args } if depth > 0 => {
+                work.extend(args[1..].iter().map(|&arg| (arg, depth - 1)));
+            }
+            Node::Op {
+                op: Op::Sext | Op::Zext,
+                args,
+            } => parts.push(args[0]),
+            Node::Const(_) => {}
+            _ => parts.push(term),
+        }
+    }
+    for branch in exec.log.branches.iter().filter(|branch| branch.depth == 0) {
+        for &condition in exec.formula.guards.support(branch.guard) {
+            if let Node::Op { op: Op::Eq, args } =
+                exec.formula.terms.node(exec.formula.cond_term(condition))
+                && let &[value, number] = &args[..]
+                && parts.contains(&value)
+                && let Some(number) = exec.formula.terms.as_const(number)
+            {
+                let narrow = exec.formula.terms.width(value);
+                let number = eval::apply(Op::Sext, width, &[(number, narrow)]);
+                let error = number.wrapping_neg() & mask(width);
+                if number != 0 && !(1..FIRST_OWN_ERROR).contains(&error) && !found.contains(&number)
+                {
+                    found.push(number);
+                }
+            }
+        }
     }
 }
 
@@ -269,6 +309,9 @@ fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
         _ => false,
     }
 }
+
+/// From here on error numbers are the kernel's own.
+const FIRST_OWN_ERROR: u128 = 512;
 
 /// Positive constants that a result may take. Error numbers are no such: callers tell failure from
 /// success, not one failure from another.

@@ -12,7 +12,7 @@ use crate::symbolic::guard::Guard;
 
 /// Ways to sleep that are kept; of what is beyond nobody is told.
 const MAX_WAYS: usize = 8;
-const MAX_CONDITIONS: usize = 6;
+const MAX_CONDITIONS: usize = 10;
 
 /// A condition over entry values, and whether it holds.
 type Literal = (IExpr, bool);

@@ -33,6 +33,15 @@ impl std::fmt::Display for Class {
 }
 
 impl Class {
+    /// All objects of a machine of which nothing else is known.
+    pub fn any_of(machine: &str) -> Class {
+        Class {
+            name: format!("any {machine}"),
+            offset: 0,
+            single: false,
+        }
+    }
+
     /// The class of what an object of this class points to.
     #[must_use]
     pub fn pointed_to(self) -> Class {

@@ -68,7 +68,7 @@ pub struct Executor<'a> {
     /// for the callers to doubt.
     pub chosen: PathsOf,
     /// Classes of objects that callees have moved without a name for them: the calls down to where, and the paths.
-    pub unnamed: BTreeMap<Class, (u8, Guard)>,
+    pub unnamed: BTreeMap<(Class, MachineId), (u8, Guard)>,
     /// The paths on which the outermost function that is being inlined was called, and the first unknown made since.
     pub inlining: Option<(Guard, Var)>,
     /// Objects that are bits of words, see [`Machine::bits`].
@@ -729,9 +729,38 @@ impl<'a> Executor<'a> {
             .member_class(address, &|record| callees.is_object_type(record))
     }
 
+    /// An object's class, or that of all objects of its machine that have none.
+    pub fn class_or_any(&mut self, object: Object) -> Class {
+        let class = self.class_of(object.loc);
+        class.unwrap_or_else(|| Class::any_of(&self.machine_of(object).name))
+    }
+
+    /// Whether on some of these paths a callee has moved an object that it has no name for, and that may be this one.
+    pub fn perhaps_moved_unnamed(&mut self, object: Object, paths: Guard) -> bool {
+        let key = (self.class_or_any(object), object.machine);
+        let moved = self.unnamed.get(&key);
+        moved.is_some_and(|&(_, moved)| !self.formula.guards.excludes(paths, moved))
+    }
+
+    /// Whether on some paths, but not on others, a callee has moved some object of a machine that it has no name for.
+    pub fn moves_another_unnamed(&mut self, machine: MachineId, paths: Guard, but: Guard) -> bool {
+        let guards = &mut self.formula.guards;
+        let mut of_machine = self
+            .unnamed
+            .iter()
+            .filter(|((_, other), _)| *other == machine);
+        of_machine
+            .any(|(_, &(_, moved))| !guards.excludes(paths, moved) && guards.excludes(but, moved))
+    }
+
     /// Notes that a callee has moved objects that it has no name for.
-    pub fn moved_unnamed(&mut self, class: &Class, calls: u8, paths: Guard) {
-        let known = self.unnamed.entry(class.clone());
+    pub fn moved_unnamed(
+        &mut self,
+        (class, machine): (&Class, MachineId),
+        calls: u8,
+        paths: Guard,
+    ) {
+        let known = self.unnamed.entry((class.clone(), machine));
         let (least, known) = known.or_insert((calls, Guard::FALSE));
         *least = calls.min(*least);
         *known = self.formula.guards.or(*known, paths);

@@ -111,6 +111,8 @@ pub struct TakeEvent {
     pub guard: Guard,
     /// The states in which another holder is waited for.
     pub waits_for: States,
+    /// The call itself takes it, not a callee of the tree's.
+    pub primitive: bool,
     /// See [`OpEvent::call`].
     pub call: u32,
     /// Number of operations logged before it.

@@ -36,8 +36,17 @@ pub struct Rewrite {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rewritten {
     rewrite: Rewrite,
-    /// The variable of the function's own that it is of.
-    variable: Option<LocalId>,
+    what: What,
+}
+
+/// What a callee writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// A variable of the function's own.
+    Variable(LocalId),
+    /// Where the function has put a constant for the callee to change.
+    Asked,
+    Other,
 }
 
 impl Executor<'_> {
@@ -50,52 +59,55 @@ impl Executor<'_> {
         if !alike || terms.is_pointer(old) {
             return;
         }
-        let variable = match *self.regions.kind(loc.region) {
+        let what = match *self.regions.kind(loc.region) {
+            RegionKind::Local {
+                frame: FrameId(0), ..
+            } if terms.as_const(old).is_some() => What::Asked,
             RegionKind::Local {
                 frame: FrameId(0),
                 local,
-            } => Some(local),
+            } => What::Variable(local),
             RegionKind::Local { .. } => return,
-            // A constant was put there for the callee to change.
-            _ if terms.as_const(old).is_some() => return,
-            _ => None,
+            _ if terms.as_const(old).is_some() => What::Asked,
+            _ => What::Other,
         };
-        self.rewrites.push(Rewritten { rewrite, variable });
+        self.rewrites.push(Rewritten { rewrite, what });
     }
 
     /// A guard's paths on which callees have changed none of what it depends on.
     pub fn unchanged(&mut self, guard: Guard) -> Guard {
-        self.unchanged_among(guard, |variable| variable.is_none())
+        self.unchanged_among(guard, |what| what == What::Other)
     }
 
     /// A guard's paths on which no callee has changed a flag of the function's either: a variable that it sets to one
-    /// constant here and to another there.
+    /// constant here and to another there, or a constant that it has put elsewhere.
     pub fn with_flags_unchanged(&mut self, guard: Guard, body: &Body) -> Guard {
         let flags = body.flags();
-        self.unchanged_among(guard, |variable| {
-            variable.is_none_or(|local| flags.contains(&local))
+        self.unchanged_among(guard, |what| match what {
+            What::Variable(local) => flags.contains(&local),
+            What::Asked | What::Other => true,
         })
     }
 
-    fn unchanged_among(&mut self, guard: Guard, counts: impl Fn(Option<LocalId>) -> bool) -> Guard {
+    fn unchanged_among(&mut self, guard: Guard, counts: impl Fn(What) -> bool) -> Guard {
         let mut known: FxHashSet<Var> = FxHashSet::default();
         for &cond in self.formula.guards.support(guard) {
             known.extend(self.formula.vars(self.formula.cond_term(cond)));
         }
         let rewrites = self.rewrites.iter();
         let mut open: Vec<(Rewritten, Vec<Var>)> = rewrites
-            .filter(|rewritten| counts(rewritten.variable))
+            .filter(|rewritten| counts(rewritten.what))
             .map(|rewritten| {
                 let mut vars = self.formula.vars(rewritten.rewrite.new);
-                vars.retain(|&var| match rewritten.variable {
-                    Some(_) => var >= rewritten.rewrite.made,
-                    None => self.is_made_for(&rewritten.rewrite, var),
+                vars.retain(|&var| match rewritten.what {
+                    What::Variable(_) | What::Asked => var >= rewritten.rewrite.made,
+                    What::Other => self.is_made_for(&rewritten.rewrite, var),
                 });
                 (*rewritten, vars)
             })
             .collect();
         // There are few flags.
-        open.sort_by_key(|(rewritten, _)| rewritten.variable.is_none());
+        open.sort_by_key(|(rewritten, _)| rewritten.what == What::Other);
         let mut paths = guard;
         let mut left = MAX_WRITES;
         for _ in 0..ROUNDS {
@@ -106,16 +118,16 @@ impl Executor<'_> {
             if matter.is_empty() {
                 break;
             }
-            for (Rewritten { rewrite, variable }, _) in matter {
+            for (Rewritten { rewrite, what }, _) in matter {
                 if left == 0 {
                     return paths;
                 }
                 left -= 1;
                 known.extend(self.formula.vars(rewrite.old));
                 // When a flag is changed says something, be it known to what.
-                let new = match variable {
-                    Some(_) => rewrite.new,
-                    None => self.untold(&rewrite, rewrite.new, MAX_CHOICES),
+                let new = match what {
+                    What::Variable(_) | What::Asked => rewrite.new,
+                    What::Other => self.untold(&rewrite, rewrite.new, MAX_CHOICES),
                 };
                 let same = self.formula.terms.eq(rewrite.old, new);
                 let same = self.formula.guard_of(same);

@@ -200,8 +200,8 @@ impl Terms {
         pushed
     }
 
-    /// Whether a term is the address of a member of a record, by the pointer to that, or of the record around a member:
-    /// none is null. (As a sum `&p->member == 0` would say that `p` is an error number.)
+    /// Whether a term is the address of a member of a record, by the pointer to that or to an array of such, or of the
+    /// record around a member: none is null. (As a sum `&p->member == 0` would say that `p` is an error number.)
     fn is_member(&self, address: Term) -> bool {
         let Node::Linear { constant, terms } = self.node(address) else {
             return false;
@@ -209,7 +209,9 @@ impl Terms {
         let offset = (*constant as i64).unsigned_abs();
         self.width(address) == POINTER_BITS
             && (1..MAX_MEMBER_OFFSET).contains(&offset)
-            && matches!(terms[..], [(1, base)] if self.is_pointer(base))
+            && terms
+                .iter()
+                .any(|&(times, base)| times == 1 && self.is_pointer(base))
     }
 
     /// Equality where a side is a sum: everything that both sides share cancels.

@@ -1,0 +1,137 @@
+//! What the source states of who holds a lock, where the preprocessor leaves nothing of it: Sparse's annotations between a
+//! function's head and its body, lockdep's assertions before the place.
+//!
+//! In: a finding about a function's claim, the function, the tree's root. Out: whether the source says that the claim is meant. Only
+//! the text around reported places is read.
+
+use std::path::Path;
+
+use super::custody::Kind;
+use super::program::Function;
+use crate::report::{Finding, Sources};
+
+/// Lines between a function's name and its body, at most.
+const MAX_HEAD: u32 = 16;
+
+/// At a function's head: it is called with the lock held.
+const NEEDS: [&str; 4] = [
+    "__releases",
+    "__must_hold",
+    "__must_hold_shared",
+    "__releases_shared",
+];
+/// At a function's head: it returns with the lock held.
+const KEEPS: [&str; 3] = ["__acquires", "__acquires_shared", "__cond_acquires"];
+/// In its body: the lock is held here.
+const ASSERTS: [&str; 8] = [
+    "lockdep_assert_held",
+    "lockdep_assert_held_write",
+    "lockdep_assert_held_read",
+    "lockdep_assert_held_once",
+    "assert_spin_locked",
+    "assert_raw_spin_locked",
+    "mutex_is_locked",
+    "rwsem_is_locked",
+];
+
+/// Whether the source states that a function's callers hold the object for it, or get it held from it.
+pub fn stated(
+    sources: &mut Sources,
+    root: &Path,
+    function: &Function,
+    (kind, finding): (Kind, &Finding),
+) -> bool {
+    let mut line = |number: u32| {
+        let line = sources.line(root, &function.file, number);
+        line.map(|line| line.split("//").next().unwrap_or(line).to_owned())
+    };
+    let mut number = function.line;
+    let mut head = String::new();
+    while number < function.line + MAX_HEAD
+        && let Some(text) = line(number)
+    {
+        head.push_str(&text);
+        head.push('\n');
+        if text.contains('{') {
+            break;
+        }
+        number += 1;
+    }
+    let head = head.split('{').next().unwrap_or_default();
+    let words: &[&str] = match kind {
+        Kind::Needed => &NEEDS,
+        Kind::Kept => &KEEPS,
+    };
+    if says(head, words, &finding.object) {
+        return true;
+    }
+    if kind == Kind::Kept || finding.file != function.file {
+        return false;
+    }
+    let mut body = (number..finding.line).map_while(line);
+    body.any(|text| says(&text, &ASSERTS, &finding.object))
+}
+
+/// Whether a text has one of these words with an argument that names the object.
+fn says(text: &str, words: &[&str], object: &str) -> bool {
+    words.iter().any(|word| {
+        let mut places = text.match_indices(word);
+        places.any(|(at, _)| {
+            let begins = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let argument = text[at + word.len()..].trim_start().strip_prefix('(');
+            begins
+                && argument
+                    .is_some_and(|argument| last_name(up_to_end(argument)) == last_name(object))
+        })
+    })
+}
+
+/// The text up to the parenthesis that closes what is open before it.
+fn up_to_end(text: &str) -> &str {
+    let mut depth = 0;
+    let end = text.find(|c| {
+        depth += match c {
+            '(' => 1,
+            ')' => -1,
+            _ => 0,
+        };
+        depth < 0
+    });
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The member or the variable that an expression ends in, without what the kernel wraps in a lock.
+fn last_name(expression: &str) -> &str {
+    let expression = expression
+        .trim()
+        .trim_end_matches(".rlock")
+        .trim_end_matches(')');
+    let name = |c: char| c.is_alphanumeric() || c == '_';
+    let start = expression.rfind(|c| !name(c)).map_or(0, |at| at + 1);
+    &expression[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_annotation_names_the_lock_as_the_function_sees_it() {
+        let head = "void f(struct q *q)\n\t__releases(&q->bdev->lock) __acquires(&q->other)\n";
+        assert!(says(head, &NEEDS, "q->bdev->lock"));
+        assert!(says(head, &NEEDS, "q->bdev->lock.rlock"));
+        assert!(!says(head, &NEEDS, "q->other"));
+        assert!(says(head, &KEEPS, "q->other"));
+        assert!(says(
+            "\tlockdep_assert_held(this_rq_lock(q));",
+            &ASSERTS,
+            "q"
+        ));
+        assert!(!says(
+            "\tmy_lockdep_assert_held(&q->lock);",
+            &ASSERTS,
+            "q->lock"
+        ));
+        assert!(!says("lockdep_assert_held(", &ASSERTS, "q->lock"));
+    }
+}
