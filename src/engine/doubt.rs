@@ -471,7 +471,7 @@ fn known_results(
 /// The paths on which each field of a few bits that is compared with all values that it can have but one has none but
 /// these: a state of two bits with three names is never the fourth.
 pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
-    let mut compared: BTreeMap<Term, BTreeMap<u128, Guard>> = BTreeMap::new();
+    let mut compared: BTreeMap<(Term, u128), BTreeMap<u128, Guard>> = BTreeMap::new();
     for cond in exec.formula.guards.support(paths).to_vec() {
         let term = exec.formula.cond_term(cond);
         let terms = &exec.formula.terms;
@@ -487,17 +487,32 @@ pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
             && number <= greatest
         {
             let equal = exec.formula.guard_of(term);
-            compared.entry(field).or_default().insert(number, equal);
+            let word = word_of(exec, field);
+            let numbers = compared.entry((word, greatest)).or_default();
+            numbers.insert(number, equal);
         }
     }
     let mut proper = paths;
-    for (field, numbers) in compared {
-        if numbers.len() as u128 == exec.formula.terms.upper_bound(field) {
+    for ((_, greatest), numbers) in compared {
+        if numbers.len() as u128 == greatest {
             let one_of_them = union(exec, numbers.into_values().collect());
             proper = exec.formula.guards.and(proper, one_of_them);
         }
     }
     proper
+}
+
+/// What the low bits of a value are taken from, as wide as it may be there.
+fn word_of(exec: &Executor<'_>, mut field: Term) -> Term {
+    let terms = &exec.formula.terms;
+    while let Node::Op { op, args } = terms.node(field) {
+        match op {
+            Op::Extract { lo: 0 } | Op::Zext => field = args[0],
+            Op::And if terms.as_const(args[1]).is_some() => field = args[0],
+            _ => break,
+        }
+    }
+    field
 }
 
 /// Whether paths known to be possible are so without those that something else explains, which has to be shown.

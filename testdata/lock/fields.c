@@ -22,6 +22,27 @@ void advance(struct domain *d)
 		mutex_unlock(&d->lock);
 } //~ known-false-positive note lock/inconsistent-exit
 
+/* Looked at once as a number of its own. */
+static unsigned long state_of(struct domain *d) { return *(volatile unsigned long *)&d->seq & 3; }
+
+void advance_idle(struct domain *d)
+{
+	int state;
+
+	mutex_lock(&d->lock);
+	state = state_of(d);
+	if (state == 0) {
+		mutex_unlock(&d->lock);
+		return;
+	}
+	if (state_of(d) == 1) {
+		mutex_unlock(&d->lock);
+		return;
+	}
+	if (state_of(d) == 2)
+		mutex_unlock(&d->lock);
+} //~ known-false-positive note lock/inconsistent-exit
+
 /* Two of four are handled. */
 void advance_some(struct domain *d)
 {
