@@ -78,6 +78,13 @@ impl Terms {
                     return self.and(x, both);
                 }
             }
+            // A bit that none of the choices changes: `(flags & ~FS or flags) & WAIT`.
+            View::Ite(_, p, q) if k.is_power_of_two() && self.is_small_choice(a) => {
+                let (p, q) = (self.and(p, b), self.and(q, b));
+                if p == q {
+                    return p;
+                }
+            }
             // (x | c) & k = (x & (k & !c)) | (c & k)
             View::Binary(Op::Or, x, y) => {
                 if let Some(set) = self.as_const(y) {

@@ -102,7 +102,7 @@ impl Terms {
         self.commutative(Op::Eq, 1, a, b)
     }
 
-    fn is_small_choice(&self, x: Term) -> bool {
+    pub(super) fn is_small_choice(&self, x: Term) -> bool {
         self.arms(x, MAX_ARMS).is_some()
     }
 
