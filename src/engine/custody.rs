@@ -174,10 +174,10 @@ fn unmet(
                 };
                 let certain = claim.ambient || settlement.is_certain(id, claim);
                 if let Some(other) = claim.instead_of {
-                    match certain {
-                        true => settled.replaced.insert((id, other)),
-                        false => continue,
-                    };
+                    if !certain {
+                        continue;
+                    }
+                    settled.replaced.insert((id, other));
                 }
                 if reported.insert(of(&claim.finding)) {
                     let mut finding = claim.finding.clone();

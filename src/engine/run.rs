@@ -339,18 +339,18 @@ fn findings(
 ) -> Vec<Finding> {
     let settled = custody::settle(program, records);
     let rings = order::settle(program, records, property);
-    let own = |id: FunctionId| program.function(id).own;
+    let of_tree = |id: FunctionId| program.function(id).own;
     let mut sources = Sources::default();
     let unmet = settled.unmet.into_iter().filter(|(id, kind, finding)| {
         let claim = (*kind, finding);
-        own(*id) && !annotations::stated(&mut sources, root, program.function(*id), claim)
+        of_tree(*id) && !annotations::stated(&mut sources, root, program.function(*id), claim)
     });
     let unmet = unmet.map(|(_, _, finding)| finding);
-    let rings = rings.into_iter().filter(|(id, _)| own(*id));
+    let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
     let of_several = unmet.chain(rings.map(|(_, finding)| finding));
     let mut own = Vec::new();
     for (id, record) in program.ids().zip(records) {
-        let Some(record) = record.as_ref().filter(|_| program.function(id).own) else {
+        let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {
             continue;
         };
         for (index, finding) in (0..).zip(&record.findings) {

@@ -189,8 +189,8 @@ fn steps(
                 .support(branch.guard)
                 .iter()
                 .any(|condition| relevant.contains(condition));
-            let taken = matters && branch.depth == 0;
-            if taken && model.eval_guard(&exec.formula, branch.path) {
+            let shown = matters && branch.depth == 0;
+            if shown && model.eval_guard(&exec.formula, branch.path) {
                 let said = match model.eval_guard(&exec.formula, branch.guard) {
                     true => branch.says.then,
                     false => branch.says.els,

@@ -158,8 +158,7 @@ pub fn apply(
                 }
             })
             .collect();
-        for &(guard, loc) in &objects[index] {
-            let mut guard = guard;
+        for &(mut guard, loc) in &objects[index] {
             // Where its pointer is null the callee does not touch it.
             if summary.objects[index].optional && !exec.surely_exists(state, loc) {
                 let exists = exec.exists(loc);
@@ -572,6 +571,9 @@ fn transition(
         set: SmallVec::new(),
         touched: before.touched,
     };
+    // What is reported of the callee's ways out may be no mistake.
+    let reported = |row: &Row| row.reported && matches!(row.to, Target::State(_));
+    let reported = rows.iter().any(|enabled| reported(enabled.row));
     // Combinations of conditions that the callee can end in (Figure 9, line 10).
     let mut feasible = Guard::FALSE;
     for &(status, held) in &before.set {
@@ -602,9 +604,6 @@ fn transition(
             enabled.inferred && !exec.formula.guards.excludes(here, enabled.guard)
         });
         let possible: Vec<&Enabled<'_>> = possible.copied().collect();
-        // What is reported of the callee's ways out may be no mistake.
-        let mut rows = rows.iter().map(|enabled| enabled.row);
-        let reported = rows.any(|row| row.reported && matches!(row.to, Target::State(_)));
         let open = exec.log.several || reported || leave_open(&possible);
         let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
             let row = enabled.row;

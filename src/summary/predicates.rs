@@ -18,6 +18,8 @@ use crate::symbolic::validity::MAX_ERRNO;
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
 const MAX_PREDICATES: usize = 5;
 const MAX_INPUT_CANDIDATES: usize = 12;
+/// From here on error numbers are the kernel's own.
+const FIRST_OWN_ERROR: u128 = 512;
 const MAX_OUT_PARAMETERS: usize = 4;
 const MAX_CONSTANTS: usize = 4;
 
@@ -309,9 +311,6 @@ fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
         _ => false,
     }
 }
-
-/// From here on error numbers are the kernel's own.
-const FIRST_OWN_ERROR: u128 = 512;
 
 /// Positive constants that a result may take. Error numbers are no such: callers tell failure from
 /// success, not one failure from another.

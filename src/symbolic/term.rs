@@ -25,10 +25,10 @@ mod arith;
 mod bits;
 mod compare;
 pub mod eval;
-
-pub use compare::MAX_MEMBER_OFFSET;
 #[cfg(test)]
 pub(crate) mod tests;
+
+pub use compare::MAX_MEMBER_OFFSET;
 
 /// Operators over bit-vectors. Comparisons give width 1. Addition, subtraction, negation and
 /// multiplication by a constant are not operators: they are canonical linear sums.

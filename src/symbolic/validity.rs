@@ -19,13 +19,11 @@ pub const MAX_ERRNO: u128 = 4095;
 pub const LAST_POINTER: u128 = u64::MAX as u128 - MAX_ERRNO;
 /// Addresses below this are null or members of a record at null.
 const FIRST_POINTER: u128 = 4096;
-/// `&p->member == 0` is `p == -offset`: such addresses hold no record either.
-const MAX_OFFSET: u128 = MAX_MEMBER_OFFSET as u128;
 
 /// Whether no object has this address: none lies in the first page or where error numbers do, even seen from
-/// a member of it.
+/// a member of it: `&p->member == 0` is `p == -offset`.
 pub fn nowhere(address: u64) -> bool {
-    !(FIRST_POINTER..=LAST_POINTER - MAX_OFFSET).contains(&u128::from(address))
+    !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&u128::from(address))
 }
 
 impl Executor<'_> {
@@ -210,7 +208,8 @@ impl Executor<'_> {
         let nowhere = |term: Term| constant(term).is_some_and(|value| nowhere(value as u64));
         // `container_of(p, …) == 0` is `p == offset`. (Smaller numbers mark the ends of lists and the like.)
         let offset = |term: Term| {
-            constant(term).is_some_and(|value| (24..MAX_OFFSET).contains(&value) && value % 8 == 0)
+            constant(term)
+                .is_some_and(|value| (24..MAX_MEMBER_OFFSET).contains(&value) && value % 8 == 0)
         };
         let pointer = |term: Term| self.formula.terms.is_pointer(term);
         match op {

@@ -12,7 +12,7 @@ const MAX_OPEN: usize = 5;
 /// Pointers that a choice may be between for a comparison to be taken apart.
 const MAX_ARMS: u32 = 5;
 /// Members of a record lie within so many bytes.
-pub const MAX_MEMBER_OFFSET: u64 = 1 << 20;
+pub const MAX_MEMBER_OFFSET: u128 = 1 << 20;
 
 impl Terms {
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
@@ -206,7 +206,7 @@ impl Terms {
         let Node::Linear { constant, terms } = self.node(address) else {
             return false;
         };
-        let offset = (*constant as i64).unsigned_abs();
+        let offset = u128::from((*constant as i64).unsigned_abs());
         self.width(address) == POINTER_BITS
             && (1..MAX_MEMBER_OFFSET).contains(&offset)
             && terms
