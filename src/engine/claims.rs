@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::custody::{Ambiguous, Claim, Custody, Kind, Place, Use};
+use super::custody::{Ambiguous, Claim, Custody, HandOver, Kind, Place, Use};
 use super::findings::{About, Findings, possible_unchanged};
 use super::{doubt, witness};
 use crate::ir::SymbolName;
@@ -80,25 +80,24 @@ pub fn custody(
     custody
 }
 
-/// The classes of the objects that the function leaves in another state than it finds them in, be there a name for them
-/// or not.
+/// The objects that the function leaves in another state than it finds them in, be there a name for them or not.
 fn hands_over(
     exec: &mut Executor<'_>,
     exits: &[Exits],
     summary: &Summary,
     rows: &[(Object, Guard)],
-) -> BTreeSet<(Kind, Class)> {
-    let kind = |initial: StateId, from: StateId, to: &Target| match *to {
-        Target::State(to) if from == initial && to != initial => Some(Kind::Kept),
-        Target::State(to) if from != initial && to == initial => Some(Kind::Needed),
-        _ => None,
-    };
-    let named = summary.rows.iter().filter_map(|row| {
-        let object = summary.objects.get(row.object as usize)?;
-        let initial = exec.machine_at(exec.machine(&object.machine)?).initial;
-        Some((kind(initial, row.from, &row.to)?, object.class.clone()?))
-    });
-    let mut all: BTreeSet<(Kind, Class)> = named.collect();
+) -> BTreeSet<HandOver> {
+    let mut all = BTreeSet::new();
+    for (index, object) in (0..).zip(&summary.objects) {
+        let rows = summary.rows.iter().filter(|row| row.object == index);
+        let moves: Vec<_> = rows.map(|row| (row.from, &row.to)).collect();
+        if let Some(class) = &object.class
+            && let Some(machine) = exec.machine(&object.machine)
+        {
+            let initial = exec.machine_at(machine).initial;
+            all.extend(halves(initial, &moves, class));
+        }
+    }
     for exits in exits {
         let object = exits.object;
         let has_row = rows.iter().any(|(other, _)| *other == object);
@@ -107,15 +106,32 @@ fn hands_over(
         }
         let initial = exec.machine_of(object).initial;
         let moves = exits.moves.iter();
-        let kinds = moves.filter_map(|entry| kind(initial, entry.from, &entry.to));
-        let kinds: BTreeSet<Kind> = kinds.collect();
-        if !kinds.is_empty()
+        let moves: Vec<_> = moves.map(|entry| (entry.from, &entry.to)).collect();
+        let mut moved = moves.iter();
+        if moved.any(|&(from, to)| *to != Target::State(from))
             && let Some(class) = exec.class_of(object.loc)
         {
-            all.extend(kinds.into_iter().map(|kind| (kind, class.clone())));
+            all.extend(halves(initial, &moves, &class));
         }
     }
     all
+}
+
+/// The halves of a hand-over that an object's moves are.
+fn halves(initial: StateId, moves: &[(StateId, &Target)], class: &Class) -> BTreeSet<HandOver> {
+    let halves = moves.iter().filter_map(|&(from, to)| {
+        let kind = match *to {
+            Target::State(to) if from == initial && to != initial => Kind::Kept,
+            Target::State(to) if from != initial && to == initial => Kind::Needed,
+            _ => return None,
+        };
+        Some(HandOver {
+            kind,
+            class: class.clone(),
+            at_times: moves.contains(&(from, &Target::State(from))),
+        })
+    });
+    halves.collect()
 }
 
 /// What the findings are about that other functions may explain.

@@ -6,7 +6,7 @@
 //! Most come from the same limit: what is reached through different pointers is taken to be different
 //! (DESIGN §5). An angelic reading asks whether all would be well if two of them were one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::property::StateId;
 use crate::summary::infer::{Exit, Feasible};
 use crate::symbolic::exec::Executor;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{OpEvent, Site, SleepEvent, UnknownCall};
 use crate::symbolic::memory::Origin;
 use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
@@ -468,11 +468,15 @@ fn known_results(
     known
 }
 
-/// The paths on which each field of a few bits that is compared with all values that it can have but one has none but
+/// The paths on which each field of a few bits that the function compares with all values that it can have but one has none but
 /// these: a state of two bits with three names is never the fourth.
 pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
     let mut compared: BTreeMap<(Term, u128), BTreeMap<u128, Guard>> = BTreeMap::new();
-    for cond in exec.formula.guards.support(paths).to_vec() {
+    let guards = &exec.formula.guards;
+    let asked = exec.log.branches.iter().map(|branch| branch.guard);
+    let asked = asked.chain([paths]).flat_map(|asked| guards.support(asked));
+    let asked: BTreeSet<Cond> = asked.copied().collect();
+    for cond in asked {
         let term = exec.formula.cond_term(cond);
         let terms = &exec.formula.terms;
         let Node::Op { op: Op::Eq, args } = terms.node(term) else {
@@ -487,9 +491,11 @@ pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
             && number <= greatest
         {
             let equal = exec.formula.guard_of(term);
-            let word = word_of(exec, field);
-            let numbers = compared.entry((word, greatest)).or_default();
-            numbers.insert(number, equal);
+            for word in words_of(exec, field) {
+                let numbers = compared.entry((word, greatest)).or_default();
+                let before = numbers.entry(number).or_insert(Guard::FALSE);
+                *before = exec.formula.guards.or(*before, equal);
+            }
         }
     }
     let mut proper = paths;
@@ -502,17 +508,28 @@ pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
     proper
 }
 
-/// What the low bits of a value are taken from, as wide as it may be there.
-fn word_of(exec: &Executor<'_>, mut field: Term) -> Term {
+/// What the low bits of a value are taken from, as wide as it may be there: all of which it is chosen from, before it was
+/// counted on or its low bits were set.
+fn words_of(exec: &Executor<'_>, field: Term) -> BTreeSet<Term> {
     let terms = &exec.formula.terms;
-    while let Node::Op { op, args } = terms.node(field) {
-        match op {
-            Op::Extract { lo: 0 } | Op::Zext => field = args[0],
-            Op::And if terms.as_const(args[1]).is_some() => field = args[0],
-            _ => break,
+    let (mut words, mut seen) = (BTreeSet::new(), 0);
+    let mut work = vec![field];
+    while let Some(part) = work.pop() {
+        seen += 1;
+        match terms.node(part) {
+            _ if seen > MAX_PARTS => {}
+            Node::Const(_) => {}
+            Node::Op { op, args } => match op {
+                Op::Extract { lo: 0 } | Op::Zext => work.push(args[0]),
+                Op::And if terms.as_const(args[1]).is_some() => work.push(args[0]),
+                Op::Ite => work.extend(&args[1..]),
+                _ => words.extend([part]),
+            },
+            Node::Linear { terms, .. } if terms.len() == 1 => work.push(terms[0].1),
+            _ => words.extend([part]),
         }
     }
-    field
+    words
 }
 
 /// Whether paths known to be possible are so without those that something else explains, which has to be shown.
@@ -587,23 +604,27 @@ pub fn given_away(exec: &mut Executor<'_>, object: Object) -> Guard {
     union(exec, paths)
 }
 
-/// Whether what leads to the object is handed to a function that is called through a pointer, of which nothing is known,
-/// on paths that keep it only, and not on those that give it back: it may be what gives it back there.
-pub fn given_away_instead(
+/// The paths that keep an object without what leads to it being handed to a function that is called through a pointer, of
+/// which nothing is known, and that is not called on those that give it back: it may be what gives it back.
+pub fn not_given_away_instead(
     exec: &mut Executor<'_>,
     object: Object,
     [kept, back]: [Guard; 2],
-) -> bool {
+) -> Guard {
     let way = exec.way_to(object.loc.region);
     let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
     let Executor { log, formula, .. } = exec;
     let guards = &mut formula.guards;
-    log.unknown_calls.iter().any(|call| {
-        call.indirect
+    let mut proper = kept;
+    for call in &log.unknown_calls {
+        if call.indirect
             && call.reached.iter().any(leads_there)
-            && !guards.excludes(call.guard, kept)
             && guards.excludes(call.guard, back)
-    })
+        {
+            proper = guards.and_not(proper, call.guard);
+        }
+    }
+    proper
 }
 
 /// Whether it is open how a callee leaves another object of the same kind on paths that give the object back only: the

@@ -133,7 +133,7 @@ impl<'a> Findings<'a> {
             };
             let trace = witness::path(exec, &model, object, query, Some(index));
             let certain = !depends_on_outcomes(exec, object, query)
-                && self.possible_by_itself(exec, query, queries);
+                && self.possible_by_itself(exec, (query, query), queries);
             let about = About::of(object);
             self.report(&rule, place, about, (&name, &state), trace, certain);
         }
@@ -178,7 +178,7 @@ impl<'a> Findings<'a> {
                 let mut trace = witness::path_until(exec, &model, object, paths, None, event.order);
                 trace.extend(witness::sleeping(event));
                 let certain = !depends_on_outcomes(exec, object, paths)
-                    && self.possible_by_itself(exec, usual, queries);
+                    && self.possible_by_itself(exec, (usual, usual), queries);
                 let about = About::of(object);
                 self.report(&rule, place, about, (&name, &state), trace, certain);
             }
@@ -257,6 +257,7 @@ impl<'a> Findings<'a> {
             );
             let initial = exec.machine_of(key).initial;
             let both = [ambiguity.kept.1, ambiguity.given_back.1];
+            let not_given_away = doubt::not_given_away_instead(exec, key, both);
             // One that never gives it back may be half of a pair.
             let certain = entry == initial
                 && gives_back(exec, key)
@@ -267,8 +268,7 @@ impl<'a> Findings<'a> {
                 && !doubt::another_element_given_back(exec, key, ambiguity.kept.1)
                 && !exec.moves_another_unnamed(key.machine, both[1], both[0])
                 && !doubt::another_left_open(exec, key, both)
-                && !doubt::given_away_instead(exec, key, both)
-                && self.possible_by_itself(exec, ambiguity.kept.1, queries);
+                && self.possible_by_itself(exec, (both[0], not_given_away), queries);
             let about = About {
                 object: key,
                 held_on_entry: entry != initial,
@@ -277,17 +277,17 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether paths may be taken even if no callee has changed a flag of the function's, and no field has its one value
-    /// that it is not compared with.
+    /// Whether some of these paths, which are among such as are known to be possible, may be taken even if no callee has
+    /// changed a flag of the function's, and no field has its one value that it is not compared with.
     fn possible_by_itself(
         &self,
         exec: &mut Executor<'_>,
-        paths: Guard,
+        (known, paths): (Guard, Guard),
         queries: &mut dyn Feasible,
     ) -> bool {
         let unchanged = exec.with_flags_unchanged(paths, self.body);
         let unchanged = doubt::with_values_in_use(exec, unchanged);
-        doubt::still_possible(exec, paths, unchanged, queries)
+        doubt::still_possible(exec, known, unchanged, queries)
     }
 
     fn report(

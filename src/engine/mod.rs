@@ -24,4 +24,5 @@ pub mod program;
 pub mod reading;
 pub mod run;
 pub mod schedule;
+mod settlement;
 pub mod witness;

@@ -199,7 +199,7 @@ impl Collector {
     fn call(&mut self, exec: &mut Executor<'_>, event: &CallEvent, queries: &mut dyn Feasible) {
         let inner = Inner::Called(SymbolName::clone(&event.callee));
         let steps = || witness::call(event);
-        if let Some(site) = event.stack.first() {
+        if let Some(site) = event.stack.first().filter(|_| !event.inlined) {
             let at = (site, event.call, event.order);
             let taken = Taken::default();
             self.nest(exec, inner, event.guard, at, taken, &steps, queries);

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use super::analysis::{self, Record, ResultKey, StoredResult};
 use super::annotations;
-use super::custody;
 use super::function::Options;
 use super::ledger::Ledger;
 use super::meter::{Meter, Timings};
 use super::order;
 use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
+use super::settlement;
 use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity};
 use crate::property::{Checker, LoadError, Property, SourceFile};
 use crate::report::{self, Finding, Level, Sources};
@@ -337,7 +337,7 @@ fn findings(
     property: &Property,
     root: &Path,
 ) -> Vec<Finding> {
-    let settled = custody::settle(program, records);
+    let settled = settlement::settle(program, records);
     let rings = order::settle(program, records, property);
     let of_tree = |id: FunctionId| program.function(id).own;
     let mut sources = Sources::default();

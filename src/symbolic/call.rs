@@ -120,12 +120,16 @@ impl Executor<'_> {
         };
         if let Some(body) = body {
             self.stack.push(site.clone());
+            let operates = matches!(&view, CalleeView::Summary(summary) if !summary.is_noop());
+            if operates {
+                self.log.call += 1;
+                self.called_at(state, name, true);
+            }
             self.inline(frame, state, call, &body, args);
             self.stack.pop();
             return;
         }
-        let mut stack = self.stack.clone();
-        stack.push(site.clone());
+        self.stack.push(site.clone());
         let known = match &view {
             CalleeView::Summary(summary) => !summary.is_primitive(),
             CalleeView::NoOp => true,
@@ -133,14 +137,10 @@ impl Executor<'_> {
         };
         self.log.call += 1;
         if known {
-            self.log.calls.push(CallEvent {
-                callee: Arc::new(name.clone()),
-                guard: state.guard,
-                call: self.log.call,
-                order: self.log.ops.len(),
-                stack: stack.clone(),
-            });
+            self.called_at(state, name.clone(), false);
         }
+        let stack = self.stack.clone();
+        self.stack.pop();
         let result = match view {
             CalleeView::Summary(summary) => {
                 if !summary.is_noop() && !self.called.contains(&name) {
@@ -171,6 +171,18 @@ impl Executor<'_> {
             }
         };
         self.returned(frame, state, call, result);
+    }
+
+    /// Logs a call, the innermost of the stack.
+    fn called_at(&mut self, state: &State, name: SymbolName, inlined: bool) {
+        self.log.calls.push(CallEvent {
+            callee: Arc::new(name),
+            guard: state.guard,
+            call: self.log.call,
+            order: self.log.ops.len(),
+            stack: self.stack.clone(),
+            inlined,
+        });
     }
 
     /// Whether an argument is the address of one global object or function.

@@ -134,6 +134,8 @@ pub struct CallEvent {
     /// Number of operations logged before it.
     pub order: usize,
     pub stack: Vec<Site>,
+    /// What it does is logged, too, as the caller's own.
+    pub inlined: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -211,7 +211,18 @@ impl Terms {
             && (1..MAX_MEMBER_OFFSET).contains(&offset)
             && terms
                 .iter()
-                .any(|&(times, base)| times == 1 && self.is_pointer(base))
+                .any(|&(times, base)| times == 1 && self.chooses_pointers(base, MAX_OPEN))
+    }
+
+    /// Whether a term is a pointer, or a choice between pointers only.
+    fn chooses_pointers(&self, term: Term, depth: usize) -> bool {
+        match self.node(term) {
+            _ if self.is_pointer(term) => true,
+            Node::Op { op: Op::Ite, args } if depth > 0 => args[1..]
+                .iter()
+                .all(|&arg| self.chooses_pointers(arg, depth - 1)),
+            _ => false,
+        }
     }
 
     /// Equality where a side is a sum: everything that both sides share cancels.
