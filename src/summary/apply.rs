@@ -77,9 +77,9 @@ pub fn apply(
             exec.classify_choice(address, &places);
         }
         name_object(exec, summary, &binding, object, &places);
-        let places = match object.optional {
-            false => exec.gone_through(state, places),
-            true => places,
+        let places = match address.filter(|_| !object.optional) {
+            Some(address) => exec.gone_through(state, address, places),
+            None => places,
         };
         objects.push(places);
     }

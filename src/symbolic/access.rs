@@ -29,6 +29,7 @@ impl Executor<'_> {
             return known.clone();
         }
         let mut found: Vec<(Guard, Loc)> = Vec::new();
+        let mut nowhere = Guard::FALSE;
         let mut work = vec![(Guard::TRUE, address)];
         let mut splits = 0;
         while let Some((guard, term)) = work.pop() {
@@ -55,12 +56,17 @@ impl Executor<'_> {
                             Some(entry) => entry.0 = self.formula.guards.or(entry.0, guard),
                             None => found.push((guard, loc)),
                         }
+                    } else {
+                        nowhere = self.formula.guards.or(nowhere, guard);
                     }
                 }
             }
         }
         found.sort_by_key(|entry| entry.1);
         let found: Locations = found.into();
+        if nowhere != Guard::FALSE {
+            self.nowhere.insert(address, nowhere);
+        }
         self.locations.insert(address, found.clone());
         found
     }
@@ -81,12 +87,19 @@ impl Executor<'_> {
     }
 
     /// The places of an object that execution certainly goes to. If there is just one, it is there on all
-    /// paths that go on.
+    /// paths that go on; those on which there is none do not.
     pub fn gone_through(
         &mut self,
         state: &mut State,
+        address: Term,
         places: Vec<(Guard, Loc)>,
     ) -> Vec<(Guard, Loc)> {
+        if let Some(&nowhere) = self.nowhere.get(&address) {
+            let somewhere = self.formula.guards.and_not(state.guard, nowhere);
+            if somewhere != Guard::FALSE {
+                state.guard = somewhere;
+            }
+        }
         match places[..] {
             [(_, loc)] => {
                 self.went_through(state, &places.into());

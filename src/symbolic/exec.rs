@@ -93,6 +93,8 @@ pub struct Executor<'a> {
     pub blocks: u64,
     machine_ids: FxHashMap<&'a str, MachineId>,
     pub(super) locations: FxHashMap<Term, Locations>,
+    /// Where an address is null or an error number, as a part of what is chosen there says.
+    pub(super) nowhere: FxHashMap<Term, Guard>,
     frames: u32,
     /// Bytes of a pointer in memory, for the function and all that it inlines.
     pub pointer_size: u64,
@@ -191,6 +193,7 @@ impl<'a> Executor<'a> {
             blocks: 0,
             machine_ids,
             locations: FxHashMap::default(),
+            nowhere: FxHashMap::default(),
             frames: 0,
             pointer_size: u64::from(POINTER_BITS / 8),
         }
