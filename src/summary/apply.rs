@@ -69,7 +69,7 @@ pub fn apply(
             objects.push(Vec::new());
             continue;
         }
-        let address = binding.address(exec, state, &object.object);
+        let address = binding.address(exec, state, &object.object, !object.optional);
         let places = address.map_or_else(Vec::new, |address| exec.locations(address).to_vec());
         if let Some(address) = address
             && places.len() > 1
@@ -801,7 +801,18 @@ impl Binding<'_, '_> {
         }
     }
 
-    fn address(&self, exec: &mut Executor<'_>, state: &mut State, object: &IObj) -> Option<Term> {
+    /// `passes`: execution goes through the pointers on the way. What is only looked at may not be there.
+    fn address(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        object: &IObj,
+        passes: bool,
+    ) -> Option<Term> {
+        let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match passes {
+            true => exec.load(state, address, Ty::Ptr),
+            false => exec.peek(state, address, Ty::Ptr),
+        };
         let mut at = match &object.root {
             Root::Global(name) => {
                 let region = exec.regions.region(RegionKind::Symbol(name.clone()));
@@ -813,8 +824,8 @@ impl Binding<'_, '_> {
                 exec.regions.address(&mut exec.formula.terms, loc)
             }
             Root::Exit(pointer) => {
-                let pointer = self.address(exec, state, pointer)?;
-                exec.load(state, pointer, Ty::Ptr)
+                let pointer = self.address(exec, state, pointer, passes)?;
+                pointer_at(exec, state, pointer)
             }
             root => self.root(root)?,
         };
@@ -822,7 +833,7 @@ impl Binding<'_, '_> {
         let (last, before) = object.path.split_last()?;
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;
-            at = exec.load(state, address, Ty::Ptr);
+            at = pointer_at(exec, state, address);
         }
         self.offset(exec, state, at, last)
     }
@@ -853,7 +864,7 @@ impl Binding<'_, '_> {
         state: &mut State,
         object: &IObj,
     ) -> Vec<(Guard, Loc)> {
-        match self.address(exec, state, object) {
+        match self.address(exec, state, object, false) {
             Some(address) => exec.locations(address).to_vec(),
             None => Vec::new(),
         }
@@ -872,7 +883,7 @@ impl Binding<'_, '_> {
                     let value = self.root(&object.root)?;
                     return Some(exec.resize(value, *width));
                 }
-                let address = self.address(exec, state, object)?;
+                let address = self.address(exec, state, object, false)?;
                 let ty = match narrow {
                     true => Ty::Ptr,
                     false => Ty::Int {
@@ -880,7 +891,7 @@ impl Binding<'_, '_> {
                         signed: false,
                     },
                 };
-                Some(exec.load(state, address, ty))
+                Some(exec.peek(state, address, ty))
             }
             IExpr::Unknown { id, width } => {
                 let mut unknowns = self.unknowns.borrow_mut();
@@ -901,7 +912,7 @@ impl Binding<'_, '_> {
                 let now = exec.now(state, Object { loc, machine });
                 Some(exec.formula.term_of(now.guard_of(Status::At(*wanted))))
             }
-            IExpr::Address(object) => self.address(exec, state, object),
+            IExpr::Address(object) => self.address(exec, state, object, false),
             IExpr::Op { op, width, args } => {
                 let mut terms: SmallVec<[Term; 3]> = SmallVec::new();
                 for arg in args {

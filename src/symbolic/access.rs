@@ -155,6 +155,12 @@ impl Executor<'_> {
     pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
         let locations = self.locations(address);
         self.went_through(state, &locations);
+        self.peek(state, address, ty)
+    }
+
+    /// What a load would give, if execution went there.
+    pub fn peek(&mut self, state: &State, address: Term, ty: Ty) -> Term {
+        let locations = self.locations(address);
         let shape = self.shape(ty);
         let memory = state.memory.clone();
         let mut value: Option<Term> = None;
