@@ -202,7 +202,6 @@ fn kept(
     let initial = machine.initial;
     let ambient = exec.is_saved(exits.object.machine);
     let back = |from: StateId, to: StateId| from != initial && to == initial;
-    let doubtful = !ambient && moved_by_callee(exec, exits.object, back);
     let given_back = doubt::given_back_as_another(exec, exits.object, initial);
     let with_another = doubt::left_with_another(exec, exit.state, exits.object);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
@@ -273,9 +272,8 @@ fn kept(
                     exits,
                     place.map(|place| &summary.rows[place.index as usize]),
                 ),
-                doubtful: doubtful
-                    || !possible_unchanged(exec, paths, queries)
-                    || ambient && perhaps_moved_by_callee(exec, exits.object, paths, back),
+                doubtful: perhaps_moved_by_callee(exec, exits.object, paths, back)
+                    || !possible_unchanged(exec, paths, queries),
                 unusual,
                 ambient,
                 for_good: ambient && for_good(exec, exits.object, initial, queries),

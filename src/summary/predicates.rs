@@ -192,7 +192,7 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
         add(exec, expr, same);
     }
     let mut constants = Vec::new();
-    positive_constants(exec, result, &mut constants, 6);
+    told_constants(exec, result, &mut constants);
     compared_constants(exec, result, &mut constants);
     for number in constants.into_iter().take(MAX_CONSTANTS) {
         let term = exec.formula.terms.constant(number, width);
@@ -313,20 +313,28 @@ fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
 }
 
 /// Positive constants that a result may take. Error numbers are no such: callers tell failure from
-/// success, not one failure from another.
-fn positive_constants(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, depth: u32) {
-    match exec.formula.terms.node(term) {
-        Node::Const(value) => {
-            let negative = value >> (exec.formula.terms.width(term) - 1) == 1;
-            if *value != 0 && !negative && !found.contains(value) {
-                found.push(*value);
+/// success, not one failure from another; but -1 is, where the result may also be a value from elsewhere.
+fn told_constants(exec: &Executor<'_>, result: Term, found: &mut Vec<u128>) {
+    let minus_one = mask(exec.formula.terms.width(result));
+    let (mut none, mut others) = (false, false);
+    let mut work = vec![(result, 6)];
+    while let Some((term, depth)) = work.pop() {
+        match exec.formula.terms.node(term) {
+            Node::Const(value) => {
+                let negative = value >> (exec.formula.terms.width(term) - 1) == 1;
+                if *value != 0 && !negative && !found.contains(value) {
+                    found.push(*value);
+                }
+                none |= *value == minus_one;
             }
+            Node::Op { op: Op::Ite, args } if depth > 0 => {
+                work.extend([(args[2], depth - 1), (args[1], depth - 1)]);
+            }
+            _ => others = true,
         }
-        Node::Op { op: Op::Ite, args } if depth > 0 => {
-            positive_constants(exec, args[1], found, depth - 1);
-            positive_constants(exec, args[2], found, depth - 1);
-        }
-        _ => {}
+    }
+    if none && others {
+        found.push(minus_one);
     }
 }
 

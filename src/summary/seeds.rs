@@ -231,7 +231,7 @@ impl SleepRow {
         let Some(when) = &self.when else {
             return Some(None);
         };
-        syntax::bit(when.get_ref())
+        syntax::bits(when.get_ref())
             .map_err(|message| document.error(when.span(), message))
             .ok()
             .map(Some)

@@ -22,6 +22,8 @@ enum Meaning {
     One(SymbolName, bool),
     /// One of the functions that are stored in a member.
     Methods(Vec<SymbolName>),
+    /// Each of several functions on other paths: `(read ? down_read : down_write)(lock)`.
+    Choice(Vec<(Guard, SymbolName)>),
     Unknown,
 }
 
@@ -49,7 +51,17 @@ impl Executor<'_> {
                     state.guard = Guard::FALSE;
                 }
             }
-            Meaning::Methods(names) => self.call_method(frame, state, call, &args, &site, names),
+            Meaning::Methods(names) => {
+                let outer = self.log.several;
+                self.log.several |= names.len() > 1;
+                let chosen = names
+                    .into_iter()
+                    .map(|name| (self.choice(), name))
+                    .collect();
+                self.call_one_of(frame, state, call, &args, &site, chosen);
+                self.log.several = outer;
+            }
+            Meaning::Choice(names) => self.call_one_of(frame, state, call, &args, &site, names),
             Meaning::Unknown => {
                 let result = self.logged_call(frame, state, call, &args, true);
                 self.returned(frame, state, call, result);
@@ -57,36 +69,32 @@ impl Executor<'_> {
         }
     }
 
-    /// A call through a member of records: of any of these.
-    fn call_method(
+    /// A call of each of these functions on its own paths; of the last on all others.
+    fn call_one_of(
         &mut self,
         frame: &Frame<'_>,
         state: &mut State,
         call: &Call,
         args: &[ArgValue],
         site: &Site,
-        mut names: Vec<SymbolName>,
+        mut names: Vec<(Guard, SymbolName)>,
     ) {
-        let outer = self.log.several;
-        self.log.several |= names.len() > 1;
         let last = names.pop();
         let mut others = Vec::new();
-        for name in names {
-            let chosen = self.choice();
+        for (chosen, name) in names {
             let mut taken = state.clone();
             taken.guard = self.formula.guards.and(state.guard, chosen);
             state.guard = self.formula.guards.and_not(state.guard, chosen);
             self.call_named(frame, &mut taken, call, args, site, name);
             others.push(taken);
         }
-        if let Some(name) = last {
+        if let Some((_, name)) = last {
             self.call_named(frame, state, call, args, site, name);
         }
         for other in others {
             let here = std::mem::take(state);
             *state = self.merge(other, here);
         }
-        self.log.several = outer;
     }
 
     fn call_named(
@@ -218,10 +226,18 @@ impl Executor<'_> {
             }
             Callee::Indirect { function, field } => {
                 let address = self.eval(frame, state, *function);
-                if let [(_, loc)] = self.locations(address)[..]
-                    && let RegionKind::Symbol(name) = self.regions.kind(loc.region)
-                {
-                    return Meaning::One(name.clone(), false);
+                let places = self.locations(address);
+                let named = places.iter().map(|&(guard, loc)| {
+                    let RegionKind::Symbol(name) = self.regions.kind(loc.region) else {
+                        return None;
+                    };
+                    Some((guard, name.clone()))
+                });
+                let named: Option<Vec<(Guard, SymbolName)>> = named.collect();
+                match named.as_deref() {
+                    Some([(_, name)]) => return Meaning::One(name.clone(), false),
+                    Some([_, _, ..]) => return Meaning::Choice(named.unwrap_or_default()),
+                    _ => {}
                 }
                 let member = field.as_ref();
                 let methods = member.map_or_else(Vec::new, |member| self.callees.methods(member));

@@ -339,3 +339,24 @@ void deep_waiting(struct table *t)
 	deep(1, 2, 3, 4, 5, 6, 7, 0x400); //~ lock/sleep-in-atomic
 	spin_unlock(&t->lock);
 }
+
+/* What gives its lock up now and then asserts that nothing else keeps it from that. */
+void __might_resched(const char *file, int line, unsigned int offsets);
+
+void drain(struct table *t) //~ clean
+{
+	spin_lock(&t->lock);
+	while (t->first) {
+		t->first = 0;
+		__might_resched("drain.c", 1, 1 << 0);
+	}
+	spin_unlock(&t->lock);
+}
+
+void drain_asleep(struct table *t)
+{
+	spin_lock(&t->lock);
+	t->first = 0;
+	__might_resched("drain.c", 2, 0); //~ lock/sleep-in-atomic
+	spin_unlock(&t->lock);
+}

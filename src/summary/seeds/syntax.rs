@@ -57,10 +57,14 @@ pub(super) fn object(text: &str) -> Result<IObj, String> {
     }
 }
 
-/// Reads `param1 & 0x400`: some of those bits of an `int` argument are set.
-pub(super) fn bit(text: &str) -> Result<IExpr, String> {
+/// Reads `param1 & 0x400` or `param1 & 0x400 == 0`: some or none of those bits of an `int` argument are set.
+pub(super) fn bits(text: &str) -> Result<IExpr, String> {
     let words: Vec<_> = text.split_whitespace().collect();
-    let parsed = match words.as_slice() {
+    let (words, none) = match words.as_slice() {
+        [words @ .., "==", "0"] => (words, true),
+        words => (words, false),
+    };
+    let parsed = match words {
         [name, "&", number] => {
             let bits = match number.strip_prefix("0x") {
                 Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
@@ -92,7 +96,10 @@ pub(super) fn bit(text: &str) -> Result<IExpr, String> {
     let op = |op, width, args| IExpr::Op { op, width, args };
     let set = op(Op::And, width, vec![value, constant(bits)]);
     let clear = op(Op::Eq, 1, vec![set, constant(0)]);
-    Ok(op(Op::Not, 1, vec![clear]))
+    match none {
+        true => Ok(clear),
+        false => Ok(op(Op::Not, 1, vec![clear])),
+    }
 }
 
 /// An object's name in reports: a global's own name, else the text.
