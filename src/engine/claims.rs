@@ -11,7 +11,7 @@ use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{StateId, Target};
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Exits, Feasible};
+use crate::summary::infer::{Exit, Exits, Feasible, Move};
 use crate::summary::predicates;
 use crate::summary::{Root, Row, Summary};
 use crate::symbolic::class::Class;
@@ -221,6 +221,7 @@ fn kept(
         exits_kept.extend(states.map(|to| (None, to, exits.paths(initial, to))));
     }
     let fails = failure(exec, exit);
+    let both_ways = !ambient && goes_both_ways(exits, initial);
     for (place, to, paths) in exits_kept {
         let paths = exec.formula.guards.and_not(paths, given_back);
         let paths = exec.formula.guards.and_not(paths, with_another);
@@ -266,13 +267,14 @@ fn kept(
                 inherited,
                 on_failure,
                 both_halves: on_failure,
-                offered: offered(
-                    exec,
-                    exit,
-                    exits,
-                    place.map(|place| &summary.rows[place.index as usize]),
-                ),
-                doubtful: perhaps_moved_by_callee(exec, exits.object, paths, back)
+                offered: both_ways
+                    || offered(
+                        exec,
+                        exit,
+                        exits,
+                        place.map(|place| &summary.rows[place.index as usize]),
+                    ),
+                doubtful: doubt::perhaps_moved_by_callee(exec, exits.object, paths, back)
                     || !possible_unchanged(exec, paths, queries),
                 unusual,
                 ambient,
@@ -282,6 +284,16 @@ fn kept(
             });
         }
     }
+}
+
+/// Whether the function takes an object for its callers at times and gives it back for them at others, as its arguments say.
+fn goes_both_ways(exits: &Exits, initial: StateId) -> bool {
+    let mut moves = exits.moves.iter().filter(|entry| !entry.reported);
+    let kept = |entry: &Move| {
+        entry.from == initial && matches!(entry.to, Target::State(to) if to != initial)
+    };
+    let back = |entry: &Move| entry.from != initial && entry.to == Target::State(initial);
+    moves.clone().any(kept) && moves.any(back)
 }
 
 /// The objects that the function gives back and has not taken.
@@ -355,7 +367,7 @@ fn needed(
                 inherited,
                 on_failure: false,
                 both_halves: takes,
-                offered: false,
+                offered: goes_both_ways(exits, initial),
                 doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
                 unusual: false,
                 ambient: false,
@@ -378,26 +390,6 @@ fn moved_by_callee(
         .ops
         .iter()
         .any(|event| event.object == object && event.source.is_some() && event.moves_as(&half))
-}
-
-/// Whether on some of these paths a callee leaves the object alone that has the other half on others.
-fn perhaps_moved_by_callee(
-    exec: &mut Executor<'_>,
-    object: Object,
-    paths: Guard,
-    half: impl Fn(StateId, StateId) -> bool,
-) -> bool {
-    let Executor { log, formula, .. } = exec;
-    let mut idle = log.ops.iter().filter(|event| {
-        event.object == object && event.source.is_some() && event.to == Some(event.from)
-    });
-    idle.any(|event| {
-        let mut same = log
-            .ops
-            .iter()
-            .filter(|other| other.object == object && other.stack == event.stack);
-        same.any(|other| other.moves_as(&half)) && !formula.guards.excludes(event.guard, paths)
-    })
 }
 
 /// Whether the function moves an object out of its initial state only by itself, not along with a lock, never

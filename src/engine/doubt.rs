@@ -308,6 +308,26 @@ pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usiz
     last.source.is_some() && of_object.any(idle)
 }
 
+/// Whether on some of these paths a callee leaves the object alone that has the other half on others.
+pub fn perhaps_moved_by_callee(
+    exec: &mut Executor<'_>,
+    object: Object,
+    paths: Guard,
+    half: impl Fn(StateId, StateId) -> bool,
+) -> bool {
+    let Executor { log, formula, .. } = exec;
+    let mut idle = log.ops.iter().filter(|event| {
+        event.object == object && event.source.is_some() && event.to == Some(event.from)
+    });
+    idle.any(|event| {
+        let mut same = log
+            .ops
+            .iter()
+            .filter(|other| other.object == object && other.stack == event.stack);
+        same.any(|other| other.moves_as(&half)) && !formula.guards.excludes(event.guard, paths)
+    })
+}
+
 /// Whether on some of these paths a callee gives back another element of the table that an object is in: it may go
 /// through the table, further than its summary does.
 pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {

@@ -3,7 +3,8 @@
 //! In: for each unit and function the [`Method`]s that it stores. Out: for each function that calls
 //! through a member the functions meant, as callees of its own.
 //!
-//! A member that many functions are stored in says little. A call that closes a circle of calls is left
+//! A member that many functions are stored in says little. Of a few, a caller means those of its own file, if there are
+//! any: a driver goes through the record that it has filled itself. A call that closes a circle of calls is left
 //! unknown: nearly everything would call everything, and a component that is not analysed callees first
 //! knows less, not more.
 
@@ -42,6 +43,14 @@ impl Tables {
             if functions.len() > MAX_METHODS || functions.iter().any(|(_, id)| id.is_none()) {
                 continue;
             }
+            let file = caller.file.clone();
+            let own =
+                |(name, _): &&(SymbolName, _)| name.file.as_deref().is_some_and(|f| *f == *file);
+            let functions: Vec<&(SymbolName, Option<FunctionId>)> =
+                match functions.iter().any(|function| own(&function)) {
+                    true => functions.iter().filter(own).collect(),
+                    false => functions.iter().collect(),
+                };
             let names = functions.iter().map(|(name, _)| name.clone()).collect();
             caller.methods.insert(member.clone(), names);
             for (name, function) in functions {

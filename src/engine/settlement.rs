@@ -105,7 +105,8 @@ struct Explanations<'p> {
 
 /// What makes a finding of one function less than it seems: another function raises the semaphore, which may tell
 /// that something is there, and lock nothing; or another entry of the same file, as of one table, gives the object
-/// back, and who calls both knows when; or who calls it calls another, too, that gives the object back at times.
+/// back, and who calls both knows when; or who calls it calls another, too, that gives the object back at times; or the
+/// function stores one that does, for later.
 fn explanations<'p>(
     settlement: &Settlement<'_>,
     records: &'p [Option<Record>],
@@ -125,7 +126,9 @@ fn explanations<'p>(
             let class = &ambiguous.class;
             let is_signal = ambiguous.counts && signals.contains(class);
             let pair = settlement.other_of_a_pair(id, class);
-            if is_signal || pair.is_some() || settlement.has_a_counterpart(id, class) {
+            let counterpart = settlement.has_a_counterpart(id, class)
+                || settlement.names_a_counterpart(id, class);
+            if is_signal || pair.is_some() || counterpart {
                 found.explained.insert((id, ambiguous.finding));
             }
             if let Some(other) = pair.filter(|_| !is_signal) {
@@ -437,6 +440,17 @@ impl<'p> Settlement<'p> {
             let callers_of_other = self.callers.get(other);
             let both = callers_of_other.is_some_and(|others| !others.is_disjoint(callers));
             *at_times && *other != function && both
+        })
+    }
+
+    /// Whether the function stores a function somewhere, to be called later, that gives back what this one takes.
+    fn names_a_counterpart(&self, function: FunctionId, class: &Class) -> bool {
+        let others = self.hands_over.get(&(Kind::Needed, class));
+        let mut others = others.into_iter().flatten();
+        let callees = &self.program.function(function).callees;
+        others.any(|&(other, _)| {
+            let mut named = callees.iter().filter(|callee| callee.taken);
+            named.any(|callee| callee.function == Some(other))
         })
     }
 
