@@ -94,7 +94,10 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
     for (other, from, guard, touched) in found {
         // Whoever holds one of the two under another name says nothing of how this one was found on entry.
         let entered = exec.entry_state(other).guard_of(from);
+        // Nor does one that is there as the other is not.
+        let there = exec.exists(other.loc);
         let guards = &mut exec.formula.guards;
+        let entered = guards.and(entered, there);
         let literals = guards.implied_literals(entered);
         let paths = guards.and_not(guard, touched);
         untaken.push(guards.restrict(paths, &literals));
