@@ -23,16 +23,17 @@ const NEEDS: [&str; 4] = [
 /// At a function's head: it returns with the lock held.
 const KEEPS: [&str; 3] = ["__acquires", "__acquires_shared", "__cond_acquires"];
 /// In its body: the lock is held here.
-const ASSERTS: [&str; 8] = [
+const ASSERTS: [&str; 6] = [
     "lockdep_assert_held",
     "lockdep_assert_held_write",
     "lockdep_assert_held_read",
     "lockdep_assert_held_once",
     "assert_spin_locked",
     "assert_raw_spin_locked",
-    "mutex_is_locked",
-    "rwsem_is_locked",
 ];
+/// In its body, if one of these checks it: the lock is held here. (Elsewhere it is only asked.)
+const QUERIES: [&str; 3] = ["mutex_is_locked", "rwsem_is_locked", "spin_is_locked"];
+const CHECKS: [&str; 4] = ["WARN", "BUG", "ASSERT", "assert"];
 
 /// Whether the source states that a function's callers hold the object for it, or get it held from it.
 pub fn stated(
@@ -69,7 +70,13 @@ pub fn stated(
         return false;
     }
     let mut body = (number..finding.line).map_while(line);
-    body.any(|text| says(&text, &ASSERTS, &finding.object))
+    body.any(|text| asserts(&text, &finding.object))
+}
+
+/// Whether a line says that the object is held there.
+fn asserts(text: &str, object: &str) -> bool {
+    let checks = || CHECKS.iter().any(|check| text.contains(check));
+    says(text, &ASSERTS, object) || checks() && says(text, &QUERIES, object)
 }
 
 /// Whether a text has one of these words with an argument that names the object.
@@ -133,5 +140,11 @@ mod tests {
             "q->lock"
         ));
         assert!(!says("lockdep_assert_held(", &ASSERTS, "q->lock"));
+    }
+
+    #[test]
+    fn a_question_is_no_assertion() {
+        assert!(asserts("\tWARN_ON(!mutex_is_locked(&q->lock));", "q->lock"));
+        assert!(!asserts("\tif (mutex_is_locked(&q->lock))", "q->lock"));
     }
 }

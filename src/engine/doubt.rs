@@ -83,22 +83,34 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
             places.insert((other, &event.stack));
         }
     }
-    let found: Vec<(Object, Status, Guard, Guard)> = exec
+    let found: Vec<(Object, Status, Guard, Guard, u32)> = exec
         .log
         .ops
         .iter()
         .filter(|event| places.contains(&(event.object, event.stack.as_slice())))
-        .map(|event| (event.object, event.from, event.guard, event.touched))
+        .map(|event| {
+            let OpEvent { guard, touched, .. } = *event;
+            (event.object, event.from, guard, touched, event.call)
+        })
         .collect();
     let mut untaken = Vec::with_capacity(found.len());
-    for (other, from, guard, touched) in found {
+    for (other, from, guard, touched, call) in found {
         // Whoever holds one of the two under another name says nothing of how this one was found on entry.
         let entered = exec.entry_state(other).guard_of(from);
-        // Nor does one that is there as the other is not.
+        // Nor does a callee that finds none there.
         let there = exec.exists(other.loc);
+        let mut calls = exec.log.calls.iter();
+        let reached = calls.find(|event| event.call == call);
+        let reached = reached.map_or(Guard::FALSE, |event| event.guard);
         let guards = &mut exec.formula.guards;
-        let entered = guards.and(entered, there);
-        let literals = guards.implied_literals(entered);
+        let mut literals = guards.implied_literals(entered);
+        if reached != Guard::FALSE {
+            let there = guards.implied(there).iter();
+            let found = there.filter(|literal| !guards.implied(reached).contains(literal));
+            literals.extend(found.copied().collect::<Vec<_>>());
+            literals.sort();
+            literals.dedup();
+        }
         let paths = guards.and_not(guard, touched);
         untaken.push(guards.restrict(paths, &literals));
     }
