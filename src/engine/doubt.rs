@@ -97,24 +97,29 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
     for (other, from, guard, touched, call) in found {
         // Whoever holds one of the two under another name says nothing of how this one was found on entry.
         let entered = exec.entry_state(other).guard_of(from);
-        // Nor does a callee that finds none there.
-        let there = exec.exists(other.loc);
-        let mut calls = exec.log.calls.iter();
-        let reached = calls.find(|event| event.call == call);
-        let reached = reached.map_or(Guard::FALSE, |event| event.guard);
+        let mut literals = exec.formula.guards.implied_literals(entered);
+        literals.extend(asked_within(exec, other, call));
+        literals.sort();
+        literals.dedup();
         let guards = &mut exec.formula.guards;
-        let mut literals = guards.implied_literals(entered);
-        if reached != Guard::FALSE {
-            let there = guards.implied(there).iter();
-            let found = there.filter(|literal| !guards.implied(reached).contains(literal));
-            literals.extend(found.copied().collect::<Vec<_>>());
-            literals.sort();
-            literals.dedup();
-        }
         let paths = guards.and_not(guard, touched);
         untaken.push(guards.restrict(paths, &literals));
     }
     union(exec, untaken)
+}
+
+/// What must hold for an object to exist and is asked in the callee only, not before its call: a callee that finds none there
+/// is as good as one that does.
+fn asked_within(exec: &mut Executor<'_>, object: Object, call: u32) -> Vec<(Cond, bool)> {
+    let there = exec.exists(object.loc);
+    let calls = &exec.log.calls;
+    let Ok(at) = calls.binary_search_by_key(&call, |event| event.call) else {
+        return Vec::new();
+    };
+    let guards = &exec.formula.guards;
+    let before = guards.implied(calls[at].guard);
+    let needed = guards.implied(there).iter().copied();
+    needed.filter(|literal| !before.contains(literal)).collect()
 }
 
 /// The paths on which the function gives back an object that it has not taken, after it has taken one that

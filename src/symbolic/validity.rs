@@ -155,8 +155,9 @@ impl Executor<'_> {
             return None;
         };
         let (number, bound) = (*args.first()?, terms.as_const(*args.get(1)?)?);
-        let first_error = (1u128 << terms.width(number).min(POINTER_BITS)) - MAX_ERRNO;
-        (bound == first_error && terms.width(number) >= 32).then_some(number)
+        let width = terms.width(number);
+        let errors = (32..=POINTER_BITS).contains(&width);
+        (errors && bound == (1u128 << width) - MAX_ERRNO).then_some(number)
     }
 
     /// Notes that these paths go through the pointer to a location.
