@@ -11,7 +11,7 @@ use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{StateId, Target};
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Exits, Feasible, Move};
+use crate::summary::infer::{Exit, Exits, Feasible};
 use crate::summary::predicates;
 use crate::summary::{Root, Row, Summary};
 use crate::symbolic::class::Class;
@@ -120,11 +120,7 @@ fn hands_over(
 /// The halves of a hand-over that an object's moves are.
 fn halves(initial: StateId, moves: &[(StateId, &Target)], class: &Class) -> BTreeSet<HandOver> {
     let halves = moves.iter().filter_map(|&(from, to)| {
-        let kind = match *to {
-            Target::State(to) if from == initial && to != initial => Kind::Kept,
-            Target::State(to) if from != initial && to == initial => Kind::Needed,
-            _ => return None,
-        };
+        let kind = half(initial, from, to)?;
         Some(HandOver {
             kind,
             class: class.clone(),
@@ -132,6 +128,15 @@ fn halves(initial: StateId, moves: &[(StateId, &Target)], class: &Class) -> BTre
         })
     });
     halves.collect()
+}
+
+/// Which half of a hand-over a move is.
+fn half(initial: StateId, from: StateId, to: &Target) -> Option<Kind> {
+    match *to {
+        Target::State(to) if from == initial && to != initial => Some(Kind::Kept),
+        Target::State(to) if from != initial && to == initial => Some(Kind::Needed),
+        _ => None,
+    }
 }
 
 /// What the findings are about that other functions may explain.
@@ -201,7 +206,6 @@ fn kept(
     };
     let initial = machine.initial;
     let ambient = exec.is_saved(exits.object.machine);
-    let back = |from: StateId, to: StateId| from != initial && to == initial;
     let given_back = doubt::given_back_as_another(exec, exits.object, initial);
     let with_another = doubt::left_with_another(exec, exit.state, exits.object);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
@@ -274,7 +278,7 @@ fn kept(
                         exits,
                         place.map(|place| &summary.rows[place.index as usize]),
                     ),
-                doubtful: doubt::perhaps_moved_by_callee(exec, exits.object, paths, back)
+                doubtful: doubt::perhaps_given_back_by_callee(exec, exits.object, paths)
                     || !possible_unchanged(exec, paths, queries),
                 unusual,
                 ambient,
@@ -288,12 +292,10 @@ fn kept(
 
 /// Whether the function takes an object for its callers at times and gives it back for them at others, as its arguments say.
 fn goes_both_ways(exits: &Exits, initial: StateId) -> bool {
-    let mut moves = exits.moves.iter().filter(|entry| !entry.reported);
-    let kept = |entry: &Move| {
-        entry.from == initial && matches!(entry.to, Target::State(to) if to != initial)
-    };
-    let back = |entry: &Move| entry.from != initial && entry.to == Target::State(initial);
-    moves.clone().any(kept) && moves.any(back)
+    let moves = exits.moves.iter().filter(|entry| !entry.reported);
+    let halves = moves.filter_map(|entry| half(initial, entry.from, &entry.to));
+    let halves: BTreeSet<Kind> = halves.collect();
+    halves.len() == 2
 }
 
 /// The objects that the function gives back and has not taken.

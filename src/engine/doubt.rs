@@ -328,13 +328,10 @@ pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usiz
     last.source.is_some() && of_object.any(idle)
 }
 
-/// Whether on some of these paths a callee leaves the object alone that has the other half on others.
-pub fn perhaps_moved_by_callee(
-    exec: &mut Executor<'_>,
-    object: Object,
-    paths: Guard,
-    half: impl Fn(StateId, StateId) -> bool,
-) -> bool {
+/// Whether on some of these paths a callee leaves the object alone that gives it back on others.
+pub fn perhaps_given_back_by_callee(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+    let initial = exec.machine_of(object).initial;
+    let back = |from: StateId, to: StateId| from != initial && to == initial;
     let Executor { log, formula, .. } = exec;
     let mut idle = log.ops.iter().filter(|event| {
         event.object == object && event.source.is_some() && event.to == Some(event.from)
@@ -344,7 +341,7 @@ pub fn perhaps_moved_by_callee(
             .ops
             .iter()
             .filter(|other| other.object == object && other.stack == event.stack);
-        same.any(|other| other.moves_as(&half)) && !formula.guards.excludes(event.guard, paths)
+        same.any(|other| other.moves_as(&back)) && !formula.guards.excludes(event.guard, paths)
     })
 }
 

@@ -266,9 +266,7 @@ impl<'a> Findings<'a> {
                     .iter()
                     .any(|&paths| depends_on_outcomes(exec, key, paths))
                 && !doubt::another_element_given_back(exec, key, ambiguity.kept.1)
-                && !doubt::perhaps_moved_by_callee(exec, key, both[0], |from, to| {
-                    from != initial && to == initial
-                })
+                && !doubt::perhaps_given_back_by_callee(exec, key, both[0])
                 && !exec.moves_another_unnamed(key.machine, both[1], both[0])
                 && !doubt::another_left_open(exec, key, both)
                 && self.possible_by_itself(exec, (both[0], not_given_away), queries);

@@ -155,12 +155,16 @@ impl Executor<'_> {
     pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
         let locations = self.locations(address);
         self.went_through(state, &locations);
-        self.peek(state, address, ty)
+        self.read_at(state, &locations, ty)
     }
 
     /// What a load would give, if execution went there.
     pub fn peek(&mut self, state: &State, address: Term, ty: Ty) -> Term {
         let locations = self.locations(address);
+        self.read_at(state, &locations, ty)
+    }
+
+    fn read_at(&mut self, state: &State, locations: &Locations, ty: Ty) -> Term {
         let shape = self.shape(ty);
         let memory = state.memory.clone();
         let mut value: Option<Term> = None;
