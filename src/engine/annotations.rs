@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::custody::Kind;
 use super::program::Function;
+use crate::frontend::annotate::{ASSERTS, CHECKS, QUERIES, is_name, up_to_end};
 use crate::report::{Finding, Sources};
 
 /// Lines between a function's name and its body, at most.
@@ -22,19 +23,6 @@ const NEEDS: [&str; 4] = [
 ];
 /// At a function's head: it returns with the lock held.
 const KEEPS: [&str; 3] = ["__acquires", "__acquires_shared", "__cond_acquires"];
-/// In its body: the lock is held here.
-const ASSERTS: [&str; 6] = [
-    "lockdep_assert_held",
-    "lockdep_assert_held_write",
-    "lockdep_assert_held_read",
-    "lockdep_assert_held_once",
-    "assert_spin_locked",
-    "assert_raw_spin_locked",
-];
-/// In its body, if one of these checks it: the lock is held here. (Elsewhere it is only asked.)
-const QUERIES: [&str; 3] = ["mutex_is_locked", "rwsem_is_locked", "spin_is_locked"];
-const CHECKS: [&str; 4] = ["WARN", "BUG", "ASSERT", "assert"];
-
 /// Whether the source states that a function's callers hold the object for it, or get it held from it.
 pub fn stated(
     sources: &mut Sources,
@@ -84,27 +72,14 @@ fn says(text: &str, words: &[&str], object: &str) -> bool {
     words.iter().any(|word| {
         let mut places = text.match_indices(word);
         places.any(|(at, _)| {
-            let begins = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let begins = !text[..at].ends_with(is_name);
             let argument = text[at + word.len()..].trim_start().strip_prefix('(');
             begins
-                && argument
-                    .is_some_and(|argument| last_name(up_to_end(argument)) == last_name(object))
+                && argument.is_some_and(|argument| {
+                    last_name(up_to_end(argument).unwrap_or(argument)) == last_name(object)
+                })
         })
     })
-}
-
-/// The text up to the parenthesis that closes what is open before it.
-fn up_to_end(text: &str) -> &str {
-    let mut depth = 0;
-    let end = text.find(|c| {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
-        };
-        depth < 0
-    });
-    &text[..end.unwrap_or(text.len())]
 }
 
 /// The member or the variable that an expression ends in, without what the kernel wraps in a lock.
@@ -113,8 +88,7 @@ fn last_name(expression: &str) -> &str {
         .trim()
         .trim_end_matches(".rlock")
         .trim_end_matches(')');
-    let name = |c: char| c.is_alphanumeric() || c == '_';
-    let start = expression.rfind(|c| !name(c)).map_or(0, |at| at + 1);
+    let start = expression.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
     &expression[start..]
 }
 

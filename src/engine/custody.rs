@@ -1,6 +1,6 @@
 //! Who gives an object back: what one function says.
 //!
-//! In: nothing. Out: the types in which a function's claims are kept (it returns with an object held that it took; it
+//! The types in which a function's claims are kept (it returns with an object held that it took; it
 //! gives back one that it has not taken), and what it does with its callees' claims. [`super::claims`] collects them,
 //! [`super::settlement`] brings them together.
 
@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::assertions::Assertions;
 use crate::ir::SymbolName;
 use crate::report::Finding;
 use crate::symbolic::class::Class;
@@ -101,6 +102,8 @@ pub struct Custody {
     pub hands_over: BTreeSet<HandOver>,
     /// Semaphores that it raises and never lowers, with their place in its summary.
     pub raised: BTreeSet<(Class, Option<Place>)>,
+    /// What it does with what its callees state to be held.
+    pub assertions: Assertions,
 }
 
 /// A finding that another function may explain.

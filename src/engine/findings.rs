@@ -18,7 +18,7 @@ use std::rc::Rc;
 use super::doubt::{self, Elsewhere};
 use super::witness;
 use crate::ir::{Body, RetTy};
-use crate::property::{Property, StateId, Target};
+use crate::property::{Property, Rule, StateId, Target};
 use crate::report::{self, Finding, Level, TraceStep};
 use crate::sat::Model;
 use crate::summary::convert::Converter;
@@ -54,7 +54,7 @@ pub struct About {
 
 impl About {
     /// However it is entered.
-    fn of(object: Object) -> About {
+    pub fn of(object: Object) -> About {
         About {
             object,
             held_on_entry: false,
@@ -175,7 +175,8 @@ impl<'a> Findings<'a> {
                     continue;
                 };
                 let place = (site.file.to_string(), site.line, site.column);
-                let mut trace = witness::path_until(exec, &model, object, paths, None, event.order);
+                let mut trace =
+                    witness::path_until(exec, &model, object, paths, (event.order, event.branches));
                 trace.extend(witness::sleeping(event));
                 let certain = !depends_on_outcomes(exec, object, paths)
                     && self.possible_by_itself(exec, (usual, usual), queries);
@@ -280,7 +281,7 @@ impl<'a> Findings<'a> {
 
     /// Whether some of these paths, which are among such as are known to be possible, may be taken even if no callee has
     /// changed a flag of the function's, and no field has its one value that it is not compared with.
-    fn possible_by_itself(
+    pub fn possible_by_itself(
         &self,
         exec: &mut Executor<'_>,
         (known, paths): (Guard, Guard),
@@ -300,19 +301,31 @@ impl<'a> Findings<'a> {
         trace: Vec<TraceStep>,
         certain: bool,
     ) {
-        let same =
-            |other: &Finding| (&*other.rule, &*other.file, other.line) == (rule, &*file, line);
-        if self.found.iter().any(same) {
+        let finding = self.finding(rule, (file, line, column), name, state, trace);
+        self.keep(finding, about, certain);
+    }
+
+    /// Keeps a finding, if there is one, unless there is another of its rule in its place.
+    pub fn keep(&mut self, finding: Option<Finding>, about: About, certain: bool) {
+        let place = |finding: &Finding| (finding.rule.clone(), finding.file.clone(), finding.line);
+        let Some(mut finding) = finding else { return };
+        if self
+            .found
+            .iter()
+            .any(|other| place(other) == place(&finding))
+        {
             return;
         }
-        let finding = self.finding(rule, (file, line, column), name, state, trace);
-        if let Some(mut finding) = finding {
-            if !certain {
-                finding.level = Level::Note;
-            }
-            self.found.push(finding);
-            self.about.push(about);
+        if !certain {
+            finding.level = Level::Note;
         }
+        self.found.push(finding);
+        self.about.push(about);
+    }
+
+    /// Notes that a finding about the object was made.
+    pub fn fail(&mut self, object: Object) {
+        self.failed.insert(object);
     }
 
     /// Whether a finding about the object was made.
@@ -337,16 +350,41 @@ impl<'a> Findings<'a> {
         trace: Vec<TraceStep>,
     ) -> Option<Finding> {
         let known = self.property.rule(rule)?;
+        let message = known.message_for(object, state, &self.body.name.name);
+        Some(self.with_message(known, message, (file, line, column), object, trace))
+    }
+
+    /// A finding about a call that needs an object held.
+    pub fn call_finding(
+        &self,
+        rule: &str,
+        place: (String, u32, u32),
+        (object, called): (&str, &str),
+        trace: Vec<TraceStep>,
+    ) -> Option<Finding> {
+        let known = self.property.rule(rule)?;
+        let message = known.message_for_call(object, called, &self.body.name.name);
+        Some(self.with_message(known, message, place, object, trace))
+    }
+
+    fn with_message(
+        &self,
+        rule: &Rule,
+        message: String,
+        (file, line, column): (String, u32, u32),
+        object: &str,
+        trace: Vec<TraceStep>,
+    ) -> Finding {
         let function = self.body.name.name.clone();
-        let fingerprint = report::fingerprint(rule, &self.body.name, object, &trace);
-        Some(Finding {
-            rule: rule.to_string(),
+        let fingerprint = report::fingerprint(&rule.id, &self.body.name, object, &trace);
+        Finding {
+            rule: rule.id.clone(),
             // What a reader cannot find in the source has been less often right.
             level: match is_clear(object) {
-                true => known.level,
+                true => rule.level,
                 false => Level::Note,
             },
-            message: known.message_for(object, state, &function),
+            message,
             file,
             line,
             column,
@@ -355,7 +393,7 @@ impl<'a> Findings<'a> {
             fingerprint,
             specification: None,
             trace,
-        })
+        }
     }
 }
 
@@ -455,7 +493,7 @@ fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
 
 /// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if
 /// it has one, may know less of that than its source.
-fn depends_on_outcomes(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+pub fn depends_on_outcomes(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
     let unnamed = exec.perhaps_moved_unnamed(object, paths);
     let guards = &mut exec.formula.guards;
     if unnamed || !guards.excludes(paths, exec.log.lost) {

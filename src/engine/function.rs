@@ -151,6 +151,8 @@ pub fn analyse(
         let mut findings = Findings::new(body, property);
         findings.wrong_whatever_the_caller_does(&mut exec, exit.as_ref(), &mut queries);
         findings.sleeps_in_atomic(&mut exec, &mut queries);
+        let exit_paths = exit.as_ref().map_or(Guard::TRUE, |exit| exit.guard);
+        findings.calls_without(&mut exec, exit_paths, &mut queries);
         let params: Vec<String> = body
             .locals
             .iter()
@@ -178,6 +180,7 @@ pub fn analyse(
                     &findings,
                     &mut queries,
                 );
+                result.custody.assertions = findings.assertions(&mut exec, &exit, &mut queries);
                 result.summary = inferred.summary;
             }
             None => {

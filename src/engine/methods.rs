@@ -34,6 +34,12 @@ impl Tables {
         }
     }
 
+    /// All functions that are stored.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionId> {
+        let stored = self.methods.values().flatten();
+        stored.filter_map(|(_, function)| *function)
+    }
+
     /// Makes the functions that are called through members callees of the caller.
     pub fn resolve(&self, caller: &mut Function, members: &[MemberName]) {
         for member in members {

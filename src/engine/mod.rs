@@ -7,6 +7,7 @@
 
 pub mod analysis;
 mod annotations;
+mod assertions;
 pub mod callgraph;
 mod claims;
 mod contain;

@@ -57,6 +57,8 @@ pub struct Function {
     pub callees: Vec<CalleeRef>,
     /// The functions that calls through members of records may mean; they are among the callees.
     pub methods: BTreeMap<MemberName, Vec<SymbolName>>,
+    /// The tree stores it in a member of a record, for whoever calls through that.
+    pub stored: bool,
 }
 
 impl Function {
@@ -134,6 +136,7 @@ impl Program {
                 small: definition.def.small,
                 callees: Vec::new(),
                 methods: BTreeMap::new(),
+                stored: false,
             })
             .collect();
         let mut tables = Tables::default();
@@ -173,6 +176,9 @@ impl Program {
         }
         for (function, definition) in functions.iter_mut().zip(&definitions) {
             tables.resolve(function, &definition.def.members_called);
+        }
+        for id in tables.functions() {
+            functions[id.index()].stored = true;
         }
         methods::drop_circular(&mut functions);
         let duplicates = duplicates(&functions);

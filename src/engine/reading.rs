@@ -17,6 +17,7 @@ use crate::capture::{
     self, Archive, Capture, CommandKey, CompileCommand, Manifests, NoCompiler, Preprocessed,
     Preprocessor, Problem, Severity,
 };
+use crate::frontend::annotate::Annotator;
 use crate::frontend::dialect::Dialect;
 use crate::frontend::model::QUESTIONS;
 use crate::frontend::split::{self, SourceFile};
@@ -72,6 +73,7 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
         manifests,
         tree: &capture.tree,
         front_end: FrontEnd::new(),
+        annotator: Annotator::default(),
     };
     context
         .progress
@@ -106,6 +108,7 @@ struct Reader<'a> {
     manifests: Manifests<'a>,
     tree: &'a capture::Tree,
     front_end: FrontEnd,
+    annotator: Annotator,
 }
 
 impl Reader<'_> {
@@ -173,9 +176,13 @@ impl Reader<'_> {
                 arguments.filter_map(|argument| argument.to_str()),
             ),
         };
+        let text = self.annotator.annotate(&preprocessed.text, |marker| {
+            let name = self.tree.name(&command.directory, marker);
+            name.own.then(|| self.tree.root().join(name.shown))
+        });
         let unit = UnitSource {
             source: &command.name,
-            text: &preprocessed.text,
+            text: &text,
             tree: &tree,
             tree_key: tree.key(),
         };

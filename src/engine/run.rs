@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::analysis::{self, Record, ResultKey, StoredResult};
 use super::annotations;
+use super::assertions;
 use super::function::Options;
 use super::ledger::Ledger;
 use super::meter::{Meter, Timings};
@@ -347,7 +348,9 @@ fn findings(
     });
     let unmet = unmet.map(|(_, _, finding)| finding);
     let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
-    let of_several = unmet.chain(rings.map(|(_, finding)| finding));
+    let without = assertions::settle(program, records).into_iter();
+    let without = without.filter(|(id, _)| of_tree(*id));
+    let of_several = unmet.chain(rings.chain(without).map(|(_, finding)| finding));
     let mut own = Vec::new();
     for (id, record) in program.ids().zip(records) {
         let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {

@@ -8,7 +8,9 @@ use crate::report::TraceStep;
 use crate::sat::Model;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::{CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent};
+use crate::symbolic::log::{
+    AssertEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent,
+};
 use crate::symbolic::state::{Object, Status};
 
 /// Steps kept in a summary's row, so that traces through deep call chains stay readable.
@@ -75,18 +77,17 @@ fn push_call(stack: &[Site], message: &str, inside: &[TraceStep], steps: &mut Ve
 /// The way from a call down to what sleeps.
 pub fn sleeping(event: &SleepEvent) -> Vec<TraceStep> {
     let mut steps = Vec::new();
-    for (depth, site) in event.stack.iter().enumerate() {
-        let message = match event.stack.get(depth + 1) {
-            None => format!("{}: may sleep", event.text),
-            Some(next) => format!("calls {}", next.function),
-        };
-        steps.push(step(site, depth as u32, message));
-    }
-    let below = event.stack.len() as u32;
-    steps.extend(event.inside.iter().map(|inner| TraceStep {
-        depth: inner.depth + below,
-        ..inner.clone()
-    }));
+    let message = format!("{}: may sleep", event.text);
+    push_call(&event.stack, &message, &event.inside, &mut steps);
+    steps.truncate(MAX_ROW_STEPS);
+    steps
+}
+
+/// The way from a call down to where it is stated that an object is held.
+pub fn asserting(event: &AssertEvent) -> Vec<TraceStep> {
+    let mut steps = Vec::new();
+    let message = format!("{}: needs `{}` held", event.text, event.name);
+    push_call(&event.stack, &message, &event.inside, &mut steps);
     steps.truncate(MAX_ROW_STEPS);
     steps
 }
@@ -132,7 +133,8 @@ pub fn held(
     (from, until): (usize, usize),
 ) -> Vec<TraceStep> {
     let relevant = exec.formula.guards.support(query);
-    steps(exec, model, relevant, until, |index, event| {
+    let end = (until, usize::MAX);
+    steps(exec, model, relevant, end, |index, event| {
         index >= from
             && index < until
             && event.object == object
@@ -149,25 +151,30 @@ pub fn path(
     query: Guard,
     last: Option<usize>,
 ) -> Vec<TraceStep> {
+    let relevant = exec.formula.guards.support(query);
     let end = last.unwrap_or(exec.log.ops.len());
-    path_until(exec, model, object, query, last, end)
+    steps(exec, model, relevant, (end, usize::MAX), |index, event| {
+        event.object == object
+            && (Some(index) == last
+                || event.to.is_some() && model.eval_guard(&exec.formula, event.guard))
+    })
 }
 
-/// The path up to an event, of which not more than its place among the operations is told.
+/// The path up to an event, which so many operations and branches come before.
 pub fn path_until(
     exec: &Executor<'_>,
     model: &Model,
     object: Object,
     query: Guard,
-    last: Option<usize>,
-    end: usize,
+    (operations, branches): (usize, usize),
 ) -> Vec<TraceStep> {
     let relevant = exec.formula.guards.support(query);
+    let end = (operations, branches);
     steps(exec, model, relevant, end, |index, event| {
         event.object == object
-            && (last.is_some() || index < end)
-            && (Some(index) == last
-                || event.to.is_some() && model.eval_guard(&exec.formula, event.guard))
+            && index < operations
+            && event.to.is_some()
+            && model.eval_guard(&exec.formula, event.guard)
     })
 }
 
@@ -176,10 +183,10 @@ fn steps(
     exec: &Executor<'_>,
     model: &Model,
     relevant: &[Cond],
-    end: usize,
+    (end, branches): (usize, usize),
     shown: impl Fn(usize, &OpEvent) -> bool,
 ) -> Vec<TraceStep> {
-    let mut branches = exec.log.branches.iter().peekable();
+    let mut branches = exec.log.branches.iter().take(branches).peekable();
     let mut steps: Vec<TraceStep> = Vec::new();
     for index in 0..=end {
         while let Some(branch) = branches.next_if(|branch| branch.order <= index) {

@@ -6,6 +6,7 @@
 //! Steps: [`lex`] → [`split`] → [`normalise`] → [`parse`] (one declaration at a time, into lang-c's
 //! syntax tree) → [`scope`] (what each name means in this unit) → [`lower`].
 
+pub mod annotate;
 pub mod declare;
 pub mod declared;
 pub mod dialect;

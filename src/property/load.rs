@@ -53,7 +53,7 @@ pub(crate) struct Document<'a> {
 }
 
 /// The sections of a property file and its only plain key.
-const KEYS: [&str; 5] = ["name", "machine", "rule", "function", "sleep"];
+const KEYS: [&str; 6] = ["name", "machine", "rule", "function", "sleep", "assert"];
 
 impl<'a> Document<'a> {
     pub(crate) fn parse(file: &'a SourceFile) -> Self {
@@ -164,6 +164,7 @@ struct RuleRow {
     id: Spanned<String>,
     level: Level,
     message: Spanned<String>,
+    call_message: Option<Spanned<String>>,
     explanation: String,
 }
 
@@ -234,18 +235,21 @@ fn add_rule(row: RuleRow, document: &mut Document, property: &Property, checker:
         document.error(row.id.span(), format!("rule `{id}` is already defined"));
         return;
     }
-    if let Some(unknown) = unknown_placeholder(row.message.get_ref()) {
-        let offer = expected(PLACEHOLDERS);
-        document.error(
-            row.message.span(),
-            format!("the message mentions `{unknown}`{offer}"),
-        );
-        return;
+    for message in std::iter::once(&row.message).chain(&row.call_message) {
+        if let Some(unknown) = unknown_placeholder(message.get_ref()) {
+            let offer = expected(PLACEHOLDERS);
+            document.error(
+                message.span(),
+                format!("the message mentions `{unknown}`{offer}"),
+            );
+            return;
+        }
     }
     checker.rules.push(Rule {
         id: row.id.into_inner(),
         level: row.level,
         message: row.message.into_inner(),
+        call_message: row.call_message.map(Spanned::into_inner),
         explanation: row.explanation.trim().to_owned(),
     });
 }
@@ -641,7 +645,7 @@ mod tests {
             ),
             (
                 "[[machines]]".into(),
-                "my.toml:1:3: unknown key `machines`; expected one of name, machine, rule, function, sleep",
+                "my.toml:1:3: unknown key `machines`; expected one of name, machine, rule, function, sleep, assert",
             ),
             (
                 machine("operations = {}\nsaved = { b = 1 }"),

@@ -81,6 +81,8 @@ pub struct Rule {
     /// One line, with `{object}`, `{state}` and `{function}` filled in; `{held}` is what else is held, for
     /// a rule about order.
     pub message: String,
+    /// The same where what breaks the rule is a call of something that states what it needs.
+    pub call_message: Option<String>,
     /// The manual page, Markdown: what it does, why it is bad, example, what it does not see.
     pub explanation: String,
 }
@@ -185,10 +187,20 @@ impl Machine {
 impl Rule {
     /// The message with its blanks filled in; `state` stands for `{held}`, too.
     pub fn message_for(&self, object: &str, state: &str, function: &str) -> String {
-        self.message
-            .replace("{object}", object)
-            .replace("{state}", state)
-            .replace("{held}", state)
-            .replace("{function}", function)
+        fill(&self.message, object, state, function)
     }
+
+    /// The message about a call that is not allowed, if the rule has one.
+    pub fn message_for_call(&self, object: &str, state: &str, function: &str) -> String {
+        let message = self.call_message.as_ref().unwrap_or(&self.message);
+        fill(message, object, state, function)
+    }
+}
+
+fn fill(message: &str, object: &str, state: &str, function: &str) -> String {
+    message
+        .replace("{object}", object)
+        .replace("{state}", state)
+        .replace("{held}", state)
+        .replace("{function}", function)
 }

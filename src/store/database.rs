@@ -469,6 +469,7 @@ mod tests {
     fn program() -> Program {
         let function = |n: &str, line, callees: Vec<CalleeRef>| Function {
             methods: Default::default(),
+            stored: false,
             name: name(n),
             file: "src/a.c".into(),
             line,

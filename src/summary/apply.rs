@@ -14,9 +14,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::convert::RESULT;
-use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject};
+use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject, assertion};
 use crate::ir::{POINTER_BITS, SymbolName, Ty};
 use crate::property::{StateId, States, Target};
+use crate::symbolic::class::Class;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, Site, SleepEvent, Source, TakeEvent};
@@ -58,6 +59,7 @@ pub fn apply(
         .map(|input| binding.condition(exec, state, input))
         .collect();
     sleep(exec, state, summary, &inputs, site);
+    assertion::check(exec, state, summary, &inputs, &binding);
     for unnamed in &summary.unnamed {
         if let Some(machine) = exec.machine(&unnamed.machine) {
             exec.moved_unnamed((&unnamed.class, machine), unnamed.calls, state.guard);
@@ -76,7 +78,7 @@ pub fn apply(
         {
             exec.classify_choice(address, &places);
         }
-        name_object(exec, summary, &binding, object, &places);
+        name_object(exec, summary, &binding, object.into(), &places);
         let places = match address.filter(|_| !object.optional) {
             Some(address) => exec.gone_through(state, address, places),
             None => places,
@@ -112,7 +114,7 @@ pub fn apply(
             exec.mark_pointer(result, 4);
         }
         let mut places = binding.locate(exec, state, &object.object);
-        name_object(exec, summary, &binding, object, &places);
+        name_object(exec, summary, &binding, object.into(), &places);
         // Where the callee gives back what it was given, that has its own rows.
         let known = |loc: &Loc| objects.iter().flatten().any(|(_, other)| other == loc);
         places.retain(|(_, loc)| !known(loc));
@@ -221,6 +223,7 @@ fn sleep(
             held,
             released,
             order: exec.log.ops.len(),
+            branches: exec.log.branches.len(),
             stack: site.stack.clone(),
             text: site.text.into(),
             inside: sleep.trace.as_slice().into(),
@@ -230,7 +233,7 @@ fn sleep(
 
 /// What must hold of the values that functions which are inlined were called with for these paths to be taken:
 /// conditions of a callee, as those of a summary are.
-fn inlined_conditions(exec: &mut Executor<'_>, paths: Guard) -> Guard {
+pub(super) fn inlined_conditions(exec: &mut Executor<'_>, paths: Guard) -> Guard {
     let Some((called, made)) = exec.inlining else {
         return Guard::TRUE;
     };
@@ -287,16 +290,33 @@ fn atomic_objects(exec: &mut Executor<'_>, state: &State) -> (Vec<(Object, Statu
     (held, released)
 }
 
+/// How a callee calls an object.
+pub(super) struct Called<'s> {
+    pub object: &'s IObj,
+    pub name: &'s str,
+    pub class: Option<&'s Class>,
+}
+
+impl<'s> From<&'s SummaryObject> for Called<'s> {
+    fn from(object: &'s SummaryObject) -> Self {
+        Called {
+            object: &object.object,
+            name: &object.name,
+            class: object.class.as_ref(),
+        }
+    }
+}
+
 /// Names a callee's object in the caller's terms where the caller's own source does not: `dev->lock`
 /// in a callee that gets `&card->dev` is `card->dev.lock` here.
-fn name_object(
+pub(super) fn name_object(
     exec: &mut Executor<'_>,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-    object: &SummaryObject,
+    called: Called<'_>,
     places: &[(Guard, Loc)],
 ) {
-    let mut root = &object.object.root;
+    let mut root = &called.object.root;
     while let Root::Exit(pointer) = root {
         root = &pointer.root;
     }
@@ -307,10 +327,10 @@ fn name_object(
     };
     let name = match (root, inside, binding.root(root)) {
         // A global has one name everywhere.
-        (Root::Global(_), ..) => Some(object.name.clone()),
+        (Root::Global(_), ..) => Some(called.name.to_owned()),
         (_, Some(inside), Some(value)) => {
             let outside = exec.name_of_value(value);
-            naming::through_call(&object.name, inside, &outside)
+            naming::through_call(called.name, inside, &outside)
         }
         _ => None,
     };
@@ -319,7 +339,7 @@ fn name_object(
         if let Some(name) = &name {
             exec.names.object(address, name);
         }
-        if let Some(class) = &object.class {
+        if let Some(class) = called.class {
             exec.names.class(address, class);
         }
     }
@@ -761,7 +781,7 @@ fn modify(
     }
 }
 
-fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -> Guard {
+pub(super) fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -> Guard {
     let mut guard = Guard::TRUE;
     for (wanted, &predicate) in cube.iter().zip(predicates) {
         guard = match wanted {
@@ -774,8 +794,8 @@ fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -> Guard {
 }
 
 /// Interface names bound to a call's arguments and result: [[·]]args of paper §5.1.
-struct Binding<'s, 'c> {
-    site: &'s CallSite<'c>,
+pub(super) struct Binding<'s, 'c> {
+    pub site: &'s CallSite<'c>,
     /// The summary's unknowns, made up when first mentioned.
     unknowns: RefCell<FxHashMap<u32, Term>>,
     result: Option<Term>,
@@ -802,7 +822,7 @@ impl Binding<'_, '_> {
     }
 
     /// `passes`: execution goes through the pointers on the way. What is only looked at may not be there.
-    fn address(
+    pub(super) fn address(
         &self,
         exec: &mut Executor<'_>,
         state: &mut State,

@@ -277,11 +277,17 @@ pub fn infer(
     }
     summary.unnamed = moved_unnamed(exec, exit, unnamed);
     super::sleep::add(exec, &mut summary, queries);
+    super::assertion::add(exec, &mut summary, queries);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
     for row in &mut summary.rows {
         row.incond.resize(predicates.0, None);
         row.outcond.resize(predicates.1, None);
+    }
+    let sleeps = summary.sleeps.iter_mut().map(|sleep| &mut sleep.incond);
+    let assertions = summary.assertions.iter_mut();
+    for incond in sleeps.chain(assertions.map(|assertion| &mut assertion.incond)) {
+        incond.resize(predicates.0, None);
     }
     let mut converter = converter.with_unknowns();
     summary.result = exit.result.and_then(|term| converter.expr(exec, term));

@@ -4,6 +4,7 @@
 //! apply (Figure 9), the database stores and people query.
 
 pub mod apply;
+pub mod assertion;
 pub mod convert;
 pub mod infer;
 pub mod interface;
@@ -85,6 +86,21 @@ pub struct Sleep {
     pub trace: Vec<TraceStep>,
 }
 
+/// The function states that an object is held when it is called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Assertion {
+    pub object: IObj,
+    /// As the function's own source would write it.
+    pub name: String,
+    pub class: Option<Class>,
+    /// The rule that is broken where it is not.
+    pub rule: String,
+    /// Over [`Summary::inputs`], evaluated on entry.
+    pub incond: Cube,
+    /// Down to where that is stated; empty for a primitive.
+    pub trace: Vec<TraceStep>,
+}
+
 /// Objects that the function moves between states and that its callers have no name for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unnamed {
@@ -109,6 +125,8 @@ pub struct Summary {
     /// When it may sleep in the hands of its callers: where it does not with an object of its own held, which
     /// is reported in it, nor after it has given up an object of theirs.
     pub sleeps: Vec<Sleep>,
+    /// What must be held where it is called, if the function itself has no part in that.
+    pub assertions: Vec<Assertion>,
     pub unnamed: Vec<Unnamed>,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
@@ -121,9 +139,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The no-op summary: touches no object of any machine, and does not sleep.
+    /// The no-op summary: touches no object of any machine, asks for none to be held, and does not sleep.
     pub fn is_noop(&self) -> bool {
-        self.rows.is_empty() && self.sleeps.is_empty() && self.unnamed.is_empty()
+        self.rows.is_empty()
+            && self.sleeps.is_empty()
+            && self.assertions.is_empty()
+            && self.unnamed.is_empty()
     }
 
     /// Whether callers fare the same with either: what moves which object when, not how it came about or what
@@ -141,6 +162,9 @@ impl Summary {
             }
         };
         let same_sleep = |one: &Sleep, other: &Sleep| one.incond == other.incond;
+        let same_assertion = |one: &Assertion, other: &Assertion| {
+            (&one.object, &one.rule, &one.incond) == (&other.object, &other.rule, &other.incond)
+        };
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.noreturn == other.noreturn
@@ -148,11 +172,15 @@ impl Summary {
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)
             && all_alike(&self.sleeps, &other.sleeps, same_sleep)
+            && all_alike(&self.assertions, &other.assertions, same_assertion)
     }
 
     /// Whether it is given by seed data: a primitive has no inside.
     pub fn is_primitive(&self) -> bool {
-        !self.rows.is_empty() && self.rows.iter().all(|row| row.trace.is_empty())
+        let rows = self.rows.iter().map(|row| &row.trace);
+        let assertions = self.assertions.iter().map(|assertion| &assertion.trace);
+        let mut traces = rows.chain(assertions).peekable();
+        traces.peek().is_some() && traces.all(Vec::is_empty)
     }
 
     /// Whether callers get to know the state that an object was in, as from `local_irq_save`.

@@ -14,14 +14,16 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use self::syntax::{Condition, When as Happens};
-use super::{Cube, IExpr, IObj, Modified, Offset, Root, Row, Sleep, Summary, SummaryObject};
+use super::{
+    Assertion, Cube, IExpr, IObj, Modified, Offset, Root, Row, Sleep, Summary, SummaryObject,
+};
 use crate::ir::SymbolName;
 use crate::property::load::{Document, expected};
 use crate::property::{LoadError, Machine, Property, SourceFile, StateId, Target};
 use crate::symbolic::term::Op;
 
 /// What is known of one primitive.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Seed {
     pub summary: Arc<Summary>,
     /// The types that the parameter leading to the object may point to in a *definition* of this name
@@ -178,6 +180,23 @@ impl Seeds {
                 });
             }
         }
+        for row in document.rows::<AssertRow>("assert") {
+            let Some(object) = row.check(property, &mut document) else {
+                continue;
+            };
+            for name in &row.names {
+                let seed = seeds.entry(name.get_ref().clone()).or_default();
+                let summary = Arc::make_mut(&mut seed.summary);
+                summary.assertions.push(Assertion {
+                    object: object.clone(),
+                    name: syntax::name(row.object.get_ref()).to_owned(),
+                    class: None,
+                    rule: row.rule.get_ref().clone(),
+                    incond: vec![None; summary.inputs.len()],
+                    trace: Vec::new(),
+                });
+            }
+        }
         let types = seeds.values().flat_map(|seed| &seed.types);
         self.types.extend(types.cloned());
         self.by_name.extend(seeds);
@@ -235,6 +254,30 @@ impl SleepRow {
             .map_err(|message| document.error(when.span(), message))
             .ok()
             .map(Some)
+    }
+}
+
+/// An `[[assert]]` row as written: functions that state that an object is held.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AssertRow {
+    names: Vec<Spanned<String>>,
+    object: Spanned<String>,
+    /// The rule that a call breaks where the object is not held.
+    rule: Spanned<String>,
+}
+
+impl AssertRow {
+    /// The object; `None` if something in the row does not exist, which is reported.
+    fn check(&self, property: &Property, document: &mut Document) -> Option<IObj> {
+        if property.rule(self.rule.get_ref()).is_none() {
+            let message = format!("no rule `{}`", self.rule.get_ref());
+            document.error(self.rule.span(), message);
+            return None;
+        }
+        syntax::object(self.object.get_ref())
+            .map_err(|message| document.error(self.object.span(), message))
+            .ok()
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_WAYS: usize = 8;
 const MAX_CONDITIONS: usize = 10;
 
 /// A condition over entry values, and whether it holds.
-type Literal = (IExpr, bool);
+pub(super) type Literal = (IExpr, bool);
 
 /// Adds to a function's summary when it may sleep.
 pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Feasible) {
@@ -47,28 +47,32 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
         ways.push((conditions, index));
     }
     for (conditions, index) in ways {
-        let mut incond: Cube = Vec::new();
-        for (predicate, holds) in conditions {
-            let column = column(summary, predicate);
-            incond.resize(incond.len().max(column + 1), None);
-            incond[column] = Some(holds);
-        }
+        let incond = valuation(summary, conditions);
         summary.sleeps.push(Sleep {
             incond,
             trace: witness::sleeping(&exec.log.sleeps[index]),
         });
     }
-    for row in &mut summary.rows {
-        row.incond.resize(summary.inputs.len(), None);
+}
+
+/// These conditions over P_in, to which they are added.
+pub(super) fn valuation(summary: &mut Summary, conditions: Vec<Literal>) -> Cube {
+    let mut incond: Cube = Vec::new();
+    for (predicate, holds) in conditions {
+        let column = column(summary, predicate);
+        incond.resize(incond.len().max(column + 1), None);
+        incond[column] = Some(holds);
     }
-    for sleep in &mut summary.sleeps {
-        sleep.incond.resize(summary.inputs.len(), None);
-    }
+    incond
 }
 
 /// Whether callers can tell if a callee's condition for sleeping holds: where it hangs on something in
 /// between, someone else may know that it does not.
-fn callers_know(exec: &mut Executor<'_>, converter: &mut Converter, condition: Guard) -> bool {
+pub(super) fn callers_know(
+    exec: &mut Executor<'_>,
+    converter: &mut Converter,
+    condition: Guard,
+) -> bool {
     let mut known = Guard::TRUE;
     for (cond, holds) in exec.formula.guards.implied_literals(condition) {
         let term = exec.formula.cond_term(cond);
@@ -81,7 +85,7 @@ fn callers_know(exec: &mut Executor<'_>, converter: &mut Converter, condition: G
 }
 
 /// The conditions over entry values that hold on all of these paths, a callee's own first.
-fn conditions(
+pub(super) fn conditions(
     exec: &mut Executor<'_>,
     converter: &mut Converter,
     callees: Guard,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::guard::Guard;
-use super::region::RegionId;
+use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
 use super::term::Term;
 use crate::ir::{Says, SymbolName};
@@ -84,12 +84,43 @@ pub struct SleepEvent {
     /// The paths on which it is no business of the callers: an atomic object of theirs was given up, or is
     /// in error.
     pub released: Guard,
-    /// Number of operations logged before it.
+    /// Number of operations, and of branches, logged before it.
     pub order: usize,
+    pub branches: usize,
     /// Call sites from the analysed function's own frame down to the call.
     pub stack: Vec<Site>,
     /// The call as the source shows it.
     pub text: Arc<str>,
+    /// What happens within the callee.
+    pub inside: Arc<[TraceStep]>,
+}
+
+/// A call that states what is held where it is made.
+#[derive(Clone, Debug)]
+pub struct AssertEvent {
+    /// Where the object lies.
+    pub loc: Loc,
+    /// The paths on which it is stated.
+    pub guard: Guard,
+    /// What the callee makes it depend on.
+    pub condition: Guard,
+    /// The objects there of which something is known, and the paths on which they are in their initial state.
+    pub unheld: Vec<(Object, Guard)>,
+    /// The paths on which one of them is not, or another object of the class is not: that may be meant.
+    pub held: Guard,
+    pub held_otherwise: Guard,
+    /// The rule that is broken where nothing is.
+    pub rule: String,
+    /// Number of operations, and of branches, logged before it.
+    pub order: usize,
+    pub branches: usize,
+    /// Call sites from the analysed function's own frame down to the call.
+    pub stack: Vec<Site>,
+    /// The call as the source shows it, and the function called.
+    pub text: Arc<str>,
+    pub callee: Arc<SymbolName>,
+    /// The object as the source would write it.
+    pub name: String,
     /// What happens within the callee.
     pub inside: Arc<[TraceStep]>,
 }
@@ -214,5 +245,6 @@ pub struct Log {
     pub takes: Vec<TakeEvent>,
     pub calls: Vec<CallEvent>,
     pub sleeps: Vec<SleepEvent>,
+    pub assertions: Vec<AssertEvent>,
     pub returns: Vec<ReturnEvent>,
 }

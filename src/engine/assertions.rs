@@ -1,0 +1,216 @@
+//! Calls that state what must be held, where it is not.
+//!
+//! In: the assertions in a finished execution's log; what all functions say of each. Out: findings. A function that itself has
+//! given the object back before, or takes it only afterwards, is wrong by itself. One that has no part in it leaves it to its callers
+//! ([`crate::summary::assertion`]); where there are none it is wrong if others meet the same assertion.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+
+use super::analysis::Record;
+use super::doubt;
+use super::findings::{About, Findings, depends_on_outcomes, possible_unchanged};
+use super::program::{FunctionId, Program};
+use super::witness;
+use crate::ir::SymbolName;
+use crate::report::{Finding, Level, TraceStep};
+use crate::summary::assertion;
+use crate::summary::infer::{Exit, Feasible};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::AssertEvent;
+use crate::symbolic::region::Loc;
+use crate::symbolic::state::{Object, Status};
+
+/// Where an assertion stands: file, line and column.
+pub type Statement = (String, u32, u32);
+
+/// What a function does with the assertions of those that it calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assertions {
+    /// It holds the object where it calls.
+    pub met: BTreeSet<Statement>,
+    /// It leaves that to its callers: what is wrong if there are none.
+    pub left: Vec<(Statement, Finding)>,
+}
+
+impl AssertEvent {
+    /// The function that the call is of, be it inlined or not.
+    fn called(&self) -> &str {
+        let inside = self.stack.get(1);
+        inside.map_or(&self.callee.name, |site| &site.function)
+    }
+
+    /// Whether it is the function's own, though a helper may make it.
+    fn is_own(&self) -> bool {
+        let way = self.way();
+        let mut within = way.iter().skip(1);
+        within.all(|step| step.function.to_lowercase().contains("assert"))
+    }
+
+    /// The way down to the assertion.
+    fn way(&self) -> Vec<TraceStep> {
+        witness::asserting(self)
+    }
+}
+
+fn statement(way: &[TraceStep]) -> Option<Statement> {
+    let step = way.last()?;
+    Some((step.file.clone(), step.line, step.column))
+}
+
+impl Findings<'_> {
+    /// Calls that are wrong whatever the function's callers do. One for each object.
+    pub fn calls_without(
+        &mut self,
+        exec: &mut Executor<'_>,
+        exit_paths: Guard,
+        queries: &mut dyn Feasible,
+    ) {
+        for index in 0..exec.log.assertions.len() {
+            let event = exec.log.assertions[index].clone();
+            for object in assertion::objects_at(exec, &event) {
+                if self.has_failed(object) {
+                    continue;
+                }
+                let paths = unheld(exec, &event, object);
+                let paths = exec.formula.guards.and_not(paths, event.held_otherwise);
+                let paths = exec.apart(object, paths);
+                let paths = exec.undoubted(object, paths);
+                let paths = doubt::others_as_usual(exec, exit_paths, object, paths);
+                let Some(model) = queries.model(exec, paths) else {
+                    continue;
+                };
+                let Some(site) = event.stack.first().cloned() else {
+                    continue;
+                };
+                if !possible_unchanged(exec, paths, queries) {
+                    continue;
+                }
+                let certain = !depends_on_outcomes(exec, object, paths)
+                    && self.possible_by_itself(exec, (paths, paths), queries);
+                let mut trace =
+                    witness::path_until(exec, &model, object, paths, (event.order, event.branches));
+                trace.extend(event.way());
+                let place = (site.file.to_string(), site.line, site.column);
+                let finding =
+                    self.call_finding(&event.rule, place, (&event.name, event.called()), trace);
+                self.keep(finding, About::of(object), certain);
+                self.fail(object);
+            }
+        }
+    }
+
+    /// What the function does with assertions that are not its own.
+    pub fn assertions(
+        &self,
+        exec: &mut Executor<'_>,
+        exit: &Exit<'_>,
+        queries: &mut dyn Feasible,
+    ) -> Assertions {
+        let mut assertions = Assertions::default();
+        let own: BTreeSet<Loc> = exec
+            .log
+            .assertions
+            .iter()
+            .filter(|event| event.is_own())
+            .map(|event| event.loc)
+            .collect();
+        for index in 0..exec.log.assertions.len() {
+            let event = exec.log.assertions[index].clone();
+            let way = event.way();
+            let (Some(stated), Some(site)) = (statement(&way), event.stack.first()) else {
+                continue;
+            };
+            // It says itself that its callers hold it.
+            if own.contains(&event.loc) {
+                continue;
+            }
+            if queries.model(exec, event.held).is_some() {
+                assertions.met.insert(stated);
+                continue;
+            }
+            let paths = assertion::for_callers(exec, &event);
+            let paths = exec.formula.guards.and(paths, exit.state.guard);
+            let known = assertions.left.iter().any(|(known, _)| *known == stated);
+            if known || queries.model(exec, paths).is_none() {
+                continue;
+            }
+            let place = (site.file.to_string(), site.line, site.column);
+            let finding = self.call_finding(&event.rule, place, (&event.name, event.called()), way);
+            assertions
+                .left
+                .extend(finding.map(|finding| (stated, finding)));
+        }
+        assertions
+    }
+}
+
+/// The paths on which an object is in its initial state at an assertion, and the function itself has put it there or takes it
+/// later: no caller holds it for that.
+fn unheld(exec: &mut Executor<'_>, event: &AssertEvent, object: Object) -> Guard {
+    let initial = Status::At(exec.machine_of(object).initial);
+    let (mut before, mut after) = (Guard::FALSE, Guard::FALSE);
+    for index in 0..exec.log.ops.len() {
+        let op = &exec.log.ops[index];
+        if op.object != object || !op.moves() {
+            continue;
+        }
+        let (paths, takes) = (op.guard, op.takes(initial));
+        if index < event.order {
+            before = exec.formula.guards.or(before, paths);
+        } else if takes {
+            after = exec.formula.guards.or(after, paths);
+        }
+    }
+    let entered = exec.entry_state(object).guard_of(initial);
+    let after = exec.formula.guards.and(after, entered);
+    let own = exec.formula.guards.or(before, after);
+    let mut known = event.unheld.iter().filter(|(other, _)| *other == object);
+    let free = known.next().map_or(entered, |&(_, free)| free);
+    let unheld = exec.formula.guards.and(event.guard, free);
+    let unheld = exec.formula.guards.and_not(unheld, event.held);
+    exec.formula.guards.and(unheld, own)
+}
+
+/// Findings in functions that nobody calls, for assertions that they leave to nobody. One for each assertion.
+pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId, Finding)> {
+    let mut mentioned: FxHashSet<FunctionId> = FxHashSet::default();
+    for caller in program.ids() {
+        let callees = program.function(caller).callees.iter();
+        let others = callees.filter_map(|callee| callee.function.filter(|id| *id != caller));
+        mentioned.extend(others);
+    }
+    let all = || {
+        let records = program.ids().zip(records);
+        records.filter_map(|(id, record)| Some((id, &record.as_ref()?.custody)))
+    };
+    let met = all().flat_map(|(_, custody)| &custody.assertions.met);
+    let met: FxHashSet<&Statement> = met.collect();
+    let mut found = Vec::new();
+    let mut reported: FxHashSet<&Statement> = FxHashSet::default();
+    for (id, custody) in all() {
+        let function = program.function(id);
+        if mentioned.contains(&id) || function.stored || asks_by_name(&function.name) {
+            continue;
+        }
+        for (statement, finding) in &custody.assertions.left {
+            if !reported.insert(statement) {
+                continue;
+            }
+            let mut finding = finding.clone();
+            if !met.contains(statement) {
+                finding.level = Level::Note;
+            }
+            found.push((id, finding));
+        }
+    }
+    found
+}
+
+/// Whether a function's name says that it is for those who know what to hold: not for other files, `__get`, `get_locked`.
+fn asks_by_name(name: &SymbolName) -> bool {
+    name.file.is_some() || name.name.starts_with('_') || name.name.contains("lock")
+}
