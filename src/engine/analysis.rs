@@ -705,6 +705,7 @@ mod tests {
             let unit = UnitIndex {
                 pointer_size: 8,
                 methods: Vec::new(),
+                stored: Vec::new(),
                 source: "a.c".into(),
                 functions: self.defs.iter().cloned().map(Arc::new).collect(),
                 declarations: 0,

@@ -11,7 +11,7 @@ use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{StateId, Target};
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Exits, Feasible};
+use crate::summary::infer::{Exit, Exits, Feasible, Inferred};
 use crate::summary::predicates;
 use crate::summary::{Root, Row, Summary};
 use crate::symbolic::class::Class;
@@ -20,16 +20,22 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::state::{Object, Status};
 
-/// Collects a function's custody. `rows` are the summary's rows' objects and paths.
+/// A function that has been executed and summarised.
+pub struct Finished<'f> {
+    pub exit: &'f Exit<'f>,
+    pub inferred: &'f Inferred,
+    pub findings: &'f Findings<'f>,
+}
+
+/// Collects a function's custody of the objects that leave it so.
 pub fn custody(
     exec: &mut Executor<'_>,
-    exit: &Exit<'_>,
+    finished: &Finished<'_>,
     exits: &[Exits],
-    summary: &Summary,
-    rows: &[(Object, Guard)],
-    findings: &Findings<'_>,
     queries: &mut dyn Feasible,
 ) -> Custody {
+    let findings = finished.findings;
+    let Inferred { summary, row_paths } = finished.inferred;
     let mut custody = Custody::default();
     // What follows from a mistake that is reported is not another; but one that shows only where the caller holds
     // the object may be that nobody does.
@@ -48,35 +54,20 @@ pub fn custody(
             continue;
         }
         if !failed {
-            kept(
-                exec,
-                exit,
-                object,
-                summary,
-                rows,
-                findings,
-                queries,
-                &mut custody,
-            );
+            custody.claims.extend(kept(exec, finished, object, queries));
         }
-        needed(
-            exec,
-            exit,
-            object,
-            summary,
-            rows,
-            findings,
+        let needed = needed(exec, finished, object, queries);
+        custody.claims.extend(needed.map(|claim| Claim {
             instead_of,
-            queries,
-            &mut custody,
-        );
+            ..claim
+        }));
     }
-    custody.hands_over = hands_over(exec, exits, summary, rows);
-    uses(exec, exits, summary, rows, &mut custody);
+    custody.hands_over = hands_over(exec, exits, summary, row_paths);
+    uses(exec, exits, summary, row_paths, &mut custody);
     custody.calls = std::mem::take(&mut exec.called);
     custody.handed_out = std::mem::take(&mut exec.handed_out);
     custody.ambiguous = ambiguous(exec, findings);
-    custody.raised = raised(exec, summary, rows);
+    custody.raised = raised(exec, summary, row_paths);
     custody
 }
 
@@ -189,20 +180,22 @@ fn raised(
 }
 
 /// The exits with an object held that was not on entry.
-#[allow(clippy::too_many_arguments)]
 fn kept(
     exec: &mut Executor<'_>,
-    exit: &Exit<'_>,
+    finished: &Finished<'_>,
     exits: &Exits,
-    summary: &Summary,
-    rows: &[(Object, Guard)],
-    findings: &Findings<'_>,
     queries: &mut dyn Feasible,
-    custody: &mut Custody,
-) {
+) -> Vec<Claim> {
+    let Finished {
+        exit,
+        inferred,
+        findings,
+    } = finished;
+    let (summary, rows) = (&inferred.summary, &inferred.row_paths);
+    let mut claims = Vec::new();
     let machine = exec.machine_of(exits.object);
     let Some(rule) = machine.held_on_exit.clone() else {
-        return;
+        return claims;
     };
     let initial = machine.initial;
     let ambient = exec.is_saved(exits.object.machine);
@@ -264,7 +257,7 @@ fn kept(
         let at = (site.site.file.to_string(), site.site.line, site.site.column);
         let state = machine.state_name(to).to_string();
         if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
-            custody.claims.push(Claim {
+            claims.push(Claim {
                 kind: Kind::Kept,
                 place,
                 classes: classes(exec, exit, exits.object),
@@ -288,6 +281,7 @@ fn kept(
             });
         }
     }
+    claims
 }
 
 /// Whether the function takes an object for its callers at times and gives it back for them at others, as its arguments say.
@@ -299,34 +293,31 @@ fn goes_both_ways(exits: &Exits, initial: StateId) -> bool {
 }
 
 /// The objects that the function gives back and has not taken.
-#[allow(clippy::too_many_arguments)]
 fn needed(
     exec: &mut Executor<'_>,
-    exit: &Exit<'_>,
+    finished: &Finished<'_>,
     exits: &Exits,
-    summary: &Summary,
-    rows: &[(Object, Guard)],
-    findings: &Findings<'_>,
-    instead_of: Option<u32>,
     queries: &mut dyn Feasible,
-    custody: &mut Custody,
-) {
+) -> Option<Claim> {
+    let Finished {
+        exit,
+        inferred,
+        findings,
+    } = finished;
     let machine = exec.machine_of(exits.object);
-    let Some(rule) = machine.unheld_release.clone() else {
-        return;
-    };
+    let rule = machine.unheld_release.clone()?;
     let initial = machine.initial;
     let given_back = exits
         .moves
         .iter()
         .any(|entry| entry.from != initial && entry.to == Target::State(initial));
     if !given_back {
-        return;
+        return None;
     }
     let doubtful = moved_by_callee(exec, exits.object, |from, to| {
         from == initial && to != initial
     });
-    let place = needed_place(summary, rows, exits.object);
+    let place = needed_place(&inferred.summary, &inferred.row_paths, exits.object);
     let mut own = exec.log.ops.iter().filter(|event| event.primitive);
     let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
     let taken = doubt::taken_as_another(exec, exits.object, initial);
@@ -355,31 +346,27 @@ fn needed(
         let doubtful = doubtful || exec.perhaps_moved_unnamed(exits.object, untouched);
         let event = &exec.log.ops[index];
         let (name, inherited) = (event.name.clone(), event.claim(Kind::Needed));
-        let Some(at) = event.stack.first() else {
-            return;
-        };
+        let at = event.stack.first()?;
         let at = (at.file.to_string(), at.line, at.column);
         let trace = witness::path(exec, &model, exits.object, untouched, Some(index));
         let state = machine.state_name(initial).to_string();
-        if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
-            custody.claims.push(Claim {
-                kind: Kind::Needed,
-                place,
-                classes: classes(exec, exit, exits.object),
-                inherited,
-                on_failure: false,
-                both_halves: takes,
-                offered: goes_both_ways(exits, initial),
-                doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
-                unusual: false,
-                ambient: false,
-                for_good: false,
-                instead_of,
-                finding,
-            });
-        }
-        return;
+        return Some(Claim {
+            kind: Kind::Needed,
+            place,
+            classes: classes(exec, exit, exits.object),
+            inherited,
+            on_failure: false,
+            both_halves: takes,
+            offered: goes_both_ways(exits, initial),
+            doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
+            unusual: false,
+            ambient: false,
+            for_good: false,
+            instead_of: None,
+            finding: findings.finding(&rule, at, &name, &state, trace)?,
+        });
     }
+    None
 }
 
 /// Whether a callee has the other half on some paths. On which, its summary may have lost.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::claims;
+use super::claims::{self, Finished};
 use super::custody::Custody;
 use super::findings::Findings;
 use super::nesting;
@@ -171,15 +171,12 @@ pub fn analyse(
                 let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
                 queries.session.reserve(0);
                 queries.forget_open();
-                result.custody = claims::custody(
-                    &mut exec,
-                    &exit,
-                    &exits,
-                    &inferred.summary,
-                    &inferred.row_paths,
-                    &findings,
-                    &mut queries,
-                );
+                let finished = Finished {
+                    exit: &exit,
+                    inferred: &inferred,
+                    findings: &findings,
+                };
+                result.custody = claims::custody(&mut exec, &finished, &exits, &mut queries);
                 result.custody.assertions = findings.assertions(&mut exec, &exit, &mut queries);
                 result.summary = inferred.summary;
             }

@@ -57,7 +57,7 @@ pub struct Function {
     pub callees: Vec<CalleeRef>,
     /// The functions that calls through members of records may mean; they are among the callees.
     pub methods: BTreeMap<MemberName, Vec<SymbolName>>,
-    /// The tree stores it in a member of a record, for whoever calls through that.
+    /// The tree stores it in an object or a member of a record, for whoever calls through that.
     pub stored: bool,
 }
 
@@ -140,6 +140,7 @@ impl Program {
             })
             .collect();
         let mut tables = Tables::default();
+        let mut stored: Vec<FunctionId> = Vec::new();
         for (unit, members) in members.iter().enumerate() {
             let here: FxHashSet<FunctionId> = members.iter().copied().collect();
             let pointer_size = units[unit].pointer_size;
@@ -151,6 +152,7 @@ impl Program {
                 local.or_else(|| ids.iter().find(fits)).copied()
             };
             tables.add(&units[unit].methods, &meant);
+            stored.extend(units[unit].stored.iter().filter_map(meant));
             for &id in members {
                 let definition = &definitions[id.index()];
                 if definition.unit != unit {
@@ -177,7 +179,7 @@ impl Program {
         for (function, definition) in functions.iter_mut().zip(&definitions) {
             tables.resolve(function, &definition.def.members_called);
         }
-        for id in tables.functions() {
+        for id in tables.functions().chain(stored) {
             functions[id.index()].stored = true;
         }
         methods::drop_circular(&mut functions);
@@ -393,6 +395,7 @@ mod tests {
     fn unit(source: &str, functions: Vec<FunctionDef>) -> UnitIndex {
         UnitIndex {
             methods: Vec::new(),
+            stored: Vec::new(),
             source: source.into(),
             functions: functions.into_iter().map(Arc::new).collect(),
             pointer_size: 8,

@@ -100,8 +100,10 @@ pub struct UnitIndex {
     pub functions: Vec<Arc<FunctionDef>>,
     /// Bytes of a pointer.
     pub pointer_size: u8,
-    /// The functions in the initialisers of the tree's own records.
+    /// The functions in the initialisers of the tree's own records, by member.
     pub methods: Vec<Method>,
+    /// All functions in the initialisers of the tree's own objects.
+    pub stored: Vec<SymbolName>,
     /// External declarations seen, and how many of those were function definitions.
     pub declarations: u64,
     pub function_definitions: u64,

@@ -70,12 +70,13 @@ pub struct Outline {
 }
 
 /// Rank of the declarations of an ordinary name.
-mod rank {
+pub mod rank {
     pub const UNPROTOTYPED: u8 = 1;
     pub const EXTERN: u8 = 2;
-    pub const TENTATIVE: u8 = 3;
-    pub const INITIALISED: u8 = 4;
-    pub const DEFINITION: u8 = 5;
+    pub const PROTOTYPE: u8 = 3;
+    pub const TENTATIVE: u8 = 4;
+    pub const INITIALISED: u8 = 5;
+    pub const DEFINITION: u8 = 6;
 }
 
 /// The outline of a declaration; `body` is the offset of a function's `{`.
@@ -385,7 +386,9 @@ impl<'t> Reader<'t> {
                 rank::INITIALISED
             } else if function && !prototyped {
                 rank::UNPROTOTYPED
-            } else if function || (self.flags.external && !sized) {
+            } else if function {
+                rank::PROTOTYPE
+            } else if self.flags.external && !sized {
                 rank::EXTERN
             } else {
                 rank::TENTATIVE

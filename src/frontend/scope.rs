@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::BodyKey;
 use super::lex::{self, Token};
 use super::normalise::{self, Guess, Normalised};
-use super::outline::{Form, NameId, Outline, Space, outline};
+use super::outline::{Form, NameId, Outline, Space, outline, rank};
 use super::parse::{self, DeclKey, Declaration};
 use super::share::{Dep, Share, Tree};
 use super::split::{Piece, Pieces, SourceFile};
@@ -155,6 +155,15 @@ impl<'a> UnitScope<'a> {
     pub fn function(&self, name: NameId) -> Option<DeclId> {
         let id = self.find(Space::Ordinary, name)?.id;
         (self.outline(id)?.form == Form::Function).then_some(id)
+    }
+
+    /// Whether the name is a function's, be it defined here or elsewhere.
+    pub fn is_function(&self, name: NameId) -> bool {
+        let meaning = self.find(Space::Ordinary, name);
+        meaning.is_some_and(|meaning| {
+            let declared = matches!(meaning.rank, rank::PROTOTYPE | rank::UNPROTOTYPED);
+            declared || self.function(name).is_some()
+        })
     }
 
     /// Whether the unit gives the function or object internal linkage.

@@ -19,7 +19,7 @@ use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
 use super::split::{Tree, split};
 use super::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Body, Method, SymbolKind, SymbolName};
+use crate::ir::{Body, SymbolKind, SymbolName};
 
 /// Hash of all that a unit's index depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,6 +99,7 @@ impl FrontEnd {
                     functions: Vec::new(),
                     pointer_size: scope.pieces().dialect.model.pointer,
                     methods: Vec::new(),
+                    stored: Vec::new(),
                     declarations: 0,
                     function_definitions: 0,
                     bytes: unit.text.len() as u64,
@@ -151,11 +152,9 @@ impl Driver<'_> {
                 Form::Function => self.enqueue(id),
                 Form::Declaration => {
                     let declaration = scope.declaration(id);
-                    let methods =
-                        declaration.and_then(|declaration| self.methods(&declaration, id));
-                    match methods {
-                        Ok(methods) => self.index.methods.extend(methods),
-                        Err(reason) => self.loss(id, reason),
+                    let stored = declaration.and_then(|declaration| self.stored(&declaration, id));
+                    if let Err(reason) = stored {
+                        self.loss(id, reason);
                     }
                 }
                 Form::Inert => {}
@@ -173,37 +172,34 @@ impl Driver<'_> {
         }
     }
 
-    /// The functions in the initialisers of a declaration, which become reachable.
-    fn methods(
-        &mut self,
-        declaration: &Declaration,
-        id: DeclId,
-    ) -> Result<Vec<Method>, LossReason> {
+    /// Notes the functions in the initialisers of a declaration, which become reachable.
+    fn stored(&mut self, declaration: &Declaration, id: DeclId) -> Result<(), LossReason> {
         let scope = self.scope;
         let ast::ExternalDeclaration::Declaration(node) = &declaration.ast.node else {
-            return Ok(Vec::new());
+            return Ok(());
         };
         let declarators = &node.node.declarators;
         if declarators
             .iter()
             .all(|item| item.node.initializer.is_none())
         {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let idents = scope.outline(id).map_or(&[][..], |outline| &outline.idents);
-        let functions = idents.iter().filter_map(|&name| scope.function(name));
-        let mut functions = functions.peekable();
-        if functions.peek().is_none() {
-            return Ok(Vec::new());
+        if !idents.iter().any(|&name| scope.is_function(name)) {
+            return Ok(());
         }
+        let functions = idents.iter().filter_map(|&name| scope.function(name));
         functions.for_each(|id| self.enqueue(id));
-        let mut methods = Vec::new();
         for item in declarators {
             let name = declarator_name(&item.node.declarator.node).unwrap_or("");
             let lowered = contained(|| lower_object(declaration, name, scope, &self.types))?;
-            methods.extend(lowered.into_iter().flat_map(|lowered| lowered.methods));
+            let Some(lowered) = lowered else { continue };
+            let named = lowered.body.mentions().into_iter();
+            self.index.stored.extend(named.map(|mention| mention.name));
+            self.index.methods.extend(lowered.methods);
         }
-        Ok(methods)
+        Ok(())
     }
 
     fn split_losses(&mut self) {

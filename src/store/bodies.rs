@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::analysis;
 use crate::frontend::unit::{BodyStore, UnitKey};
 use crate::frontend::{BodyKey, FunctionDef, Loss, UnitIndex};
-use crate::ir::{Body, Method};
+use crate::ir::{Body, Method, SymbolName};
 
 /// Bytes of sled's own page cache.
 const PAGE_CACHE: u64 = 64 << 20;
@@ -56,6 +56,7 @@ struct StoredUnit {
     functions: Vec<DefinitionKey>,
     pointer_size: u8,
     methods: Vec<Method>,
+    stored: Vec<SymbolName>,
     declarations: u64,
     function_definitions: u64,
     bytes: u64,
@@ -267,6 +268,7 @@ impl BodyStore for Bodies {
             source: stored.source,
             pointer_size: stored.pointer_size,
             methods: stored.methods,
+            stored: stored.stored,
             declarations: stored.declarations,
             function_definitions: stored.function_definitions,
             bytes: stored.bytes,
@@ -283,6 +285,7 @@ impl BodyStore for Bodies {
             source: index.source.clone(),
             pointer_size: index.pointer_size,
             methods: index.methods.clone(),
+            stored: index.stored.clone(),
             declarations: index.declarations,
             function_definitions: index.function_definitions,
             bytes: index.bytes,

@@ -76,13 +76,18 @@ fn is_lock(exec: &Executor<'_>, machine: MachineId) -> bool {
 /// Which objects there are at the place, which of the class are held.
 fn known_of(exec: &mut Executor<'_>, state: &State, event: &mut AssertEvent) {
     let class = exec.class_of(event.loc);
+    let (mut off, mut with_lock) = (Guard::FALSE, Guard::FALSE);
     for (&object, tracked) in &state.objects {
-        if !is_lock(exec, object.machine) {
-            continue;
-        }
         let initial = Status::At(exec.machine_of(object).initial);
         let free = tracked.guard_of(initial);
         let held = exec.formula.guards.and_not(event.guard, free);
+        if exec.is_saved(object.machine) {
+            off = exec.formula.guards.or(off, held);
+        }
+        if !is_lock(exec, object.machine) {
+            continue;
+        }
+        with_lock = exec.formula.guards.or(with_lock, held);
         if object.loc == event.loc {
             let unheld = exec.formula.guards.and(event.guard, free);
             event.unheld.push((object, unheld));
@@ -91,6 +96,9 @@ fn known_of(exec: &mut Executor<'_>, state: &State, event: &mut AssertEvent) {
             event.held_otherwise = exec.formula.guards.or(event.held_otherwise, held);
         }
     }
+    // Interrupts went off along with a lock of which nothing is known, as by `lock_task_sighand`.
+    let unknown = exec.formula.guards.and_not(off, with_lock);
+    event.held_otherwise = exec.formula.guards.or(event.held_otherwise, unknown);
 }
 
 /// The paths on which the function operates on what lies there, and the objects that are found there then.
