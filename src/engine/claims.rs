@@ -135,13 +135,15 @@ fn ambiguous(exec: &mut Executor<'_>, findings: &Findings<'_>) -> Vec<Ambiguous>
     let about = (0..).zip(findings.found.iter().zip(&findings.about));
     let about = about.filter_map(|(index, (finding, &About { object, .. }))| {
         let machine = exec.machine_of(object);
-        if machine.inconsistent_exit.as_ref() != Some(&finding.rule) {
+        let exits = machine.inconsistent_exit.as_ref() == Some(&finding.rule);
+        if !exits && !machine.counts {
             return None;
         }
         Some(Ambiguous {
             finding: index,
             class: exec.class_of(object.loc)?,
             counts: machine.counts,
+            exits,
         })
     });
     about.collect()

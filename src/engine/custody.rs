@@ -96,7 +96,7 @@ pub struct Custody {
     pub calls: BTreeSet<SymbolName>,
     /// Those that it passes to functions of which nothing is known, as callbacks.
     pub handed_out: BTreeSet<SymbolName>,
-    /// What its findings of ways out that callers cannot tell apart are about.
+    /// What its findings of ways out that callers cannot tell apart are about, and all those of semaphores.
     pub ambiguous: Vec<Ambiguous>,
     /// The objects that it leaves in another state than it finds them in.
     pub hands_over: BTreeSet<HandOver>,
@@ -114,6 +114,8 @@ pub struct Ambiguous {
     pub class: Class,
     /// The object counts: it is a semaphore.
     pub counts: bool,
+    /// It is about ways out that callers cannot tell apart.
+    pub exits: bool,
 }
 
 /// A function leaves objects in another state than it finds them in.

@@ -73,7 +73,8 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
         manifests,
         tree: &capture.tree,
         front_end: FrontEnd::new(),
-        annotator: Annotator::default(),
+        // One that cannot be read states nothing; the preprocessor has told of it.
+        annotator: Annotator::new(|path| std::fs::read(path).ok()),
     };
     context
         .progress

@@ -125,10 +125,16 @@ fn explanations<'p>(
         for ambiguous in &record.custody.ambiguous {
             let class = &ambiguous.class;
             let is_signal = ambiguous.counts && signals.contains(class);
+            if is_signal {
+                found.explained.insert((id, ambiguous.finding));
+            }
+            if !ambiguous.exits {
+                continue;
+            }
             let pair = settlement.other_of_a_pair(id, class);
             let counterpart = settlement.has_a_counterpart(id, class)
                 || settlement.names_a_counterpart(id, class);
-            if is_signal || pair.is_some() || counterpart {
+            if pair.is_some() || counterpart {
                 found.explained.insert((id, ambiguous.finding));
             }
             if let Some(other) = pair.filter(|_| !is_signal) {

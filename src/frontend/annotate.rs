@@ -52,12 +52,20 @@ enum Stands {
 }
 
 /// What source files state, each read once.
-#[derive(Default)]
 pub struct Annotator {
+    /// Gives a file's text.
+    read: fn(&Path) -> Option<Vec<u8>>,
     files: RwLock<FxHashMap<PathBuf, Arc<[Stated]>>>,
 }
 
 impl Annotator {
+    pub fn new(read: fn(&Path) -> Option<Vec<u8>>) -> Self {
+        Annotator {
+            read,
+            files: RwLock::default(),
+        }
+    }
+
     /// The text with what its sources state. `path` gives the file that a line marker names, for those to be read.
     pub fn annotate<'t>(
         &self,
@@ -107,10 +115,8 @@ impl Annotator {
             return known.clone();
         }
         // What cannot be read states nothing; the preprocessor has told of it.
-        let stated: Arc<[Stated]> = std::fs::read(path)
-            .map(|source| stated(&source))
-            .unwrap_or_default()
-            .into();
+        let source = (self.read)(path);
+        let stated: Arc<[Stated]> = source.map_or_else(Vec::new, |text| stated(&text)).into();
         self.files.write().insert(path.to_owned(), stated.clone());
         stated
     }
@@ -339,7 +345,7 @@ mod tests {
     use super::*;
 
     fn annotated(source: &str, preprocessed: &str) -> String {
-        let annotator = Annotator::default();
+        let annotator = Annotator::new(|_| None);
         let path = PathBuf::from("a.c");
         let all = stated(source.as_bytes()).into();
         annotator.files.write().insert(path, all);

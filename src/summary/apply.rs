@@ -47,17 +47,9 @@ pub fn apply(
     site: &CallSite<'_>,
 ) -> Option<Term> {
     let made = exec.formula.terms.next_var();
-    let mut binding = Binding {
-        site,
-        unknowns: RefCell::default(),
-        result: None,
-    };
+    let mut binding = Binding::new(site);
     // Stage 1: what the summary names, in the state before the call.
-    let inputs: Vec<Guard> = summary
-        .inputs
-        .iter()
-        .map(|input| binding.condition(exec, state, input))
-        .collect();
+    let inputs = binding.inputs(exec, state, summary);
     sleep(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
     for unnamed in &summary.unnamed {
@@ -123,6 +115,7 @@ pub fn apply(
         }
         objects[index] = places;
     }
+    coincide(exec, state, summary, &objects);
     let order = exec.log.ops.len();
     let inferred = !summary.is_primitive();
     for (index, object) in summary.objects.iter().enumerate() {
@@ -185,6 +178,18 @@ pub fn apply(
         state.guard = Guard::FALSE;
     }
     result
+}
+
+/// Notes what a call states, of a function that does nothing else.
+pub fn state_only(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) {
+    let binding = Binding::new(site);
+    let inputs = binding.inputs(exec, state, summary);
+    assertion::check(exec, state, summary, &inputs, &binding);
 }
 
 /// Notes where the call may sleep, and what is held there.
@@ -391,6 +396,35 @@ fn asks_for_kind(condition: &IExpr) -> bool {
             args.iter().any(global) && args.iter().any(found)
         }
         _ => false,
+    }
+}
+
+/// Notes where two of a callee's objects are one here, and it took them for two: reached by two ways from one pointer, which
+/// the caller knows to lead to the same place. Its rows do not tell what becomes of that.
+fn coincide(
+    exec: &mut Executor<'_>,
+    state: &State,
+    summary: &Summary,
+    objects: &[Vec<(Guard, Loc)>],
+) {
+    for (index, one) in summary.objects.iter().enumerate() {
+        for (other, places) in summary.objects.iter().zip(objects).skip(index + 1) {
+            if (&one.machine, &one.object.root) != (&other.machine, &other.object.root) {
+                continue;
+            }
+            for &(there, loc) in places {
+                let Some(&(here, _)) = objects[index].iter().find(|(_, known)| *known == loc)
+                else {
+                    continue;
+                };
+                if let Some(machine) = exec.machine(&one.machine) {
+                    let both = exec.formula.guards.and(here, there);
+                    let paths = exec.formula.guards.and(state.guard, both);
+                    let object = Object { loc, machine };
+                    exec.open.add(&mut exec.formula.guards, object, paths);
+                }
+            }
+        }
     }
 }
 
@@ -801,7 +835,23 @@ pub(super) struct Binding<'s, 'c> {
     result: Option<Term>,
 }
 
-impl Binding<'_, '_> {
+impl<'s, 'c> Binding<'s, 'c> {
+    fn new(site: &'s CallSite<'c>) -> Self {
+        Binding {
+            site,
+            unknowns: RefCell::default(),
+            result: None,
+        }
+    }
+
+    /// The conditions over entry values.
+    fn inputs(&self, exec: &mut Executor<'_>, state: &mut State, summary: &Summary) -> Vec<Guard> {
+        let inputs = summary.inputs.iter();
+        inputs
+            .map(|input| self.condition(exec, state, input))
+            .collect()
+    }
+
     /// A condition that cannot be evaluated here (a missing argument) is unknown.
     fn condition(&self, exec: &mut Executor<'_>, state: &mut State, expr: &IExpr) -> Guard {
         match self.value(exec, state, expr) {

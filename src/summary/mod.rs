@@ -141,10 +141,16 @@ pub struct Summary {
 impl Summary {
     /// The no-op summary: touches no object of any machine, asks for none to be held, and does not sleep.
     pub fn is_noop(&self) -> bool {
-        self.rows.is_empty()
-            && self.sleeps.is_empty()
-            && self.assertions.is_empty()
-            && self.unnamed.is_empty()
+        self.assertions.is_empty() && self.is_idle()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.rows.is_empty() && self.sleeps.is_empty() && self.unnamed.is_empty()
+    }
+
+    /// The function touches no object of any machine and does not sleep, but asks for some to be held.
+    pub fn only_asserts(&self) -> bool {
+        !self.assertions.is_empty() && self.is_idle()
     }
 
     /// Whether callers fare the same with either: what moves which object when, not how it came about or what

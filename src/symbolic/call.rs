@@ -162,6 +162,12 @@ impl Executor<'_> {
                     callee: &Arc::new(name),
                     stack,
                 };
+                // All that callers learn of one that touches no object is what it states.
+                if summary.only_asserts() && !summary.is_primitive() {
+                    apply::state_only(self, state, &summary, &call_site);
+                    let result = self.unknown_call(frame, state, call, args);
+                    return self.returned(frame, state, call, result);
+                }
                 if summary.opaque {
                     self.escape_all(frame, state, args);
                 }

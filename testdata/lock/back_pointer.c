@@ -42,3 +42,63 @@ void delayed_badly(struct device *d)
 		destroy(b);
 	}
 }
+
+/* What a callee reaches by two ways may be one lock, as who has made both records knows. */
+struct rwsem { int v; };
+void down_write(struct rwsem *sem);
+void up_write(struct rwsem *sem);
+void *malloc(unsigned long size);
+int start(void);
+struct writer;
+struct journal { struct rwsem sem; struct writer *writer; int open; };
+struct writer { struct journal *journal; int idle; };
+
+static void stop_writer(struct writer *w) //~ clean
+{
+	up_write(&w->journal->sem);
+	w->idle = 1;
+	down_write(&w->journal->sem);
+}
+
+void detach_writer(struct journal *j) //~ clean
+{
+	down_write(&j->sem);
+	if (j->writer) {
+		stop_writer(j->writer);
+		j->writer = 0;
+	}
+	j->open = 0;
+	up_write(&j->sem);
+}
+
+int attach_writer(struct journal *j) //~ clean
+{
+	int err;
+
+	j->writer = malloc(sizeof(struct writer));
+	if (!j->writer)
+		return -12;
+	j->writer->journal = j;
+	err = start();
+	if (err)
+		detach_writer(j);
+	return err;
+}
+
+int attach_and_keep(struct journal *j)
+{
+	int err;
+
+	j->writer = malloc(sizeof(struct writer));
+	if (!j->writer)
+		return -12;
+	j->writer->journal = j;
+	err = start();
+	down_write(&j->sem);
+	if (err) {
+		down_write(&j->writer->journal->sem); //~ certain lock/double-lock
+		j->open = 0;
+	}
+	up_write(&j->sem);
+	return err;
+}

@@ -50,6 +50,43 @@ void drain(struct port *p) //~ clean
 	up(&p->busy);
 }
 
+/* A write that is under way gives it back when it is done, somewhere else. */
+struct node { struct semaphore writing; int dirty; };
+static void start_write(struct node *n) //~ clean
+{
+	down(&n->writing);
+	n->dirty = 0;
+}
+
+void write_done(struct node *n) //~ clean
+{
+	up(&n->writing);
+}
+
+void settle(struct node *n)
+{
+	if (n->dirty)
+		start_write(n);
+	down(&n->writing); //~ known-false-positive note lock/double-lock
+	up(&n->writing);
+}
+
+/* Nobody else gives this one back. */
+struct leaf { struct semaphore writing; int dirty; };
+static void begin_write(struct leaf *l) //~ clean
+{
+	down(&l->writing);
+	l->dirty = 0;
+}
+
+void settle_leaf(struct leaf *l)
+{
+	if (l->dirty)
+		begin_write(l);
+	down(&l->writing); //~ certain lock/double-lock
+	up(&l->writing);
+}
+
 /* As many as there are. */
 struct commands { struct semaphore free, pages; int count, allowed; };
 
