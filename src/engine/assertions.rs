@@ -148,26 +148,28 @@ impl Findings<'_> {
     }
 }
 
-/// The paths on which an object is in its initial state at an assertion, and the function itself has put it there or takes it
-/// later: no caller holds it for that.
+/// The paths on which an object is in its initial state at an assertion, and the function itself has put it there, or has it taken
+/// at some time, if only within a callee: no caller holds it for that.
 fn unheld(exec: &mut Executor<'_>, event: &AssertEvent, object: Object) -> Guard {
-    let initial = Status::At(exec.machine_of(object).initial);
-    let (mut before, mut after) = (Guard::FALSE, Guard::FALSE);
-    for index in 0..exec.log.ops.len() {
-        let op = &exec.log.ops[index];
-        if op.object != object || !op.moves() {
-            continue;
-        }
-        let (paths, takes) = (op.guard, op.takes(initial));
-        if index < event.order {
-            before = exec.formula.guards.or(before, paths);
-        } else if takes {
-            after = exec.formula.guards.or(after, paths);
+    let guards = &mut exec.formula.guards;
+    let mut put = Guard::FALSE;
+    for op in exec.log.ops[..event.order].iter() {
+        if op.object == object && op.moves() {
+            put = guards.or(put, op.guard);
         }
     }
+    // A function that says itself that its callers hold the object takes it again after it has given it up.
+    let own = event.is_own();
+    let mut taken = Guard::FALSE;
+    for take in exec.log.takes.iter() {
+        if take.object == object && !own {
+            taken = guards.or(taken, take.guard);
+        }
+    }
+    let initial = Status::At(exec.machine_of(object).initial);
     let entered = exec.entry_state(object).guard_of(initial);
-    let after = exec.formula.guards.and(after, entered);
-    let own = exec.formula.guards.or(before, after);
+    let taken = exec.formula.guards.and(taken, entered);
+    let own = exec.formula.guards.or(put, taken);
     let mut known = event.unheld.iter().filter(|(other, _)| *other == object);
     let free = known.next().map_or(entered, |&(_, free)| free);
     let unheld = exec.formula.guards.and(event.guard, free);
@@ -189,25 +191,33 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
     };
     let met = all().flat_map(|(_, custody)| &custody.assertions.met);
     let met: FxHashSet<&Statement> = met.collect();
-    let mut found = Vec::new();
-    let mut reported: FxHashSet<&Statement> = FxHashSet::default();
+    // Of a whole program it is dead code that nobody calls; of a library it is what it is for.
+    let is_main = |id: FunctionId| program.function(id).name.name == "main";
+    let whole = program.ids().any(is_main);
+    let mut left: Vec<(Level, FunctionId, &Statement, &Finding)> = Vec::new();
     for (id, custody) in all() {
         let function = program.function(id);
         if mentioned.contains(&id) || function.stored || asks_by_name(&function.name) {
             continue;
         }
         for (statement, finding) in &custody.assertions.left {
-            if !reported.insert(statement) {
-                continue;
-            }
-            let mut finding = finding.clone();
-            if !met.contains(statement) {
-                finding.level = Level::Note;
-            }
-            found.push((id, finding));
+            let certain = met.contains(statement) && (!whole || is_main(id));
+            let level = if certain { finding.level } else { Level::Note };
+            left.push((level, id, statement, finding));
         }
     }
-    found
+    // The gravest of each assertion.
+    left.sort_by_key(|&(level, id, ..)| (level, id));
+    let mut reported: FxHashSet<&Statement> = FxHashSet::default();
+    left.retain(|(_, _, statement, _)| reported.insert(statement));
+    let found = left.into_iter().map(|(level, id, _, finding)| {
+        let finding = Finding {
+            level,
+            ..finding.clone()
+        };
+        (id, finding)
+    });
+    found.collect()
 }
 
 /// Whether a function's name says that it is for those who know what to hold: not for other files, `__get`, `get_locked`.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
 
@@ -81,15 +81,20 @@ impl Annotator {
         let mut names: FxHashMap<&[u8], Arc<[Stated]>> = FxHashMap::default();
         let mut at = 0;
         let mut file: Option<&[u8]> = None;
+        // The line that begins at a place.
+        let (mut number, mut since) = (1, 0);
         while at < text.len() {
-            let mut number = 1;
             if text[at] == b'#' {
-                let line = &text[at..line_end(text, at)];
-                if let Some(marker) = lex::marker(line) {
-                    number = marker.line;
-                    file = marker.file.or(file);
-                }
-                at = (line_end(text, at) + 1).min(text.len());
+                let end = line_end(text, at);
+                let next = (end + 1).min(text.len());
+                number = match lex::marker(&text[at..end]) {
+                    Some(marker) => {
+                        file = marker.file.or(file);
+                        marker.line
+                    }
+                    None => lines_on(number, &text[since..next]),
+                };
+                (at, since) = (next, next);
             }
             let rest = &text[at..];
             let end = match rest.first() {
@@ -124,6 +129,11 @@ impl Annotator {
 
 fn line_end(text: &[u8], at: usize) -> usize {
     memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end)
+}
+
+/// The number of the line behind a text that begins on line `number`.
+fn lines_on(number: u32, text: &[u8]) -> u32 {
+    number.wrapping_add(memchr_iter(b'\n', text).count() as u32)
 }
 
 /// The text being written.
@@ -363,6 +373,15 @@ mod tests {
             "# 1 \"a.c\"\n\nvoid f(struct q *q) ;\nvoid f(struct q *q)\n\n{ __must_hold(&q->lock);\n\tg(q);\n \
              lockdep_assert_held(&q->wait);\tdo { (void)(&q->wait); } while (0);\n}\n"
         );
+    }
+
+    #[test]
+    fn a_pragma_is_a_line_like_others() {
+        let source =
+            "void f(void)\n{\n#pragma GCC unroll 2\n\tg();\n\tlockdep_assert_held(&l);\n}\n";
+        let text = "# 1 \"a.c\"\nvoid f(void)\n{\n#pragma GCC unroll 2\n\tg();\n\t;\n}\n";
+        let expected = text.replace("\t;", " lockdep_assert_held(&l);\t;");
+        assert_eq!(annotated(source, text), expected);
     }
 
     #[test]

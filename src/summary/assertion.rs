@@ -8,6 +8,7 @@ use super::convert::Converter;
 use super::infer::Feasible;
 use super::{Assertion, Summary, sleep};
 use crate::engine::witness;
+use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::AssertEvent;
@@ -92,8 +93,15 @@ fn known_of(exec: &mut Executor<'_>, state: &State, event: &mut AssertEvent) {
             let unheld = exec.formula.guards.and(event.guard, free);
             event.unheld.push((object, unheld));
             event.held = exec.formula.guards.or(event.held, held);
-        } else if held != Guard::FALSE && exec.class_of(object.loc) == class {
-            event.held_otherwise = exec.formula.guards.or(event.held_otherwise, held);
+        } else if held != Guard::FALSE {
+            let other = exec.class_of(object.loc).filter(Class::is_members);
+            let paths = match (&class, other) {
+                (Some(class), Some(other)) if *class != other => Guard::FALSE,
+                (Some(_), Some(_)) => held,
+                // One of which only a pointer is known may be it wherever it is held at all.
+                _ => event.guard,
+            };
+            event.held_otherwise = exec.formula.guards.or(event.held_otherwise, paths);
         }
     }
     // Interrupts went off along with a lock of which nothing is known, as by `lock_task_sighand`.
@@ -101,7 +109,7 @@ fn known_of(exec: &mut Executor<'_>, state: &State, event: &mut AssertEvent) {
     event.held_otherwise = exec.formula.guards.or(event.held_otherwise, unknown);
 }
 
-/// The paths on which the function operates on what lies there, and the objects that are found there then.
+/// The paths on which the function operates on what lies there.
 fn operated_on(exec: &mut Executor<'_>, loc: Loc) -> Guard {
     let mut paths = Guard::FALSE;
     for index in 0..exec.log.ops.len() {

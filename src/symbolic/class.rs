@@ -63,6 +63,11 @@ impl Class {
         !self.single && !other.single && record(self) == record(other)
     }
 
+    /// Whether the objects are known as members or globals, and not only by a pointer to them.
+    pub fn is_members(&self) -> bool {
+        !self.name.starts_with('*')
+    }
+
     /// Whether there is only one such object.
     pub fn is_single(&self) -> bool {
         self.single

@@ -152,3 +152,41 @@ void spin_drum_late(struct drum *d)
 	mutex_unlock(&d->lock);
 	turn(d); //~ certain lock/unlock-unheld
 }
+
+/* Says itself what it needs, and gives it up to wait. */
+int wait_for(struct ring *r);
+int reserve(struct ring *r, int wanted) //~ clean
+	__must_hold(&r->lock)
+{
+	if (r->used + wanted > 64) {
+		mutex_unlock(&r->lock);
+		wait_for(r);
+		mutex_lock(&r->lock);
+		if (r->used + wanted > 64)
+			return 0;
+	}
+	r->used += wanted;
+	return 1;
+}
+
+/* Which of two it holds is open. */
+struct choice { struct ring *first, *second; int which; };
+void advance_chosen(struct choice *c, struct ring *found) //~ clean
+{
+	struct ring *r = c->which ? c->first : c->second;
+
+	mutex_lock(&r->lock);
+	advance(found);
+	mutex_unlock(&r->lock);
+	mutex_lock(&found->lock);
+	found->used = 0;
+	mutex_unlock(&found->lock);
+}
+
+void advance_another(struct choice *c, struct ring *found)
+{
+	advance(found); //~ certain lock/unlock-unheld
+	mutex_lock(&found->lock);
+	found->used = c->which;
+	mutex_unlock(&found->lock);
+}
