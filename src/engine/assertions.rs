@@ -19,8 +19,8 @@ use crate::report::{Finding, Level, TraceStep};
 use crate::summary::assertion;
 use crate::summary::infer::{Exit, Feasible};
 use crate::symbolic::exec::Executor;
-use crate::symbolic::guard::Guard;
-use crate::symbolic::log::AssertEvent;
+use crate::symbolic::guard::{Guard, Guards};
+use crate::symbolic::log::{AssertEvent, CallEvent, TakeEvent};
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::{Object, Status};
 
@@ -158,23 +158,40 @@ fn unheld(exec: &mut Executor<'_>, event: &AssertEvent, object: Object) -> Guard
             put = guards.or(put, op.guard);
         }
     }
-    // A function that says itself that its callers hold the object takes it again after it has given it up.
-    let own = event.is_own();
-    let mut taken = Guard::FALSE;
-    for take in exec.log.takes.iter() {
-        if take.object == object && !own {
-            taken = guards.or(taken, take.guard);
-        }
-    }
     let initial = Status::At(exec.machine_of(object).initial);
     let entered = exec.entry_state(object).guard_of(initial);
-    let taken = exec.formula.guards.and(taken, entered);
-    let own = exec.formula.guards.or(put, taken);
+    let mut own = put;
+    // A function that says itself that its callers hold the object takes it again after it has given it up.
+    if !event.is_own() {
+        let guards = &mut exec.formula.guards;
+        for take in &exec.log.takes {
+            if take.object == object && always_takes(guards, &exec.log.calls, take, entered) {
+                let taken = guards.and(take.guard, entered);
+                own = guards.or(own, taken);
+            }
+        }
+    }
     let mut known = event.unheld.iter().filter(|(other, _)| *other == object);
     let free = known.next().map_or(entered, |&(_, free)| free);
     let unheld = exec.formula.guards.and(event.guard, free);
     let unheld = exec.formula.guards.and_not(unheld, event.held);
     exec.formula.guards.and(unheld, own)
+}
+
+/// Whether the function itself takes the object, or a callee that takes it however it is called: one that takes it as an argument
+/// says (`IO_URING_F_UNLOCKED`) knows more of who holds it.
+fn always_takes(
+    guards: &mut Guards,
+    calls: &[CallEvent],
+    take: &TakeEvent,
+    entered: Guard,
+) -> bool {
+    let mut calls = calls.iter();
+    let called = calls.find(|call| call.call == take.call);
+    called.is_none_or(|call| {
+        let without = guards.and(call.guard, entered);
+        guards.and_not(without, take.guard) == Guard::FALSE
+    })
 }
 
 /// Findings in functions that nobody calls, for assertions that they leave to nobody. One for each assertion.
