@@ -93,7 +93,11 @@ fn known_of(exec: &mut Executor<'_>, state: &State, event: &mut AssertEvent) {
             let unheld = exec.formula.guards.and(event.guard, free);
             event.unheld.push((object, unheld));
             event.held = exec.formula.guards.or(event.held, held);
-        } else if held != Guard::FALSE {
+            continue;
+        }
+        // What its callers hold besides is no business of it.
+        let entered = exec.entry_state(object).guard_of(initial);
+        if !exec.formula.guards.excludes(held, entered) {
             let other = exec.class_of(object.loc).filter(Class::is_members);
             let paths = match (&class, other) {
                 (Some(class), Some(other)) if *class != other => Guard::FALSE,

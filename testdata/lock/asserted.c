@@ -212,3 +212,30 @@ void receive_always(struct ring *r)
 	push(r);
 	advance(r); //~ certain lock/unlock-unheld
 }
+
+/* The owner's lock is the one that its slots mean. */
+struct owner { struct mutex lock; struct slot *first; int slots; };
+struct slot { struct owner *owner; struct slot *next; };
+static void unhash(struct slot *s) //~ clean
+	__must_hold(&s->owner->lock)
+{
+	s->owner->slots--;
+}
+
+static void release_owner(struct owner *o) //~ clean
+{
+	mutex_lock(&o->lock);
+	while (o->first) {
+		unhash(o->first);
+		o->first = o->first->next;
+	}
+	mutex_unlock(&o->lock);
+}
+
+void replace_owner(struct owner *o) //~ clean
+{
+	mutex_lock(&o->lock);
+	o->slots++;
+	mutex_unlock(&o->lock);
+	release_owner(o);
+}
