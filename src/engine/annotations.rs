@@ -23,6 +23,7 @@ const NEEDS: [&str; 4] = [
 ];
 /// At a function's head: it returns with the lock held.
 const KEEPS: [&str; 3] = ["__acquires", "__acquires_shared", "__cond_acquires"];
+
 /// Whether the source states that a function's callers hold the object for it, or get it held from it.
 pub fn stated(
     sources: &mut Sources,

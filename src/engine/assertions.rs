@@ -13,6 +13,7 @@ use super::analysis::Record;
 use super::doubt;
 use super::findings::{About, Findings, depends_on_outcomes, possible_unchanged};
 use super::program::{FunctionId, Program};
+use super::settlement::with_ids;
 use super::witness;
 use crate::ir::SymbolName;
 use crate::report::{Finding, Level, TraceStep};
@@ -45,9 +46,10 @@ impl AssertEvent {
 
     /// Whether it is the function's own, though a helper may make it.
     fn is_own(&self) -> bool {
-        let way = self.way();
-        let mut within = way.iter().skip(1);
-        within.all(|step| step.function.to_lowercase().contains("assert"))
+        let inlined = self.stack.iter().skip(1).map(|site| &*site.function);
+        let inside = self.inside.iter().map(|step| step.function.as_str());
+        let mut within = inlined.chain(inside);
+        within.all(|function| function.to_lowercase().contains("assert"))
     }
 
     /// The way down to the assertion.
@@ -202,10 +204,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         let others = callees.filter_map(|callee| callee.function.filter(|id| *id != caller));
         mentioned.extend(others);
     }
-    let all = || {
-        let records = program.ids().zip(records);
-        records.filter_map(|(id, record)| Some((id, &record.as_ref()?.custody)))
-    };
+    let all = || with_ids(records).map(|(id, record)| (id, &record.custody));
     let met = all().flat_map(|(_, custody)| &custody.assertions.met);
     let met: FxHashSet<&Statement> = met.collect();
     // Of a whole program it is dead code that nobody calls; of a library it is what it is for.

@@ -295,25 +295,23 @@ impl<'a> Findings<'a> {
     fn report(
         &mut self,
         rule: &str,
-        (file, line, column): (String, u32, u32),
+        place: (String, u32, u32),
         about: About,
         (name, state): (&str, &str),
         trace: Vec<TraceStep>,
         certain: bool,
     ) {
-        let finding = self.finding(rule, (file, line, column), name, state, trace);
+        let finding = self.finding(rule, place, name, state, trace);
         self.keep(finding, about, certain);
     }
 
     /// Keeps a finding, if there is one, unless there is another of its rule in its place.
     pub fn keep(&mut self, finding: Option<Finding>, about: About, certain: bool) {
-        let place = |finding: &Finding| (finding.rule.clone(), finding.file.clone(), finding.line);
         let Some(mut finding) = finding else { return };
-        if self
-            .found
-            .iter()
-            .any(|other| place(other) == place(&finding))
-        {
+        let same = |other: &Finding| {
+            (&other.rule, &other.file, other.line) == (&finding.rule, &finding.file, finding.line)
+        };
+        if self.found.iter().any(same) {
             return;
         }
         if !certain {
@@ -344,14 +342,14 @@ impl<'a> Findings<'a> {
     pub fn finding(
         &self,
         rule: &str,
-        (file, line, column): (String, u32, u32),
+        place: (String, u32, u32),
         object: &str,
         state: &str,
         trace: Vec<TraceStep>,
     ) -> Option<Finding> {
         let known = self.property.rule(rule)?;
         let message = known.message_for(object, state, &self.body.name.name);
-        Some(self.with_message(known, message, (file, line, column), object, trace))
+        Some(self.with_message(known, message, place, object, trace))
     }
 
     /// A finding about a call that needs an object held.

@@ -145,7 +145,7 @@ fn explanations<'p>(
     found
 }
 
-fn with_ids(records: &[Option<Record>]) -> impl Iterator<Item = (FunctionId, &Record)> {
+pub fn with_ids(records: &[Option<Record>]) -> impl Iterator<Item = (FunctionId, &Record)> {
     let records = (0..).map(FunctionId).zip(records);
     records.filter_map(|(id, record)| Some((id, record.as_ref()?)))
 }

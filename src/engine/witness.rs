@@ -74,22 +74,24 @@ fn push_call(stack: &[Site], message: &str, inside: &[TraceStep], steps: &mut Ve
     }
 }
 
-/// The way from a call down to what sleeps.
-pub fn sleeping(event: &SleepEvent) -> Vec<TraceStep> {
+/// What a summary keeps of a call, by way of its call sites.
+fn way(stack: &[Site], message: &str, inside: &[TraceStep]) -> Vec<TraceStep> {
     let mut steps = Vec::new();
-    let message = format!("{}: may sleep", event.text);
-    push_call(&event.stack, &message, &event.inside, &mut steps);
+    push_call(stack, message, inside, &mut steps);
     steps.truncate(MAX_ROW_STEPS);
     steps
 }
 
+/// The way from a call down to what sleeps.
+pub fn sleeping(event: &SleepEvent) -> Vec<TraceStep> {
+    let message = format!("{}: may sleep", event.text);
+    way(&event.stack, &message, &event.inside)
+}
+
 /// The way from a call down to where it is stated that an object is held.
 pub fn asserting(event: &AssertEvent) -> Vec<TraceStep> {
-    let mut steps = Vec::new();
     let message = format!("{}: needs `{}` held", event.text, event.name);
-    push_call(&event.stack, &message, &event.inside, &mut steps);
-    steps.truncate(MAX_ROW_STEPS);
-    steps
+    way(&event.stack, &message, &event.inside)
 }
 
 /// The operations on an object along the model's path: what a caller's trace shows of a callee.
@@ -109,11 +111,8 @@ pub fn inside(exec: &Executor<'_>, model: &Model, object: Object) -> Vec<TraceSt
 
 /// An object being taken, and what happens inside.
 pub fn take(event: &TakeEvent) -> Vec<TraceStep> {
-    let mut steps = Vec::new();
     let message = format!("{}: takes `{}`", event.text, event.name);
-    push_call(&event.stack, &message, &event.inside, &mut steps);
-    steps.truncate(MAX_ROW_STEPS);
-    steps
+    way(&event.stack, &message, &event.inside)
 }
 
 /// A call of which more is known elsewhere.

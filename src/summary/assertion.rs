@@ -28,7 +28,11 @@ pub(super) fn check(
     inputs: &[Guard],
     binding: &Binding<'_, '_>,
 ) {
+    if summary.assertions.is_empty() {
+        return;
+    }
     let site = binding.site;
+    let inlined = apply::inlined_conditions(exec, state.guard);
     for assertion in &summary.assertions {
         let here = apply::cube(exec, &assertion.incond, inputs);
         let guard = exec.formula.guards.and(state.guard, here);
@@ -45,7 +49,6 @@ pub(super) fn check(
             class: assertion.class.as_ref(),
         };
         apply::name_object(exec, summary, binding, called, &places);
-        let inlined = apply::inlined_conditions(exec, state.guard);
         let condition = exec.formula.guards.and(here, inlined);
         let mut event = AssertEvent {
             loc,
