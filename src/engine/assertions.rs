@@ -207,7 +207,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
     let all = || with_ids(records).map(|(id, record)| (id, &record.custody));
     let met = all().flat_map(|(_, custody)| &custody.assertions.met);
     let met: FxHashSet<&Statement> = met.collect();
-    // Of a whole program it is dead code that nobody calls; of a library it is what it is for.
+    // Of a whole program it is dead code that nobody calls; what a header announces may have its callers elsewhere.
     let is_main = |id: FunctionId| program.function(id).name.name == "main";
     let whole = program.ids().any(is_main);
     let mut left: Vec<(Level, FunctionId, &Statement, &Finding)> = Vec::new();
@@ -217,7 +217,8 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
             continue;
         }
         for (statement, finding) in &custody.assertions.left {
-            let certain = met.contains(statement) && (!whole || is_main(id));
+            let entry = is_main(id) || !whole && !function.announced;
+            let certain = entry && met.contains(statement);
             let level = if certain { finding.level } else { Level::Note };
             left.push((level, id, statement, finding));
         }

@@ -19,6 +19,7 @@ use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::state::{Object, Status};
+use crate::symbolic::term::Term;
 
 /// A function that has been executed and summarised.
 pub struct Finished<'f> {
@@ -277,6 +278,7 @@ fn kept(
                     || !possible_unchanged(exec, paths, queries),
                 unusual,
                 ambient,
+                lost: ambient && lost(exec, exit, exits.object, initial, paths),
                 for_good: ambient && for_good(exec, exits.object, initial, queries),
                 instead_of: None,
                 finding,
@@ -364,6 +366,7 @@ fn needed(
             unusual: false,
             ambient: false,
             for_good: false,
+            lost: false,
             instead_of: None,
             finding: findings.finding(&rule, at, &name, &state, trace)?,
         });
@@ -404,6 +407,41 @@ fn for_good(
     let back = of_object().filter(|event| event.gives_back(initial));
     let back: Vec<Guard> = back.map(|event| event.guard).collect();
     !back.into_iter().any(|paths| queries.possible(exec, paths))
+}
+
+/// Whether the function has saved the state that an object was in when it left its initial one on these paths, and
+/// has told nobody.
+fn lost(
+    exec: &mut Executor<'_>,
+    exit: &Exit<'_>,
+    object: Object,
+    initial: StateId,
+    paths: Guard,
+) -> bool {
+    let initial = Status::At(initial);
+    let guards = &mut exec.formula.guards;
+    let takes = exec.log.ops.iter();
+    let mut takes = takes
+        .filter(|event| event.object == object && event.takes(initial))
+        .filter(|event| !guards.excludes(event.guard, paths))
+        .peekable();
+    if takes.peek().is_none() || !takes.all(|event| event.saves) {
+        return false;
+    }
+    let known = [exec.log.told, exec.log.lost];
+    if known.into_iter().any(|told| !guards.excludes(told, paths)) {
+        return false;
+    }
+    let regions = &exec.regions;
+    let left = exit
+        .state
+        .memory
+        .written(|region| !regions.is_local(region));
+    let left = left
+        .into_iter()
+        .filter_map(|(loc, size, value)| value.or_else(|| exec.scalar_at(exit.state, loc, size)));
+    let left: Vec<Term> = left.chain(exit.result).collect();
+    !left.into_iter().any(|value| exec.tells_state(value))
 }
 
 /// What becomes of callees' claims.
@@ -465,8 +503,12 @@ fn uses(
             let machine = exec.machine_of(event.object);
             let taken = doubt::taken_as_another(exec, event.object, machine.initial);
             let taken = exec.formula.guards.and(untouched, taken);
-            if event.touched != Guard::FALSE || taken != Guard::FALSE {
+            let touched = event.touched != Guard::FALSE;
+            if needed && touched || taken != Guard::FALSE {
                 custody.uses.insert((claim.clone(), Use::Met));
+            } else if touched {
+                // It has given the object back already.
+                custody.uses.insert((claim.clone(), Use::Left));
             }
             if untouched != Guard::FALSE {
                 let usage = match needed_place(summary, rows, event.object) {

@@ -67,6 +67,9 @@ pub struct Claim {
     pub ambient: bool,
     /// It is brought about by itself, with nothing kept to restore it from: to shut down, say.
     pub for_good: bool,
+    /// The function has saved the state that the object was in on entry, and nobody gets to know it: it cannot be
+    /// restored.
+    pub lost: bool,
     /// The function's own finding, by its number, that goes if this claim is surely met by nobody: it is about what
     /// becomes of an object that is held on entry.
     pub instead_of: Option<u32>,

@@ -50,6 +50,8 @@ pub struct Function {
     pub line: u32,
     /// Defined in one of the tree's own files.
     pub own: bool,
+    /// See [`FunctionDef::announced`].
+    pub announced: bool,
     pub body: Result<BodyKey, LossReason>,
     /// See [`FunctionDef::small`].
     pub small: bool,
@@ -132,6 +134,7 @@ impl Program {
                 file: definition.def.file.clone(),
                 line: definition.def.line,
                 own: definition.def.own,
+                announced: definition.def.announced,
                 body: definition.def.body.clone(),
                 small: definition.def.small,
                 callees: Vec::new(),
@@ -376,6 +379,7 @@ mod tests {
             file: file.into(),
             line,
             own: file.ends_with(".c"),
+            announced: false,
             body: Ok(BodyKey([body; 16])),
             callees: callees
                 .iter()

@@ -62,7 +62,7 @@ fn unmet(
                 && !claim.unusual
                 && !classes.any(|class| halves.contains(&(id, class)))
                 && !settlement.unused.contains(&id)
-                && !settlement.is_met(id, claim)
+                && (claim.lost || !settlement.is_met(id, claim))
                 && !settlement.comes_from_a_callee(id, claim)
                 && !settlement.is_for_good(id, claim)
             {
@@ -148,6 +148,12 @@ fn explanations<'p>(
 pub fn with_ids(records: &[Option<Record>]) -> impl Iterator<Item = (FunctionId, &Record)> {
     let records = (0..).map(FunctionId).zip(records);
     records.filter_map(|(id, record)| Some((id, record.as_ref()?)))
+}
+
+/// Whether a function's name has the word in it, and not as a part of `block` or `clock`.
+fn says(name: &str, word: &str) -> bool {
+    let mut found = name.match_indices(word).map(|(at, _)| &name[..at]);
+    found.any(|before| word != "lock" || !before.ends_with(['b', 'c']))
 }
 
 /// Whether the function is defined in a header: it is there for whoever includes that.
@@ -344,6 +350,11 @@ impl<'p> Settlement<'p> {
 
     /// Follows a claim up the call graph.
     fn node_is_met(&self, start: Node, claim: &Claim) -> bool {
+        // Where nothing else ever leaves such an object held, and no caller holds one, a caller that cannot say what
+        // becomes of it is none that has taken it.
+        let alone = claim.kind == Kind::Needed
+            && self.is_alone(start.0, claim)
+            && !self.is_held_by_callers(start.0, claim);
         let mut seen: FxHashSet<Node> = FxHashSet::default();
         let mut work = vec![(start, claim)];
         while let Some((node, claim)) = work.pop() {
@@ -367,6 +378,7 @@ impl<'p> Settlement<'p> {
                     Use::HandedOn(place) => match self.claims.get(&(caller, *place)) {
                         Some(next) if next.doubtful => return true,
                         Some(next) => work.push(((caller, *place), next)),
+                        None if alone => {}
                         // Too much for the caller to say: it may be met.
                         None => return true,
                     },
@@ -376,7 +388,7 @@ impl<'p> Settlement<'p> {
                         let met = |&(caller, claim): &(FunctionId, &Claim)| {
                             claim.doubtful || self.unnamed_is_met(caller, claim)
                         };
-                        if claims.peek().is_none() || claims.any(met) {
+                        if claims.peek().is_none() && !alone || claims.any(met) {
                             return true;
                         }
                     }
@@ -414,13 +426,15 @@ impl<'p> Settlement<'p> {
         let words: &[&str] = match claim.kind {
             _ if claim.ambient => &["irqsave", "irq_save", "lock_irq", "disable"],
             Kind::Kept => &["lock", "acquire"],
+            // What is stored as `release` releases more than locks.
+            Kind::Needed if self.program.function(function).stored => &["unlock"],
             Kind::Needed => &["unlock", "release"],
         };
         claim.offered
             || of_header(self.program, function)
             || claim.classes.is_empty()
             || claim.classes.iter().any(is_there)
-            || words.iter().any(|word| name.contains(word))
+            || words.iter().any(|word| says(name, word))
     }
 
     /// Another function of the same file that gives back what the function takes, where no other names either, if it
@@ -522,18 +536,42 @@ impl<'p> Settlement<'p> {
             let mut others = uses.filter(|(user, _)| *user != function).peekable();
             return others.peek().is_some() && others.all(|(_, usage)| **usage == Use::Met);
         }
+        claim.inherited.is_none() && self.is_alone(function, claim)
+    }
+
+    /// Whether no other function has the other half of a claim, if only at times.
+    fn is_alone(&self, function: FunctionId, claim: &Claim) -> bool {
         let half = claim.kind.other_half();
         let mut classes = claim.classes.iter();
-        claim.inherited.is_none()
-            && !claim.classes.is_empty()
+        !claim.classes.is_empty()
             && !classes.any(|class| self.is_handed_over(function, half, class))
     }
 
-    /// Whether a function other than this one keeps or needs objects of a class, if only at times.
+    /// Whether a function other than this one keeps or needs objects of a class, if only at times, and not only for its
+    /// own file, which does the rest.
     fn is_handed_over(&self, but: FunctionId, kind: Kind, class: &Class) -> bool {
         let others = self.hands_over.get(&(kind, class));
         let mut others = others.into_iter().flatten();
-        others.any(|&(other, _)| other != but)
+        others.any(|&(other, _)| other != but && !self.is_met_by_all(other, kind, class))
+    }
+
+    /// Whether all who call the function have the other half of all that it keeps or needs of a class.
+    fn is_met_by_all(&self, id: FunctionId, kind: Kind, class: &Class) -> bool {
+        let function = self.program.function(id);
+        let custody = self.records[id.index()]
+            .as_ref()
+            .map(|record| &record.custody);
+        let claims = custody.into_iter().flat_map(|custody| &custody.claims);
+        let mut claims = claims
+            .filter(|claim| claim.kind == kind && claim.classes.contains(class))
+            .peekable();
+        function.name.file.is_some()
+            && !function.stored
+            && claims.peek().is_some()
+            && claims.all(|claim| {
+                let uses = claim.place.and_then(|place| self.uses.get(&(id, place)));
+                uses.is_some_and(|uses| uses.iter().all(|(_, usage)| **usage == Use::Met))
+            })
     }
 
     /// Whether what a claim comes from is for good.

@@ -51,6 +51,8 @@ pub struct FunctionDef {
     pub line: u32,
     /// Defined in one of the tree's own files.
     pub own: bool,
+    /// A header declares it: other files may call it.
+    pub announced: bool,
     /// The lowered body, or why there is none.
     pub body: Result<BodyKey, LossReason>,
     /// Functions called directly or mentioned otherwise.

@@ -59,6 +59,8 @@ struct Meaning {
     id: DeclId,
     rank: u8,
     internal: bool,
+    /// A file that other units can include declares it.
+    shared: bool,
 }
 
 /// The external declarations of one unit and what its names mean.
@@ -89,21 +91,23 @@ impl<'a> UnitScope<'a> {
             .collect();
         let mut names: FxHashMap<Dep, Meaning> = FxHashMap::default();
         names.reserve(outlines.len() * 2);
-        for (id, outline) in outlines.iter().enumerate() {
+        for (id, (outline, piece)) in outlines.iter().zip(&pieces.pieces).enumerate() {
             for declared in &outline.declared {
                 let meaning = Meaning {
                     id: DeclId(id as u32),
                     rank: declared.rank,
                     internal: declared.internal,
+                    shared: !pieces.files.is_main(piece.file),
                 };
                 names
                     .entry((declared.space, declared.name))
                     .and_modify(|known| {
                         let internal = known.internal || meaning.internal;
+                        let shared = known.shared || meaning.shared;
                         if meaning.rank > known.rank {
                             *known = meaning;
                         }
-                        known.internal = internal;
+                        (known.internal, known.shared) = (internal, shared);
                     })
                     .or_insert(meaning);
             }
@@ -170,6 +174,12 @@ impl<'a> UnitScope<'a> {
     pub fn is_internal(&self, name: NameId) -> bool {
         self.find(Space::Ordinary, name)
             .is_some_and(|meaning| meaning.internal)
+    }
+
+    /// Whether a file that other units can include declares the name.
+    pub fn is_announced(&self, name: NameId) -> bool {
+        self.find(Space::Ordinary, name)
+            .is_some_and(|meaning| meaning.shared)
     }
 
     /// Whether the name is a typedef name before this declaration.

@@ -284,8 +284,10 @@ impl Driver<'_> {
         let key = self.scope.body_key(self.scope.full_key(id), &deps);
         let file = self.scope.file(id);
         let place = self.scope.piece(id);
+        let name = self.name(id);
         let mut definition = FunctionDef {
-            name: self.name(id),
+            announced: self.scope.is_announced(NameId::of(name.name.as_bytes())),
+            name,
             file: file.map_or(String::new(), |file| file.name.clone()),
             line: place.map_or(0, |piece| piece.line),
             own: file.is_some_and(|file| file.own),

@@ -474,6 +474,7 @@ mod tests {
             file: "src/a.c".into(),
             line,
             own: true,
+            announced: false,
             body: Ok(BodyKey([line as u8; 16])),
             small: false,
             callees,

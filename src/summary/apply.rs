@@ -208,6 +208,13 @@ fn sleep(
         if guard == Guard::FALSE {
             continue;
         }
+        let (mut there, mut told) = (sleep.incond.clone(), sleep.incond.clone());
+        for column in 0..sleep.incond.len() {
+            let leads = sleep.there.contains(&(column as u32));
+            let other = if leads { &mut told } else { &mut there };
+            other[column] = None;
+        }
+        let (there, told) = (cube(exec, &there, inputs), cube(exec, &told, inputs));
         let (mut held, released) = atomic_objects(exec, state);
         // Where it depends on what has played no part so far whether it sleeps, someone else may know that
         // it does not.
@@ -215,7 +222,7 @@ fn sleep(
             let guards = &exec.formula.guards;
             let decided = guards.support(paths);
             guards
-                .support(here)
+                .support(told)
                 .iter()
                 .all(|condition| decided.contains(condition))
         });
@@ -225,6 +232,7 @@ fn sleep(
         exec.log.sleeps.push(SleepEvent {
             guard,
             condition,
+            there,
             held,
             released,
             order: exec.log.ops.len(),

@@ -82,6 +82,9 @@ pub struct Modified {
 pub struct Sleep {
     /// Over [`Summary::inputs`], evaluated on entry.
     pub incond: Cube,
+    /// The columns of `incond` that say only that a pointer leads somewhere through which the function goes: one
+    /// that is there as a rule.
+    pub there: Vec<u32>,
     /// Down to what sleeps; empty for a primitive.
     pub trace: Vec<TraceStep>,
 }
@@ -167,7 +170,8 @@ impl Summary {
                 ..other.clone()
             }
         };
-        let same_sleep = |one: &Sleep, other: &Sleep| one.incond == other.incond;
+        let same_sleep =
+            |one: &Sleep, other: &Sleep| (&one.incond, &one.there) == (&other.incond, &other.there);
         let same_assertion = |one: &Assertion, other: &Assertion| {
             (&one.object, &one.rule, &one.incond) == (&other.object, &other.rule, &other.incond)
         };

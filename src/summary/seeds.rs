@@ -176,6 +176,7 @@ impl Seeds {
                 }
                 summary.sleeps.push(Sleep {
                     incond,
+                    there: Vec::new(),
                     trace: Vec::new(),
                 });
             }

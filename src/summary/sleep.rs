@@ -48,11 +48,34 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
     }
     for (conditions, index) in ways {
         let incond = valuation(summary, conditions);
+        let there = lead_somewhere(exec, &mut converter, index);
+        let columns = (0u32..).zip(&incond).zip(&summary.inputs);
+        let there = columns
+            .filter(|((_, wanted), _)| wanted.is_some())
+            .filter(|(_, predicate)| there.contains(predicate))
+            .map(|((column, _), _)| column)
+            .collect();
         summary.sleeps.push(Sleep {
             incond,
+            there,
             trace: witness::sleeping(&exec.log.sleeps[index]),
         });
     }
+}
+
+/// The conditions on the way to a sleeping call that say only that a pointer leads somewhere through which this
+/// function or a callee goes.
+fn lead_somewhere(exec: &mut Executor<'_>, converter: &mut Converter, event: usize) -> Vec<IExpr> {
+    let event = &exec.log.sleeps[event];
+    let mut literals = exec.formula.guards.implied_literals(event.guard);
+    literals.retain(|&(condition, holds)| exec.lets_pass(condition, holds));
+    literals.extend(exec.formula.guards.implied_literals(event.there));
+    let mut found = Vec::new();
+    for (condition, _) in literals {
+        let term = exec.formula.cond_term(condition);
+        found.extend(converter.expr(exec, term));
+    }
+    found
 }
 
 /// These conditions over P_in, to which they are added.

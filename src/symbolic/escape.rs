@@ -20,10 +20,24 @@ const MAX_WAY: usize = 16;
 impl Executor<'_> {
     pub(super) fn escape_all(&mut self, frame: &Frame<'_>, state: &mut State, args: &[ArgValue]) {
         for arg in args {
-            if let ArgValue::Scalar(address) = arg {
-                self.escape(frame, state, *address);
+            if let ArgValue::Scalar(value) = arg {
+                if self.tells_state(*value) {
+                    self.told(state);
+                }
+                self.escape(frame, state, *value);
             }
         }
+    }
+
+    /// Whether a value tells the state that an object was in on entry.
+    pub fn tells_state(&self, value: Term) -> bool {
+        let vars = self.formula.vars(value);
+        vars.iter()
+            .any(|&var| matches!(self.origins.of(var), Origin::State { .. }))
+    }
+
+    fn told(&mut self, state: &State) {
+        self.log.told = self.formula.guards.or(self.log.told, state.guard);
     }
 
     fn escape(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {
@@ -42,6 +56,10 @@ impl Executor<'_> {
                 && local.size - offset <= MAX_ESCAPED_SIZE
             {
                 let size = local.size - offset;
+                let written = state.memory.words(&self.formula.terms, loc, size);
+                if written.iter().any(|&(_, value)| self.tells_state(value)) {
+                    self.told(state);
+                }
                 let kept = match local.ty {
                     None => self.ways_to_held(state, loc, size),
                     Some(_) => Vec::new(),
@@ -64,7 +82,7 @@ impl Executor<'_> {
 
     /// The pointers within these bytes through which the function has reached objects that it holds.
     fn ways_to_held(&mut self, state: &State, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
-        let pointers = state.memory.pointers(&self.formula.terms, loc, size);
+        let pointers = state.memory.words(&self.formula.terms, loc, size);
         if pointers.is_empty() {
             return pointers;
         }

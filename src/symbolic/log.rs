@@ -78,6 +78,8 @@ pub struct SleepEvent {
     pub guard: Guard,
     /// What the callee makes it depend on.
     pub condition: Guard,
+    /// That part of it which says only that pointers lead somewhere.
+    pub there: Guard,
     /// The atomic objects in another state than their initial one, which the function itself has put them
     /// into, and the paths on which they are.
     pub held: Vec<(Object, Status, Guard)>,
@@ -240,6 +242,8 @@ pub struct Log {
     pub unknown_calls: Vec<UnknownCall>,
     /// The paths on which functions of the tree were called that could not be analysed.
     pub lost: Guard,
+    /// The paths on which a function of which nothing is known gets to know the state that an object was in.
+    pub told: Guard,
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,
     pub takes: Vec<TakeEvent>,

@@ -460,8 +460,8 @@ impl Memory {
         self.put(loc, size, Content::Unknown(region));
     }
 
-    /// The whole pointers among the values written to these bytes.
-    pub fn pointers(&self, terms: &Terms, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
+    /// The whole words among the values written to these bytes, as wide as pointers.
+    pub fn words(&self, terms: &Terms, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
         let stop = Loc {
             offset: end(loc, size),
             ..loc

@@ -169,6 +169,17 @@ impl Executor<'_> {
         }
     }
 
+    /// Whether a condition that comes to this says that a pointer leads somewhere through which the function goes, on
+    /// some path.
+    pub fn lets_pass(&self, condition: Cond, holds: bool) -> bool {
+        match self.pointer_test(condition) {
+            Some((Some(address), value)) if value == holds => self
+                .bases(address)
+                .any(|base| self.passed.contains_key(&base)),
+            _ => false,
+        }
+    }
+
     /// What a guard's conditions come to where the pointers that every path to the state went through are
     /// valid.
     fn valid_pointers(&self, state: &State, guard: Guard) -> Vec<(Cond, bool)> {

@@ -430,5 +430,44 @@ int count_for_a_while_badly(struct ring *r)
 
 	local_irq_save(flags);
 	r->head++;
-	return flags != 0;
-} //~ known-miss lock/irq-flags
+	return flags != 0; //~ lock/irq-flags
+}
+
+/* What was saved is lost: that somebody turns interrupts on at some time is no answer. */
+static void put_and_forget(struct ring *r, int value)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&r->lock, flags);
+	r->slot[r->head++] = value;
+	spin_unlock(&r->lock);
+} //~ lock/irq-flags
+
+void put_and_wait(struct ring *r)
+{
+	put_and_forget(r, 1);
+	spin_lock_irq(&r->lock);
+	r->head++;
+	spin_unlock_irq(&r->lock);
+}
+
+/* Here somebody else has it. */
+void ring_resume(struct ring *r, unsigned long flags);
+
+static void put_and_tell(struct ring *r, int value) //~ clean
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&r->lock, flags);
+	r->slot[r->head++] = value;
+	spin_unlock(&r->lock);
+	ring_resume(r, flags);
+}
+
+void tell_and_wait(struct ring *r)
+{
+	put_and_tell(r, 1);
+	spin_lock_irq(&r->lock);
+	r->head++;
+	spin_unlock_irq(&r->lock);
+}

@@ -43,7 +43,7 @@ out:
 	return ret;
 }
 
-/* A queue's lock is handed over, by a function that others use: this one may be half of such a pair. */
+/* A queue's lock is handed over, but to those only who give it back. */
 static void grab(struct queue *q) //~ clean
 {
 	spin_lock(&q->lock);
@@ -59,7 +59,7 @@ void use(struct queue *q) //~ clean
 void drop(struct queue *q)
 {
 	q->length--;
-	spin_unlock(&q->lock); //~ note lock/unlock-unheld
+	spin_unlock(&q->lock); //~ certain lock/unlock-unheld
 }
 
 /* All others who call it give the lock back. */

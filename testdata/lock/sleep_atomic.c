@@ -360,3 +360,70 @@ void drain_asleep(struct table *t)
 	__might_resched("drain.c", 2, 0); //~ lock/sleep-in-atomic
 	spin_unlock(&t->lock);
 }
+
+/* That a pointer is there through which a callee goes is no reason not to sleep. */
+struct bus { struct mutex mutex; int value; };
+struct probe { struct bus *bus; int wait; };
+
+static int probe_write(struct probe *p, int value)
+{
+	if (!p->bus)
+		return -1;
+	mutex_lock(&p->bus->mutex);
+	p->bus->value = value;
+	mutex_unlock(&p->bus->mutex);
+	return 0;
+}
+
+int probe_twice(struct probe *p, int value)
+{
+	return probe_write(p, value) + probe_write(p, value);
+}
+
+void probe_atomically(struct table *t, struct probe *p)
+{
+	spin_lock(&t->lock);
+	probe_twice(p, 1); //~ lock/sleep-in-atomic
+	spin_unlock(&t->lock);
+}
+
+/* That a number is there may be one. */
+static int probe_wait(struct probe *p)
+{
+	if (p->wait)
+		msleep(p->wait);
+	return p->wait;
+}
+
+int probe_and_wait(struct probe *p, int value)
+{
+	int i;
+
+	for (i = 0; i < value; i++)
+		work(i);
+	return probe_wait(p);
+}
+
+void probe_without_waiting(struct table *t, struct probe *p) //~ clean
+{
+	spin_lock(&t->lock);
+	probe_and_wait(p, 1);
+	spin_unlock(&t->lock);
+}
+
+/* As they are called where allocations are profiled. */
+void *__kmalloc_noprof(size_t size, gfp_t flags);
+
+void allocate_profiled(struct table *t)
+{
+	spin_lock(&t->lock);
+	t->first = __kmalloc_noprof(8, GFP_KERNEL); //~ lock/sleep-in-atomic
+	spin_unlock(&t->lock);
+}
+
+void allocate_profiled_atomically(struct table *t) //~ clean
+{
+	spin_lock(&t->lock);
+	t->first = __kmalloc_noprof(8, GFP_ATOMIC);
+	spin_unlock(&t->lock);
+}
