@@ -278,7 +278,9 @@ fn kept(
                     || !possible_unchanged(exec, paths, queries),
                 unusual,
                 ambient,
-                lost: ambient && lost(exec, exit, exits.object, initial, paths),
+                lost: ambient
+                    && !findings.returns_record()
+                    && lost(exec, exit, exits.object, initial, paths),
                 for_good: ambient && for_good(exec, exits.object, initial, queries),
                 instead_of: None,
                 finding,
@@ -410,7 +412,7 @@ fn for_good(
 }
 
 /// Whether the function has saved the state that an object was in when it left its initial one on these paths, and
-/// has told nobody.
+/// has told nobody, as far as memory and a scalar result go.
 fn lost(
     exec: &mut Executor<'_>,
     exit: &Exit<'_>,

@@ -186,6 +186,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// Whether callers get a record from the function, of which its summary says nothing.
+    pub fn returns_record(&self) -> bool {
+        matches!(self.body.ret, RetTy::Record { .. })
+    }
+
     /// Type B.
     pub fn ambiguous_exits(
         &mut self,
@@ -195,7 +200,7 @@ impl<'a> Findings<'a> {
         queries: &mut dyn Feasible,
     ) {
         // What is in a record (a guard, with the lock that it holds or not) is beyond a summary, not beyond a caller.
-        if matches!(self.body.ret, RetTy::Record { .. }) {
+        if self.returns_record() {
             return;
         }
         let elsewhere = Elsewhere::new(exec);

@@ -305,6 +305,10 @@ impl<'p> Settlement<'p> {
     }
 
     fn is_met(&self, function: FunctionId, claim: &Claim) -> bool {
+        // What a header has for others to inline is judged where it is inlined.
+        if self.program.function(function).small && of_header(self.program, function) {
+            return true;
+        }
         match claim.place {
             Some(place) => self.node_is_met((function, place), claim),
             None => self.unnamed_is_met(function, claim),
@@ -353,6 +357,7 @@ impl<'p> Settlement<'p> {
         // Where nothing else ever leaves such an object held, and no caller holds one, a caller that cannot say what
         // becomes of it is none that has taken it.
         let alone = claim.kind == Kind::Needed
+            && !claim.offered
             && self.is_alone(start.0, claim)
             && !self.is_held_by_callers(start.0, claim);
         let mut seen: FxHashSet<Node> = FxHashSet::default();

@@ -136,3 +136,41 @@ static void space_release(struct dev *d) //~ clean
 
 struct space_ops { void (*release)(struct dev *d); };
 struct space_ops space_ops = { space_release };
+
+/* Takes it at times and gives it back at others, as its last argument says. */
+struct reader { struct mutex atomic_read; int left; };
+
+static int read_some(struct reader *r, int size, int *cookie) //~ clean
+{
+	if (*cookie) {
+		r->left -= size;
+		if (r->left > 0)
+			return size;
+		*cookie = 0;
+		mutex_unlock(&r->atomic_read);
+		return 0;
+	}
+	mutex_lock(&r->atomic_read);
+	if (r->left > size) {
+		*cookie = 1;
+		return size;
+	}
+	mutex_unlock(&r->atomic_read);
+	return size;
+}
+
+struct line_ops { int (*read)(struct reader *r, int size, int *cookie); };
+struct line_ops line_ops = { read_some };
+int copy(int size);
+
+int read_all(struct line_ops *ops, struct reader *r) //~ clean
+{
+	int cookie = 0, size;
+
+	do {
+		size = ops->read(r, 64, &cookie);
+		if (size && copy(size) && !cookie)
+			break;
+	} while (cookie);
+	return size;
+}
