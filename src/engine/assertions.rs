@@ -91,7 +91,8 @@ impl Findings<'_> {
                 if !possible_unchanged(exec, paths, queries) {
                     continue;
                 }
-                let certain = !depends_on_outcomes(exec, object, paths)
+                let certain = !is_perhaps_new(exec, object)
+                    && !depends_on_outcomes(exec, object, paths)
                     && self.possible_by_itself(exec, (paths, paths), queries);
                 let mut trace =
                     witness::path_until(exec, &model, object, paths, (event.order, event.branches));
@@ -178,6 +179,13 @@ fn unheld(exec: &mut Executor<'_>, event: &AssertEvent, object: Object) -> Guard
     let unheld = exec.formula.guards.and(event.guard, free);
     let unheld = exec.formula.guards.and_not(unheld, event.held);
     exec.formula.guards.and(unheld, own)
+}
+
+/// Whether the function has the object from a call: if that has made it, nobody else knows of it yet.
+fn is_perhaps_new(exec: &Executor<'_>, object: Object) -> bool {
+    let way = exec.way_to(object.loc.region);
+    let mut bases = way.into_iter().filter_map(|(_, base)| base);
+    bases.any(|base| exec.made_on.contains_key(&base))
 }
 
 /// Whether the function itself takes the object, or a callee that takes it however it is called: one that takes it as an argument

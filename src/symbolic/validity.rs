@@ -169,13 +169,19 @@ impl Executor<'_> {
         }
     }
 
-    /// Whether a condition that comes to this says that a pointer leads somewhere through which the function goes, on
-    /// some path.
+    /// Whether a condition that comes to this says that a pointer in memory leads somewhere through which the function goes,
+    /// on some path. (A null argument is how callers say that there is nothing to do.)
     pub fn lets_pass(&self, condition: Cond, holds: bool) -> bool {
+        let in_memory = |base: &Term| {
+            let Node::Var(var) = *self.formula.terms.node(*base) else {
+                return false;
+            };
+            matches!(self.origins.of(var), Origin::Initial { .. })
+        };
         match self.pointer_test(condition) {
             Some((Some(address), value)) if value == holds => self
                 .bases(address)
-                .any(|base| self.passed.contains_key(&base)),
+                .any(|base| self.passed.contains_key(&base) && in_memory(&base)),
             _ => false,
         }
     }
