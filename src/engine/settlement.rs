@@ -62,7 +62,7 @@ fn unmet(
                 && !claim.unusual
                 && !classes.any(|class| halves.contains(&(id, class)))
                 && !settlement.unused.contains(&id)
-                && (claim.lost || !settlement.is_met(id, claim))
+                && !settlement.is_met(id, claim)
                 && !settlement.comes_from_a_callee(id, claim)
                 && !settlement.is_for_good(id, claim)
             {
@@ -308,6 +308,10 @@ impl<'p> Settlement<'p> {
         // What a header has for others to inline is judged where it is inlined.
         if self.program.function(function).small && of_header(self.program, function) {
             return true;
+        }
+        // Whoever moves the object back does not know where it was.
+        if claim.lost {
+            return false;
         }
         match claim.place {
             Some(place) => self.node_is_met((function, place), claim),
@@ -593,9 +597,7 @@ impl<'p> Settlement<'p> {
 
     fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {
         self.inherited(function, claim)
-            .is_some_and(|(node, inherited)| {
-                !inherited.unusual && !self.node_is_met(node, inherited)
-            })
+            .is_some_and(|(node, inherited)| !inherited.unusual && !self.is_met(node.0, inherited))
     }
 
     /// The callee's claim that a claim comes from.
