@@ -687,6 +687,7 @@ mod tests {
                 file: "a.c".into(),
                 line: self.defs.len() as u32 + 1,
                 own: true,
+                announced: false,
                 body: Ok(key),
                 callees: body.mentions(),
                 members_called: body.members_called(),

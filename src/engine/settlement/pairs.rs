@@ -1,0 +1,124 @@
+//! What makes a finding of one function less than it seems: another one that has the other half.
+//!
+//! In: what the functions' findings are about. Out: those that others explain, and the entries that are half of a pair.
+
+use rustc_hash::FxHashSet;
+
+use super::{Node, Settlement, with_ids};
+use crate::engine::analysis::Record;
+use crate::engine::custody::{Kind, Place, Use};
+use crate::engine::program::FunctionId;
+use crate::symbolic::class::Class;
+
+/// Entries that give back what another of their file takes, with the object's class.
+pub(super) type Halves<'p> = FxHashSet<(FunctionId, &'p Class)>;
+
+pub(super) struct Explanations<'p> {
+    pub(super) explained: FxHashSet<(FunctionId, u32)>,
+    pub(super) halves: Halves<'p>,
+}
+
+/// What makes a finding of one function less than it seems: another function raises the semaphore, which may tell
+/// that something is there, and lock nothing; or another entry of the same file, as of one table, gives the object
+/// back, and who calls both knows when; or who calls it calls another, too, that gives the object back at times; or the
+/// function stores one that does, for later.
+pub(super) fn explanations<'p>(
+    settlement: &Settlement<'_>,
+    records: &'p [Option<Record>],
+) -> Explanations<'p> {
+    let mut signals: FxHashSet<&Class> = FxHashSet::default();
+    for (id, record) in with_ids(records) {
+        let raised = record.custody.raised.iter();
+        let raised = raised.filter(|(_, place)| !settlement.is_used(id, *place));
+        signals.extend(raised.map(|(class, _)| class));
+    }
+    let mut found = Explanations {
+        explained: FxHashSet::default(),
+        halves: FxHashSet::default(),
+    };
+    for (id, record) in with_ids(records) {
+        for ambiguous in &record.custody.ambiguous {
+            let class = &ambiguous.class;
+            let is_signal = ambiguous.counts && signals.contains(class);
+            if is_signal {
+                found.explained.insert((id, ambiguous.finding));
+            }
+            if !ambiguous.exits {
+                continue;
+            }
+            let pair = settlement.other_of_a_pair(id, class);
+            let counterpart = settlement.has_a_counterpart(id, class)
+                || settlement.names_a_counterpart(id, class);
+            if pair.is_some() || counterpart {
+                found.explained.insert((id, ambiguous.finding));
+            }
+            if let Some(other) = pair.filter(|_| !is_signal) {
+                found.halves.insert((other, class));
+            }
+        }
+    }
+    found
+}
+
+impl Settlement<'_> {
+    /// Another function of the same file that gives back what the function takes, where no other names either, if it
+    /// is not exported: two operations of one table.
+    fn other_of_a_pair(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
+        let file = |id: FunctionId| self.program.function(id).name.file.as_ref();
+        let file_of_both = file(function).filter(|_| !self.named.contains(&function))?;
+        let others = self.hands_over.get(&(Kind::Needed, class))?;
+        let mut others = others.iter().filter(|(id, _)| !self.named.contains(id));
+        let other = others.find(|&&(id, _)| id != function && file(id) == Some(file_of_both));
+        other.map(|(id, _)| *id)
+    }
+
+    /// Whether some caller calls another function, too, that gives back what this one takes at times, and that at times
+    /// only: both halves depend on the same.
+    fn has_a_counterpart(&self, function: FunctionId, class: &Class) -> bool {
+        let others = self.hands_over.get(&(Kind::Needed, class));
+        let mut others = others.into_iter().flatten();
+        let Some(callers) = self.callers.get(&function) else {
+            return false;
+        };
+        others.any(|(other, at_times)| {
+            let callers_of_other = self.callers.get(other);
+            let both = callers_of_other.is_some_and(|others| !others.is_disjoint(callers));
+            *at_times && *other != function && both
+        })
+    }
+
+    /// Whether the function stores a function somewhere, to be called later, that gives back what this one takes.
+    fn names_a_counterpart(&self, function: FunctionId, class: &Class) -> bool {
+        let others = self.hands_over.get(&(Kind::Needed, class));
+        let mut others = others.into_iter().flatten();
+        let callees = &self.program.function(function).callees;
+        others.any(|&(other, _)| {
+            let mut named = callees.iter().filter(|callee| callee.taken);
+            named.any(|callee| callee.function == Some(other))
+        })
+    }
+
+    /// Whether a caller, or one of its callers, has what the function gives back; or may have: into what it is inlined,
+    /// nobody says.
+    fn is_used(&self, function: FunctionId, place: Option<Place>) -> bool {
+        if self.program.function(function).small && self.mentioned.contains(&function) {
+            return true;
+        }
+        let mut seen: FxHashSet<Node> = FxHashSet::default();
+        let mut work: Vec<Node> = place.map(|place| (function, place)).into_iter().collect();
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
+                match usage {
+                    Use::Met => return true,
+                    Use::HandedOn(place) => work.push((*caller, *place)),
+                    Use::Unnamed => return true,
+                    Use::Left => {}
+                }
+            }
+        }
+        false
+    }
+}
