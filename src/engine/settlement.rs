@@ -273,23 +273,24 @@ impl<'p> Settlement<'p> {
             && !classes.any(|class| self.is_handed_over(function, half, class))
     }
 
-    /// Whether a function other than this one keeps or needs objects of a class, if only at times, and not only for its
-    /// own file, which does the rest.
+    /// Whether a function other than this one keeps or needs objects of a class, if only at times, and keeps them not only
+    /// for its own file, which gives them back.
     fn is_handed_over(&self, but: FunctionId, kind: Kind, class: &Class) -> bool {
         let others = self.hands_over.get(&(kind, class));
         let mut others = others.into_iter().flatten();
-        others.any(|&(other, _)| other != but && !self.is_met_by_all(other, kind, class))
+        let given_back = |id| kind == Kind::Kept && self.all_give_back(id, class);
+        others.any(|&(other, _)| other != but && !given_back(other))
     }
 
-    /// Whether all who call the function have the other half of all that it keeps or needs of a class.
-    fn is_met_by_all(&self, id: FunctionId, kind: Kind, class: &Class) -> bool {
+    /// Whether all who call the function give back all that it keeps of a class.
+    fn all_give_back(&self, id: FunctionId, class: &Class) -> bool {
         let function = self.program.function(id);
         let custody = self.records[id.index()]
             .as_ref()
             .map(|record| &record.custody);
         let claims = custody.into_iter().flat_map(|custody| &custody.claims);
         let mut claims = claims
-            .filter(|claim| claim.kind == kind && claim.classes.contains(class))
+            .filter(|claim| claim.kind == Kind::Kept && claim.classes.contains(class))
             .peekable();
         function.name.file.is_some()
             && !function.stored

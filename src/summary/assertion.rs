@@ -128,8 +128,25 @@ fn operated_on(exec: &mut Executor<'_>, loc: Loc) -> Guard {
     paths
 }
 
+/// Whether the function takes what lies there for itself, at some time: no caller holds it then.
+fn takes_itself(exec: &mut Executor<'_>, loc: Loc) -> bool {
+    let guards = &mut exec.formula.guards;
+    let mut taken = Guard::FALSE;
+    for op in exec.log.ops.iter().filter(|op| op.object.loc == loc) {
+        let initial = Status::At(exec.machines[usize::from(op.object.machine.0)].initial);
+        if op.takes(initial) {
+            let as_found = guards.and_not(op.guard, op.touched);
+            taken = guards.or(taken, as_found);
+        }
+    }
+    taken != Guard::FALSE
+}
+
 /// The paths on which what an assertion states is for the function's callers to see to.
 pub fn for_callers(exec: &mut Executor<'_>, event: &AssertEvent) -> Guard {
+    if takes_itself(exec, event.loc) {
+        return Guard::FALSE;
+    }
     let own = operated_on(exec, event.loc);
     let mut paths = event.guard;
     for not in [event.held, event.held_otherwise, own, exec.doubted] {

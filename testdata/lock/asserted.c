@@ -255,3 +255,46 @@ struct ring *make_ring(int size)
 	push(r);
 	return r;
 }
+
+/* The one way asks for a lock that the other takes: no caller holds it. Which method there is hangs on the same. */
+struct card { struct mutex lock, ring; int revision, queued; int (*issue)(struct card *c, int command); };
+
+static int issue_old(struct card *c, int command) //~ clean
+{
+	lockdep_assert_held(&c->lock);
+	return c->queued += command;
+}
+
+static int issue_new(struct card *c, int command) //~ clean
+{
+	return c->queued -= command;
+}
+
+void set_up(struct card *c) //~ clean
+{
+	c->issue = c->revision == 4 ? issue_new : issue_old;
+}
+
+int issue(struct card *c, int command) //~ clean
+{
+	int result;
+
+	if (c->revision == 4) {
+		mutex_lock(&c->ring);
+		result = c->issue(c, command);
+		mutex_unlock(&c->ring);
+	} else {
+		mutex_lock(&c->lock);
+		result = c->issue(c, command);
+		mutex_unlock(&c->lock);
+	}
+	return result;
+}
+
+int issue_after(struct card *c, int command) //~ clean
+{
+	mutex_lock(&c->lock);
+	c->queued++;
+	mutex_unlock(&c->lock);
+	return issue(c, command);
+}

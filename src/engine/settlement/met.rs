@@ -72,7 +72,7 @@ impl<'p> Settlement<'p> {
         // Where nothing else ever leaves such an object held, and no caller holds one, a caller that cannot say what
         // becomes of it is none that has taken it.
         let alone = claim.kind == Kind::Needed
-            && !claim.offered
+            && !self.is_met_by_an_entry(start.0, claim)
             && self.is_alone(start.0, claim)
             && !self.is_held_by_callers(start.0, claim);
         let mut seen: FxHashSet<Node> = FxHashSet::default();
