@@ -123,12 +123,13 @@ fn the_steps_of_a_trace_say_how_each_condition_came_out() {
 
 #[test]
 fn notes_are_left_out_unless_asked_for_and_counted() {
-    // What `drop` gives back `grab` may have taken for it.
+    // What `drop` gives back `grab` may have taken for it, whoever else calls that.
     let source = "struct mutex { int v; };\nvoid mutex_lock(struct mutex *);\nvoid mutex_unlock(struct mutex *);\n\
         struct queue { struct mutex lock; int length; };\n\
         static void grab(struct queue *q) { mutex_lock(&q->lock); q->length++; }\n\
         void use(struct queue *q) { grab(q); mutex_unlock(&q->lock); }\n\
-        void drop(struct queue *q) { q->length--; mutex_unlock(&q->lock); }\n";
+        void drop(struct queue *q) { q->length--; mutex_unlock(&q->lock); }\n\
+        void (*grabber)(struct queue *) = grab;\n";
     let tree = tree(&[("a.c", source)]);
     check(tree.path())
         .assert()
