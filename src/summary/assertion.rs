@@ -129,17 +129,12 @@ fn operated_on(exec: &mut Executor<'_>, loc: Loc) -> Guard {
 }
 
 /// Whether the function takes what lies there for itself, at some time: no caller holds it then.
-fn takes_itself(exec: &mut Executor<'_>, loc: Loc) -> bool {
-    let guards = &mut exec.formula.guards;
-    let mut taken = Guard::FALSE;
-    for op in exec.log.ops.iter().filter(|op| op.object.loc == loc) {
-        let initial = Status::At(exec.machines[usize::from(op.object.machine.0)].initial);
-        if op.takes(initial) {
-            let as_found = guards.and_not(op.guard, op.touched);
-            taken = guards.or(taken, as_found);
-        }
-    }
-    taken != Guard::FALSE
+fn takes_itself(exec: &Executor<'_>, loc: Loc) -> bool {
+    exec.log.ops.iter().any(|op| {
+        let as_found = op.guard != op.touched;
+        let initial = Status::At(exec.machine_of(op.object).initial);
+        op.object.loc == loc && as_found && op.takes(initial)
+    })
 }
 
 /// The paths on which what an assertion states is for the function's callers to see to.
