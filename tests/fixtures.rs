@@ -192,21 +192,36 @@ fn differences(markers: &[Marker], findings: &[Found]) -> Vec<String> {
 
 /// The C sources of a fixture (a file, or a folder's files), by name relative to it.
 fn sources(fixture: &Path) -> Vec<(String, String)> {
-    let mut paths = vec![fixture.to_owned()];
-    if fixture.is_dir() {
-        paths = entries(fixture);
-    }
-    let read = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    let folder = match fixture.is_dir() {
+        true => fixture,
+        false => fixture.parent().unwrap(),
+    };
+    let read = |path: PathBuf| {
+        let name = path.strip_prefix(folder).unwrap().display().to_string();
         (name, fs::read_to_string(path).unwrap())
     };
-    paths.iter().map(read).collect()
+    files(fixture).into_iter().map(read).collect()
 }
 
+/// The files at and below a path, sorted.
+fn files(path: &Path) -> Vec<PathBuf> {
+    match path.is_dir() {
+        true => entries(path)
+            .iter()
+            .flat_map(|entry| files(entry))
+            .collect(),
+        false => vec![path.to_owned()],
+    }
+}
+
+/// What lies in a folder, sorted, without hidden entries: a check of the same folder may have left its
+/// database there, which is no part of a fixture.
 fn entries(folder: &Path) -> Vec<PathBuf> {
+    let hidden = |path: &PathBuf| path.file_name().unwrap().as_encoded_bytes()[0] == b'.';
     let mut paths: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| !hidden(path))
         .collect();
     paths.sort();
     paths
@@ -216,7 +231,9 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 fn check(sources: &[(String, String)], options: &[&str]) -> Result<Vec<Found>, String> {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in sources {
-        fs::write(folder.path().join(name), text).unwrap();
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
     }
     let output = assert_cmd::Command::cargo_bin("cassini")
         .unwrap()
