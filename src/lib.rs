@@ -7,11 +7,13 @@
 pub mod capture;
 pub mod cli;
 pub mod engine;
+pub mod finding;
 pub mod frontend;
 pub mod ir;
 pub mod property;
 pub mod report;
 pub mod sat;
+mod source;
 pub mod store;
 pub mod summary;
 pub mod symbolic;

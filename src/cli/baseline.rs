@@ -7,7 +7,7 @@ use anyhow::Context;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::report::Finding;
+use crate::finding::Finding;
 
 /// What is read of an earlier `--format json` report.
 #[derive(Deserialize)]

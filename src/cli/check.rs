@@ -19,7 +19,8 @@ use crate::capture::{Problem, Severity};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
 use crate::engine::run::{self, Run, RunError, Settings, Times};
-use crate::report::{self, Level};
+use crate::finding::Level;
+use crate::report;
 use crate::store::{StoreError, default_folder};
 
 /// Problems shown before the rest is only counted.
@@ -104,12 +105,10 @@ impl Arguments {
     /// Fills what the command line leaves open from the configuration.
     fn settings(&self, config: Config) -> Settings {
         let configured = config.compiler_arguments.into_iter().map(OsString::from);
-        let mut options = Options {
-            time_limit: self.time_limit.map(Duration::from_secs),
-            ..Options::default()
-        };
+        let mut options = Options::default();
+        options.execution.time_limit = self.time_limit.map(Duration::from_secs);
         if let Some(unroll) = self.unroll.or(config.unroll) {
-            options.unroll = unroll;
+            options.execution.unroll = unroll;
         }
         Settings {
             path: self.path.clone(),

@@ -15,19 +15,18 @@ use super::callgraph::Condensation;
 use super::contain::contained;
 use super::custody::Custody;
 use super::face::{self, Demand, Face};
-use super::function::{
-    self, CalleeView, Callees, FunctionResult, INLINE_DEPTH, Options, Outcome, Statistics,
-};
+use super::function::{self, FunctionResult, Options, Outcome, Statistics};
 use super::meter::Timings;
 use super::order::Nesting;
 use super::program::{CalleeRef, Function, FunctionId, Program};
 use super::schedule;
+use crate::finding::Finding;
 use crate::frontend::{BodyKey, LossReason};
 use crate::ir::{Body, MemberName, SymbolName};
 use crate::property::Property;
-use crate::report::Finding;
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
+use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
 
 /// Names all that a function's result depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -492,7 +491,7 @@ impl<'a> Run<'a> {
 /// What the members of its own component see of an analysed function.
 fn view_of(result: &FunctionResult) -> CalleeView {
     match result.seen() {
-        Some(summary) => CalleeView::Summary(Arc::new(summary.clone())),
+        Some(summary) => CalleeView::from(Arc::new(summary.clone())),
         None => CalleeView::Lost,
     }
 }
@@ -538,7 +537,7 @@ impl<'a> Callees for Caller<'_, 'a> {
         let Some(callee) = self.resolve(name) else {
             // Named through a pointer: not an edge of the call graph, so only seeds are known.
             let seed = self.run.inputs.seeds.summary(name, None);
-            return seed.map_or(CalleeView::Unknown, CalleeView::Summary);
+            return seed.map_or(CalleeView::Unknown, CalleeView::from);
         };
         match (self.run.face(callee), callee.function) {
             (Some(face), _) => face.view(self.run.inputs.results),

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use super::custody::Kind;
 use super::program::Function;
+use crate::finding::Finding;
 use crate::frontend::annotate::{ASSERTS, CHECKS, QUERIES, is_name, up_to_end};
-use crate::report::{Finding, Sources};
+use crate::source::Sources;
 
 /// Lines between a function's name and its body, at most.
 const MAX_HEAD: u32 = 16;

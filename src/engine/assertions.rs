@@ -14,11 +14,11 @@ use super::doubt;
 use super::findings::{About, Findings, depends_on_outcomes, possible_unchanged};
 use super::program::{FunctionId, Program};
 use super::settlement::with_ids;
-use super::witness;
+use crate::finding::{Finding, Level, TraceStep};
 use crate::ir::SymbolName;
-use crate::report::{Finding, Level, TraceStep};
 use crate::summary::assertion;
 use crate::summary::infer::{Exit, Feasible};
+use crate::summary::trace;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::{Guard, Guards};
 use crate::symbolic::log::{AssertEvent, CallEvent, TakeEvent};
@@ -54,7 +54,7 @@ impl AssertEvent {
 
     /// The way down to the assertion.
     fn way(&self) -> Vec<TraceStep> {
-        witness::asserting(self)
+        trace::asserting(self)
     }
 }
 
@@ -95,7 +95,7 @@ impl Findings<'_> {
                     && !depends_on_outcomes(exec, object, paths)
                     && self.possible_by_itself(exec, (paths, paths), queries);
                 let mut trace =
-                    witness::path_until(exec, &model, object, paths, (event.order, event.branches));
+                    trace::path_until(exec, &model, object, paths, (event.order, event.branches));
                 trace.extend(event.way());
                 let place = (site.file.to_string(), site.line, site.column);
                 let finding =

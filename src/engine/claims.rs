@@ -6,14 +6,13 @@
 use std::collections::BTreeSet;
 
 use super::custody::{Ambiguous, Claim, Custody, HandOver, Kind, Place, Use};
+use super::doubt;
 use super::findings::{About, Findings, possible_unchanged};
-use super::{doubt, witness};
 use crate::ir::SymbolName;
 use crate::property::{StateId, Target};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Inferred};
-use crate::summary::predicates;
-use crate::summary::{Root, Row, Summary};
+use crate::summary::{Root, Row, Summary, predicates, trace};
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -235,12 +234,12 @@ fn kept(
         let Some(model) = queries.model(exec, paths) else {
             continue;
         };
-        let Some(site) = witness::returns(exec, &model).cloned() else {
+        let Some(site) = trace::returns(exec, &model).cloned() else {
             continue;
         };
         let name = exec.name_of(exits.object.loc);
-        let mut trace = witness::path(exec, &model, exits.object, paths, None);
-        trace.push(witness::return_step(
+        let mut trace = trace::path(exec, &model, exits.object, paths, None);
+        trace.push(trace::return_step(
             exec,
             &name,
             &site,
@@ -354,7 +353,7 @@ fn needed(
         let (name, inherited) = (event.name.clone(), event.claim(Kind::Needed));
         let at = event.stack.first()?;
         let at = (at.file.to_string(), at.line, at.column);
-        let trace = witness::path(exec, &model, exits.object, untouched, Some(index));
+        let trace = trace::path(exec, &model, exits.object, untouched, Some(index));
         let state = machine.state_name(initial).to_string();
         return Some(Claim {
             kind: Kind::Needed,

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::assertions::Assertions;
+use crate::finding::Finding;
 use crate::ir::SymbolName;
-use crate::report::Finding;
 use crate::symbolic::class::Class;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

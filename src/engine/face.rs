@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::Mutex;
 
 use super::analysis::{ResultKey, Results, StoredResult, encode, hash};
-use super::function::{CalleeView, Outcome};
+use super::function::Outcome;
 use super::program::{Function, FunctionId};
 use crate::summary::Summary;
+use crate::symbolic::callee::CalleeView;
 
 /// A summary that may be in the database only.
 #[derive(Debug)]
@@ -124,9 +125,7 @@ impl Face {
         if summary.is_none() {
             *summary = held.key.and_then(|key| results.summary(key)).map(Arc::new);
         }
-        summary
-            .clone()
-            .map_or(CalleeView::Lost, CalleeView::Summary)
+        summary.clone().map_or(CalleeView::Lost, CalleeView::from)
     }
 
     /// Lets go of a summary that no caller will ask for again.

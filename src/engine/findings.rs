@@ -16,17 +16,17 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::doubt::{self, Elsewhere};
-use super::witness;
+use crate::finding::{self, Finding, Level, TraceStep};
 use crate::ir::{Body, RetTy};
 use crate::property::{Property, Rule, StateId, Target};
-use crate::report::{self, Finding, Level, TraceStep};
-use crate::sat::Model;
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
+use crate::summary::trace;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
+use crate::symbolic::model::Model;
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::region::{RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
@@ -131,7 +131,7 @@ impl<'a> Findings<'a> {
                 Some(site) => (site.file.to_string(), site.line, site.column),
                 None => continue,
             };
-            let trace = witness::path(exec, &model, object, query, Some(index));
+            let trace = trace::path(exec, &model, object, query, Some(index));
             let certain = !depends_on_outcomes(exec, object, query)
                 && self.possible_by_itself(exec, (query, query), queries);
             let about = About::of(object);
@@ -176,8 +176,8 @@ impl<'a> Findings<'a> {
                 };
                 let place = (site.file.to_string(), site.line, site.column);
                 let mut trace =
-                    witness::path_until(exec, &model, object, paths, (event.order, event.branches));
-                trace.extend(witness::sleeping(event));
+                    trace::path_until(exec, &model, object, paths, (event.order, event.branches));
+                trace.extend(trace::sleeping(event));
                 let certain = !depends_on_outcomes(exec, object, paths)
                     && self.possible_by_itself(exec, (usual, usual), queries);
                 let about = About::of(object);
@@ -239,16 +239,16 @@ impl<'a> Findings<'a> {
             if state != ambiguity.wrong.0 {
                 object.report(exec, entry, state, paths);
             }
-            let Some(place) = witness::returns(exec, &kept).cloned() else {
+            let Some(place) = trace::returns(exec, &kept).cloned() else {
                 continue;
             };
             let target = Target::State(ambiguity.kept.0);
-            let mut trace = witness::path(exec, &kept, key, ambiguity.kept.1, None);
+            let mut trace = trace::path(exec, &kept, key, ambiguity.kept.1, None);
             let name = exec.name_of(key.loc);
-            trace.push(witness::return_step(exec, &name, &place, key, &target));
-            if let Some(other) = witness::returns(exec, &given_back) {
+            trace.push(trace::return_step(exec, &name, &place, key, &target));
+            if let Some(other) = trace::returns(exec, &given_back) {
                 let target = Target::State(ambiguity.given_back.0);
-                let mut step = witness::return_step(exec, &name, other, key, &target);
+                let mut step = trace::return_step(exec, &name, other, key, &target);
                 step.message = format!("but on another path {}", step.message);
                 trace.push(step);
             }
@@ -379,7 +379,7 @@ impl<'a> Findings<'a> {
         trace: Vec<TraceStep>,
     ) -> Finding {
         let function = self.body.name.name.clone();
-        let fingerprint = report::fingerprint(&rule.id, &self.body.name, object, &trace);
+        let fingerprint = finding::fingerprint(&rule.id, &self.body.name, object, &trace);
         Finding {
             rule: rule.id.clone(),
             // What a reader cannot find in the source has been less often right.

@@ -2,7 +2,6 @@
 //! findings in it (paper §3–5).
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -13,14 +12,17 @@ use super::custody::Custody;
 use super::findings::Findings;
 use super::nesting;
 use super::order::Nesting;
-use crate::ir::{Body, MemberName, SymbolName};
+use crate::finding::Finding;
+use crate::ir::Body;
 use crate::property::Property;
-use crate::report::Finding;
-use crate::sat::{self, Budget, Model, Session};
+use crate::sat::{self, Budget, Session};
 use crate::summary::Summary;
 use crate::summary::infer::{self, Exit, Feasible};
+use crate::symbolic::callee::Callees;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::limits::Limits;
+use crate::symbolic::model::Model;
 use crate::symbolic::print::Printer;
 use crate::symbolic::state::Status;
 
@@ -28,56 +30,18 @@ use crate::symbolic::state::Status;
 /// under which results are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// How often a loop's body is executed.
-    pub unroll: u32,
-    /// Blocks executed, after unrolling and inlining.
-    pub max_blocks: u64,
-    /// Terms in the arena.
-    pub max_terms: u64,
+    pub execution: Limits,
     /// Clauses given to the solver, see [`Budget::work`].
     pub max_solver_work: u64,
-    /// A last resort, off unless asked for: looked at between blocks.
-    #[serde(skip)]
-    pub time_limit: Option<std::time::Duration>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
-            unroll: 2,
-            max_blocks: 20_000,
-            max_terms: 2_000_000,
+            execution: Limits::default(),
             max_solver_work: 200_000,
-            time_limit: None,
         }
     }
-}
-
-/// How deep tiny leaves may call each other and still be inlined: `folio_test_swapcache` is four calls from the bit.
-pub const INLINE_DEPTH: u8 = 4;
-
-/// What a call site knows of the function it calls.
-#[derive(Clone, Debug)]
-pub enum CalleeView {
-    /// Not defined in the tree and no seed.
-    Unknown,
-    /// Defined in the tree, but not analysable, or part of a circle of calls and not analysed yet.
-    Lost,
-    /// Touches no object of any machine.
-    NoOp,
-    Summary(Arc<Summary>),
-}
-
-/// What the function at hand may ask about other functions.
-pub trait Callees: Sync {
-    fn view(&self, name: &SymbolName) -> CalleeView;
-    /// The functions that a call through a member of records may mean, if that is known.
-    fn methods(&self, member: &MemberName) -> Vec<SymbolName>;
-    /// The body of a tiny leaf that touches no object of any machine, to be inlined; `None` for all
-    /// other functions.
-    fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>>;
-    /// Whether a type (`struct mutex`, `spinlock_t`) is one that primitives operate on.
-    fn is_object_type(&self, type_name: &str) -> bool;
 }
 
 /// How the analysis of a function ended.
@@ -134,7 +98,7 @@ pub fn analyse(
     property: &Property,
     options: &Options,
 ) -> FunctionResult {
-    let mut exec = Executor::new(property, callees, options);
+    let mut exec = Executor::new(property, callees, &options.execution);
     let mut queries = Queries::new(options);
     let mut frame = exec.frame(body);
     let state = exec.enter(&frame);
@@ -219,10 +183,10 @@ pub fn describe(
     body: &Body,
     callees: &dyn Callees,
     property: &Property,
-    options: &Options,
+    limits: &Limits,
 ) -> String {
     use std::fmt::Write;
-    let mut exec = Executor::new(property, callees, options);
+    let mut exec = Executor::new(property, callees, limits);
     let mut frame = exec.frame(body);
     let state = exec.enter(&frame);
     let exit = exec.run(&mut frame, state);

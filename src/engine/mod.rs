@@ -26,4 +26,3 @@ pub mod reading;
 pub mod run;
 pub mod schedule;
 mod settlement;
-pub mod witness;

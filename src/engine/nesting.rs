@@ -12,18 +12,18 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::order::{Inner, Nested, Nesting, Take};
-use super::witness;
+use crate::finding::TraceStep;
 use crate::ir::{POINTER_BITS, SymbolName};
 use crate::property::StateId;
-use crate::report::TraceStep;
-use crate::sat::Model;
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Feasible};
+use crate::summary::trace;
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{CallEvent, Site, TakeEvent};
 use crate::symbolic::memory::Origin;
+use crate::symbolic::model::Model;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::Node;
@@ -169,7 +169,7 @@ impl Collector {
             class: class.clone(),
             waits_for: event.waits_for,
         };
-        let steps = || witness::take(event);
+        let steps = || trace::take(event);
         if let Some(site) = event.stack.first() {
             let at = (site, event.call, event.order);
             let taken = Taken {
@@ -191,14 +191,14 @@ impl Collector {
                 class,
                 name: event.name.clone(),
                 waits_for: event.waits_for,
-                trace: witness::take(event),
+                trace: trace::take(event),
             });
         }
     }
 
     fn call(&mut self, exec: &mut Executor<'_>, event: &CallEvent, queries: &mut dyn Feasible) {
         let inner = Inner::Called(SymbolName::clone(&event.callee));
-        let steps = || witness::call(event);
+        let steps = || trace::call(event);
         if let Some(site) = event.stack.first().filter(|_| !event.inlined) {
             let at = (site, event.call, event.order);
             let taken = Taken::default();
@@ -289,7 +289,7 @@ impl Collector {
                 continue;
             };
             self.found.insert((outer.clone(), state, inner.clone()));
-            let mut trace = witness::held(exec, &model, object, both, (since, order));
+            let mut trace = trace::held(exec, &model, object, both, (since, order));
             trace.extend(steps());
             let objects = [Some(object), taken.object].map(|object| Some(self.number(object?)));
             let mut gates = self.held_on(exec, both, Some(object));

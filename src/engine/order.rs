@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use super::analysis::Record;
 use super::program::{FunctionId, Program};
+use crate::finding::{self, Finding, Level, TraceStep};
 use crate::ir::SymbolName;
 use crate::property::{Property, StateId, States};
-use crate::report::{self, Finding, Level, TraceStep};
 use crate::symbolic::class::Class;
 
 /// Calls followed below one that is made with something held.
@@ -524,7 +524,7 @@ fn finding(
         line,
         column,
         function: function.name.name.clone(),
-        fingerprint: report::fingerprint(&rule.id, &function.name, &object, &trace),
+        fingerprint: finding::fingerprint(&rule.id, &function.name, &object, &trace),
         object: taken.clone(),
         specification: None,
         trace,

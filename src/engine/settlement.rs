@@ -19,7 +19,7 @@ use self::pairs::{Explanations, Halves, explanations};
 use super::analysis::{Disposition, Record};
 use super::custody::{Claim, HandOver, Kind, Place, Use};
 use super::program::{FunctionId, Program};
-use crate::report::{Finding, Level};
+use crate::finding::{Finding, Level};
 use crate::symbolic::class::Class;
 
 /// What all functions together say of each.

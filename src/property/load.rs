@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{Checker, Machine, Property, Rule, StateId, Target};
-use crate::report::Level;
+use crate::finding::Level;
 
 /// A property file: any of `[[machine]]`, `[[rule]]`, `[[function]]` and `[[sleep]]` rows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Level;
+use crate::finding::Level;
 pub use load::{LoadError, SourceFile};
 
 /// A state of a machine, an index into [`Machine::states`].

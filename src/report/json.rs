@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{Finding, Level, TraceStep};
 use crate::engine::ledger::Ledger;
+use crate::finding::{Finding, Level, TraceStep};
 
 #[derive(Serialize)]
 struct Report<'a> {

@@ -4,30 +4,10 @@
 //! shifts those). Out: columns in the source line as it is in the file; steps that speak of a condition
 //! say which.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
-use super::{Finding, TraceStep};
-
-/// The lines of the source files that findings lie in, read once.
-#[derive(Default)]
-pub struct Sources {
-    files: BTreeMap<String, Option<Vec<String>>>,
-}
-
-impl Sources {
-    /// The text of a 1-based line, if the file can be read.
-    pub fn line(&mut self, root: &Path, file: &str, line: u32) -> Option<&str> {
-        let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
-            let bytes = fs::read(root.join(file)).ok()?;
-            let text = String::from_utf8_lossy(&bytes);
-            Some(text.lines().map(str::to_owned).collect())
-        });
-        let index = usize::try_from(line).ok()?.checked_sub(1)?;
-        lines.as_ref()?.get(index).map(String::as_str)
-    }
-}
+use crate::finding::{Finding, TraceStep};
+use crate::source::Sources;
 
 /// Completes findings and their traces' steps from the source.
 pub(super) fn complete(findings: &mut [Finding], root: &Path) {

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use super::locate::{Sources, is_identifier};
-use super::{Finding, Level, TraceStep};
+use super::locate::is_identifier;
+use crate::finding::{Finding, Level, TraceStep};
+use crate::source::Sources;
 
 const BOLD: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();

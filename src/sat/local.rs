@@ -7,9 +7,9 @@
 
 use std::rc::Rc;
 
-use super::model::{Evaluator, Model};
 use super::slice::Part;
 use crate::symbolic::formula::Formula;
+use crate::symbolic::model::{Evaluator, Model};
 use crate::symbolic::term::{Node, Op, Term, Var, mask};
 
 /// Repairs of one part.

@@ -12,7 +12,6 @@
 mod blast;
 mod cnf;
 mod local;
-pub mod model;
 mod paths;
 mod propagate;
 mod refine;
@@ -27,10 +26,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::{Cond, Guard, Guards};
+use crate::symbolic::model::{Evaluator, Model, Others};
 use crate::symbolic::term::{Node, Term, Var};
 
-pub use model::Model;
-use model::{Evaluator, Others};
 use paths::{Conflicts, Path};
 use slice::{Literal, Part, Slicer};
 

@@ -10,11 +10,11 @@ use std::rc::Rc;
 
 use super::blast::Blaster;
 use super::cnf::Lit;
-use super::model::{Evaluator, Model};
 use super::slice::Part;
 use super::solver::{Answer, Solver};
 use super::{Budget, Queries, Verdict};
 use crate::symbolic::formula::Formula;
+use crate::symbolic::model::{Evaluator, Model};
 use crate::symbolic::term::{Node, Term, Var, eval};
 
 /// Clauses beyond which an operator is left unconstrained at first.

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::model::Evaluator;
 use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Cond;
+use crate::symbolic::model::Evaluator;
 use crate::symbolic::term::Var;
 
 /// A condition and its value.

@@ -7,9 +7,9 @@ use parking_lot::Mutex;
 
 use super::query::{FunctionRow, Reader};
 use super::{Bodies, StoreError};
-use crate::engine::function::{CalleeView, Callees, INLINE_DEPTH};
 use crate::ir::{Body, MemberName, SymbolName};
 use crate::summary::seeds::Seeds;
+use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
 
 pub struct StoredCallees<'a> {
     pub reader: Mutex<Reader>,
@@ -27,7 +27,7 @@ impl StoredCallees<'_> {
     fn stored_view(&self, name: &SymbolName) -> Result<CalleeView, StoreError> {
         let seed = |params| {
             let summary = self.seeds.summary(name, params);
-            summary.map_or(CalleeView::Unknown, CalleeView::Summary)
+            summary.map_or(CalleeView::Unknown, CalleeView::from)
         };
         let Some(row) = self.resolve(name)? else {
             return Ok(seed(None));
@@ -36,7 +36,7 @@ impl StoredCallees<'_> {
             (Some("seeded"), _) => seed(None),
             (Some("no-op"), _) => CalleeView::NoOp,
             (Some("analysed"), Some(key)) => match self.reader.lock().result(key)? {
-                Some(result) => CalleeView::Summary(Arc::new(result.summary)),
+                Some(result) => CalleeView::from(Arc::new(result.summary)),
                 None => CalleeView::Lost,
             },
             _ => CalleeView::Lost,

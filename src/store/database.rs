@@ -17,7 +17,7 @@ use crate::engine::analysis::{Disposition, Record, ResultKey, Results, StoredRes
 use crate::engine::function::{FunctionResult, Outcome, Statistics};
 use crate::engine::ledger::Reading;
 use crate::engine::program::{Function, FunctionId, Program};
-use crate::report::Finding;
+use crate::finding::Finding;
 use crate::summary::Summary;
 
 /// Key in `meta` of what was read, as JSON.

@@ -15,12 +15,13 @@ use smallvec::SmallVec;
 
 use super::convert::RESULT;
 use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject, assertion};
-use crate::ir::{POINTER_BITS, SymbolName, Ty};
+use crate::ir::{POINTER_BITS, Ty};
 use crate::property::{StateId, States, Target};
+use crate::symbolic::callee::{CallSite, CalleeView, Effects};
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{OpEvent, Site, SleepEvent, Source, TakeEvent};
+use crate::symbolic::log::{OpEvent, SleepEvent, Source, TakeEvent};
 use crate::symbolic::memory::{Origin, Shape};
 use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
@@ -28,19 +29,49 @@ use crate::symbolic::state::{Object, State, Status, Tracked};
 use crate::symbolic::term::{Op, Term, Var};
 use crate::symbolic::unchanged::Rewrite;
 
-/// Where a summary is applied.
-pub struct CallSite<'c> {
-    pub args: &'c [ArgValue],
-    /// Bits of the result, `None` for void and records.
-    pub result_width: Option<u16>,
-    pub text: &'c str,
-    pub callee: &'c Arc<SymbolName>,
-    /// Call sites down to this one, inclusive.
-    pub stack: Vec<Site>,
+impl From<Arc<Summary>> for CalleeView {
+    fn from(summary: Arc<Summary>) -> Self {
+        CalleeView::Known(summary)
+    }
+}
+
+impl Effects for Summary {
+    fn moves_objects(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    fn is_noop(&self) -> bool {
+        self.is_noop()
+    }
+
+    fn is_primitive(&self) -> bool {
+        self.is_primitive()
+    }
+
+    fn is_opaque(&self) -> bool {
+        self.opaque
+    }
+
+    fn only_asserts(&self) -> bool {
+        self.only_asserts()
+    }
+
+    fn apply(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        site: &CallSite<'_>,
+    ) -> Option<Term> {
+        apply(exec, state, self, site)
+    }
+
+    fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>) {
+        note_assertions(exec, state, self, site);
+    }
 }
 
 /// Applies a summary. The scalar result, if the function has one.
-pub fn apply(
+fn apply(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
@@ -181,7 +212,7 @@ pub fn apply(
 }
 
 /// Notes what a call states, of a function that does nothing else.
-pub fn state_only(
+fn note_assertions(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,

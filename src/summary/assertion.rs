@@ -6,8 +6,7 @@
 use super::apply::{self, Binding};
 use super::convert::Converter;
 use super::infer::Feasible;
-use super::{Assertion, Summary, sleep};
-use crate::engine::witness;
+use super::{Assertion, Summary, sleep, trace};
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -186,7 +185,7 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
             class: exec.class_of(event.loc),
             rule: event.rule.clone(),
             incond,
-            trace: witness::asserting(&event),
+            trace: trace::asserting(&event),
         });
     }
 }

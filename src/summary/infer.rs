@@ -12,14 +12,13 @@ use std::rc::Rc;
 use super::convert::{Converter, Handle, handles};
 use super::predicates::{Predicate, Side, select};
 use super::{
-    Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject, Unnamed, When,
+    Cube, IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject, Unnamed, When, trace,
 };
-use crate::engine::witness;
 use crate::property::{StateId, Target};
-use crate::sat::Model;
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::model::Model;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Term;
@@ -388,7 +387,7 @@ fn rows(
             let doubtful = model.is_none()
                 || given_up && exec.log.takes_what_is_held(exits.object, *from, machine);
             let trace = match model {
-                Some(model) => witness::inside(exec, &model, exits.object),
+                Some(model) => trace::inside(exec, &model, exits.object),
                 None => Vec::new(),
             };
             let mut incond: Cube = vec![None; summary.inputs.len()];

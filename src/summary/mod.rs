@@ -12,12 +12,13 @@ pub mod predicates;
 pub mod seeds;
 pub mod sleep;
 pub mod stats;
+pub mod trace;
 mod unknowns;
 
 use serde::{Deserialize, Serialize};
 
+use crate::finding::TraceStep;
 use crate::property::{StateId, Target};
-use crate::report::TraceStep;
 use crate::symbolic::class::Class;
 pub use interface::{IExpr, IObj, Offset, Root, When};
 

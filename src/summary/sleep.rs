@@ -5,8 +5,7 @@
 
 use super::convert::Converter;
 use super::infer::Feasible;
-use super::{Cube, IExpr, Sleep, Summary};
-use crate::engine::witness;
+use super::{Cube, IExpr, Sleep, Summary, trace};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 
@@ -58,7 +57,7 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
         summary.sleeps.push(Sleep {
             incond,
             there,
-            trace: witness::sleeping(&exec.log.sleeps[index]),
+            trace: trace::sleeping(&exec.log.sleeps[index]),
         });
     }
 }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::callee::{CallSite, CalleeView, INLINE_DEPTH};
 use super::exec::{ArgValue, Executor, Frame};
 use super::guard::Guard;
 use super::log::{CallEvent, Site, UnknownCall};
@@ -12,9 +13,7 @@ use super::memory::Origin;
 use super::region::RegionKind;
 use super::state::State;
 use super::term::Term;
-use crate::engine::function::{CalleeView, INLINE_DEPTH};
 use crate::ir::{Arg, Body, Call, Callee, LocalId, Pos, RetTy, SymbolKind, SymbolName};
-use crate::summary::apply::{self, CallSite};
 
 /// What a call calls.
 enum Meaning {
@@ -111,7 +110,7 @@ impl Executor<'_> {
         // a summary.
         let record = matches!(call.ret, RetTy::Record { .. });
         let summarised = match &view {
-            CalleeView::Summary(summary) => !summary.rows.is_empty() && !record,
+            CalleeView::Known(effects) => effects.moves_objects() && !record,
             CalleeView::NoOp | CalleeView::Unknown | CalleeView::Lost => false,
         };
         let body = match self.stack.len() <= usize::from(INLINE_DEPTH) {
@@ -128,7 +127,7 @@ impl Executor<'_> {
         };
         if let Some(body) = body {
             self.stack.push(site.clone());
-            let operates = matches!(&view, CalleeView::Summary(summary) if !summary.is_noop());
+            let operates = matches!(&view, CalleeView::Known(effects) if !effects.is_noop());
             if operates {
                 self.log.call += 1;
                 self.called_at(state, name, true);
@@ -139,7 +138,7 @@ impl Executor<'_> {
         }
         self.stack.push(site.clone());
         let known = match &view {
-            CalleeView::Summary(summary) => !summary.is_primitive(),
+            CalleeView::Known(effects) => !effects.is_primitive(),
             CalleeView::NoOp => true,
             CalleeView::Unknown | CalleeView::Lost => false,
         };
@@ -150,8 +149,8 @@ impl Executor<'_> {
         let stack = self.stack.clone();
         self.stack.pop();
         let result = match view {
-            CalleeView::Summary(summary) => {
-                if !summary.is_noop() && !self.called.contains(&name) {
+            CalleeView::Known(effects) => {
+                if !effects.is_noop() && !self.called.contains(&name) {
                     self.called.insert(name.clone());
                 }
                 let width = scalar_width(call.ret);
@@ -163,15 +162,15 @@ impl Executor<'_> {
                     stack,
                 };
                 // All that callers learn of one that touches no object is what it states.
-                if summary.only_asserts() && !summary.is_primitive() {
-                    apply::state_only(self, state, &summary, &call_site);
+                if effects.only_asserts() && !effects.is_primitive() {
+                    effects.note_assertions(self, state, &call_site);
                     let result = self.unknown_call(frame, state, call, args);
                     return self.returned(frame, state, call, result);
                 }
-                if summary.opaque {
+                if effects.is_opaque() {
                     self.escape_all(frame, state, args);
                 }
-                let result = apply::apply(self, state, &summary, &call_site);
+                let result = effects.apply(self, state, &call_site);
                 if result.is_none() {
                     self.unknown_result(frame, state, call);
                 }

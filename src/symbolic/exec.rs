@@ -13,9 +13,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::access::Locations;
+use super::callee::Callees;
 use super::class::Class;
 use super::formula::Formula;
 use super::guard::{Guard, Guards};
+use super::limits::Limits;
 use super::log::{BranchEvent, Log, ReturnEvent, Site};
 use super::memory::{Heap, Initial, Origin, Origins};
 use super::naming::{Namer, Names};
@@ -24,7 +26,6 @@ use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::{Term, Var};
 use super::unchanged::Rewritten;
 use super::unroll::{Instance, OrderKey, Unrolling};
-use crate::engine::function::{Callees, Options};
 use crate::ir::{
     Arg, BlockId, Body, LocalId, POINTER_BITS, Pos, RetTy, Says, StmtKind, SymbolName, TermKind, Ty,
 };
@@ -50,7 +51,7 @@ pub struct Executor<'a> {
     pub names: Names,
     pub log: Log,
     pub callees: &'a dyn Callees,
-    pub options: &'a Options,
+    pub limits: &'a Limits,
     pub machines: Vec<&'a Machine>,
     /// Objects' states on entry.
     pub entries: BTreeMap<Object, Tracked>,
@@ -148,7 +149,7 @@ pub enum ArgValue {
 }
 
 impl<'a> Executor<'a> {
-    pub fn new(property: &'a Property, callees: &'a dyn Callees, options: &'a Options) -> Self {
+    pub fn new(property: &'a Property, callees: &'a dyn Callees, limits: &'a Limits) -> Self {
         let machines: Vec<&Machine> = property
             .checkers
             .iter()
@@ -167,7 +168,7 @@ impl<'a> Executor<'a> {
             names: Names::default(),
             log: Log::default(),
             callees,
-            options,
+            limits,
             machines,
             entries: BTreeMap::new(),
             stack: Vec::new(),
@@ -187,7 +188,7 @@ impl<'a> Executor<'a> {
             exhausted: None,
             given_records: Vec::new(),
             out_of_time: false,
-            deadline: options
+            deadline: limits
                 .time_limit
                 .and_then(|limit| Instant::now().checked_add(limit)),
             blocks: 0,
@@ -411,10 +412,10 @@ impl<'a> Executor<'a> {
 
     fn over_budget(&mut self) -> bool {
         if self.exhausted.is_none() {
-            if self.blocks > self.options.max_blocks {
-                self.exhausted = Some(format!("more than {} blocks", self.options.max_blocks));
-            } else if self.formula.terms.len() as u64 > self.options.max_terms {
-                self.exhausted = Some(format!("more than {} terms", self.options.max_terms));
+            if self.blocks > self.limits.max_blocks {
+                self.exhausted = Some(format!("more than {} blocks", self.limits.max_blocks));
+            } else if self.formula.terms.len() as u64 > self.limits.max_terms {
+                self.exhausted = Some(format!("more than {} terms", self.limits.max_terms));
             } else if let Some(limit) = self.formula.exhausted() {
                 self.exhausted = Some(limit.to_string());
             } else if self
@@ -440,7 +441,7 @@ impl<'a> Executor<'a> {
     /// Whether a loop goes on: always up to the unrolling limit; beyond it only after an iteration
     /// whose test folded. [`Self::ends_here`] sees to it that such a loop comes to an end.
     fn may_iterate(&self, frame: &Frame<'_>, header: &Instance, iteration: u32) -> bool {
-        if iteration < self.options.unroll {
+        if iteration < self.limits.unroll {
             return true;
         }
         if iteration >= self.concrete_limit() || self.blocks > CONCRETE_BLOCKS {
@@ -481,9 +482,9 @@ impl<'a> Executor<'a> {
         let ends = if concrete && self.blocks <= CONCRETE_BLOCKS {
             iteration + 1 >= self.concrete_limit()
         } else if test == header.block {
-            iteration >= self.options.unroll
+            iteration >= self.limits.unroll
         } else if taken == header.block {
-            iteration + 1 >= self.options.unroll
+            iteration + 1 >= self.limits.unroll
         } else {
             return false;
         };

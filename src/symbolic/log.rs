@@ -8,9 +8,9 @@ use super::guard::Guard;
 use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
 use super::term::Term;
+use crate::finding::TraceStep;
 use crate::ir::{Says, SymbolName};
 use crate::property::{Machine, StateId, States};
-use crate::report::TraceStep;
 
 /// A place in the source within a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

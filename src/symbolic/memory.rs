@@ -722,7 +722,7 @@ mod tests {
 
     use super::*;
     use crate::ir::LocalId;
-    use crate::sat::Model;
+    use crate::symbolic::model::Model;
     use crate::symbolic::region::FrameId;
 
     const SIZE: usize = 48;

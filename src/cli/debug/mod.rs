@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use super::{CLEAN, DatabaseArguments, output, query};
 use crate::capture;
-use crate::engine::function::{self, Options};
+use crate::engine::function;
 use crate::engine::run::load_property;
 use crate::frontend::dialect::Dialect;
 use crate::frontend::model::QUESTIONS;
@@ -21,6 +21,7 @@ use crate::ir::{self, Body};
 use crate::store::Bodies;
 use crate::store::callees::StoredCallees;
 use crate::store::query::{FunctionRow, Reader, open_bodies};
+use crate::symbolic::limits::Limits;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -96,11 +97,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
                 seeds: &seeds,
                 function: row.id,
             };
-            let options = Options {
+            let limits = Limits {
                 unroll: *unroll,
-                ..Options::default()
+                ..Limits::default()
             };
-            let text = function::describe(&body, &callees, &property, &options);
+            let text = function::describe(&body, &callees, &property, &limits);
             output::write(None, |out| write!(out, "{text}"))?;
         }
     }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::{Op, Term, Terms, Var};
-use crate::sat::model::Model;
 use crate::symbolic::formula::Formula;
+use crate::symbolic::model::Model;
 
 /// Little-endian bits.
 type Bits = Vec<bool>;

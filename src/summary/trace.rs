@@ -3,14 +3,14 @@
 //! In: a model and the execution's log. Out: trace steps. Only operations on the object in question
 //! are shown, and those decisions that the query's guard depends on.
 
+use crate::finding::TraceStep;
 use crate::property::Target;
-use crate::report::TraceStep;
-use crate::sat::Model;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{
     AssertEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent,
 };
+use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
 
 /// Steps kept in a summary's row, so that traces through deep call chains stay readable.

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::symbolic::formula::Formula;
-use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::term::{Node, Op, Term, Var, eval, mask};
+use super::formula::Formula;
+use super::guard::{Cond, Guard};
+use super::term::{Node, Op, Term, Var, eval, mask};
 
 /// The values of the unknowns that a model does not mention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,81 @@
+//! A finding and the words that all stages share for it: its level, and the steps of its trace.
+//!
+//! In: what a stage has found. Out: one value that later stages hand on, the database keeps and [`crate::report`]
+//! renders. Knows nothing of how failures are found or shown.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ir::SymbolName;
+
+/// How sure and how grave, as the rule's measured precision has earned.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    Error,
+    Warning,
+    Note,
+}
+
+/// One step on the way to a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TraceStep {
+    pub file: String,
+    /// 1-based; 0 when unknown.
+    pub line: u32,
+    /// 1-based; 0 when unknown.
+    pub column: u32,
+    /// The function the step is in.
+    pub function: String,
+    /// How many calls below the reported function the step lies.
+    pub depth: u32,
+    pub message: String,
+}
+
+/// One failure, as a person reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// `lock/double-lock`.
+    pub rule: String,
+    pub level: Level,
+    pub message: String,
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    pub function: String,
+    /// The object as the programmer would write it: `dev->lock`.
+    pub object: String,
+    /// Stable under edits elsewhere: rule, function, object path and shape of the trace.
+    pub fingerprint: String,
+    /// What would make the report wrong, if the analysis knows: `not a bug if flag == 0`.
+    pub specification: Option<String>,
+    pub trace: Vec<TraceStep>,
+}
+
+/// What a finding is known by in other runs: stable under edits elsewhere.
+pub fn fingerprint(rule: &str, function: &SymbolName, object: &str, trace: &[TraceStep]) -> String {
+    let mut hash = blake3::Hasher::new();
+    let mut part = |text: &str| {
+        hash.update(text.as_bytes());
+        hash.update(b"\0");
+    };
+    part(rule);
+    part(&function.to_string());
+    part(object);
+    for step in trace {
+        part(&step.function);
+        part(&step.message);
+    }
+    hash.finalize().to_hex()[..16].to_string()
+}

@@ -1,0 +1,27 @@
+//! The text of the source files that findings lie in.
+//!
+//! In: the tree's root, a file and a line. Out: the line as it is in the file, for quoting and for what the source
+//! states in words that the preprocessor takes out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The lines of the source files that findings lie in, read once.
+#[derive(Default)]
+pub struct Sources {
+    files: BTreeMap<String, Option<Vec<String>>>,
+}
+
+impl Sources {
+    /// The text of a 1-based line, if the file can be read.
+    pub fn line(&mut self, root: &Path, file: &str, line: u32) -> Option<&str> {
+        let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
+            let bytes = fs::read(root.join(file)).ok()?;
+            let text = String::from_utf8_lossy(&bytes);
+            Some(text.lines().map(str::to_owned).collect())
+        });
+        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        lines.as_ref()?.get(index).map(String::as_str)
+    }
+}

@@ -1,0 +1,75 @@
+//! What an execution asks about the functions that are called.
+//!
+//! In: a callee's name, or the member of a record that is called through. Out: whether the callee is known, its body
+//! if it is to be inlined, else what applies its effects to the state before the call. Who implements these
+//! traits decides what a callee's effects are made of; the executor does not know.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::exec::{ArgValue, Executor};
+use super::log::Site;
+use super::state::State;
+use super::term::Term;
+use crate::ir::{Body, MemberName, SymbolName};
+
+/// How deep tiny leaves may call each other and still be inlined: `folio_test_swapcache` is four calls from the bit.
+pub const INLINE_DEPTH: u8 = 4;
+
+/// What the function at hand may ask about other functions.
+pub trait Callees: Sync {
+    fn view(&self, name: &SymbolName) -> CalleeView;
+    /// The functions that a call through a member of records may mean, if that is known.
+    fn methods(&self, member: &MemberName) -> Vec<SymbolName>;
+    /// The body of a tiny leaf that touches no object of any machine, to be inlined; `None` for all
+    /// other functions.
+    fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>>;
+    /// Whether a type (`struct mutex`, `spinlock_t`) is one that primitives operate on.
+    fn is_object_type(&self, type_name: &str) -> bool;
+}
+
+/// What a call site knows of the function it calls.
+#[derive(Clone, Debug)]
+pub enum CalleeView {
+    /// Not defined in the tree, and no data says what it does.
+    Unknown,
+    /// Defined in the tree, but not analysable, or part of a circle of calls and not analysed yet.
+    Lost,
+    /// Touches no object of any machine.
+    NoOp,
+    Known(Arc<dyn Effects>),
+}
+
+/// What a call of a known function does, in place of the function's body.
+pub trait Effects: fmt::Debug + Send + Sync {
+    /// A call moves an object that the caller has a name for.
+    fn moves_objects(&self) -> bool;
+    /// A call touches no object of any machine, asks for none to be held, and does not sleep.
+    fn is_noop(&self) -> bool;
+    /// The function has no inside: it is given by data.
+    fn is_primitive(&self) -> bool;
+    /// The function may change what it gets pointers to.
+    fn is_opaque(&self) -> bool;
+    /// A call touches no object of any machine and does not sleep, but asks for some to be held.
+    fn only_asserts(&self) -> bool;
+    /// Applies the effects of a call to the state before it. The scalar result, if there is one.
+    fn apply(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        site: &CallSite<'_>,
+    ) -> Option<Term>;
+    /// Notes what a call asks to be held, and nothing else.
+    fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>);
+}
+
+/// Where a callee's effects are applied.
+pub struct CallSite<'c> {
+    pub args: &'c [ArgValue],
+    /// Bits of the result, `None` for void and records.
+    pub result_width: Option<u16>,
+    pub text: &'c str,
+    pub callee: &'c Arc<SymbolName>,
+    /// Call sites down to this one, inclusive.
+    pub stack: Vec<Site>,
+}
