@@ -60,6 +60,31 @@ fn recorded(folder: &Path) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The links that were recorded: kind, output and inputs, relative to the tree. Files of the system are left out.
+fn links(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join("compile_commands.links.json")).unwrap();
+    let links: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let root = format!("{}/", folder.canonicalize().unwrap().display());
+    let relative = |value: &Value| {
+        value
+            .as_str()
+            .unwrap()
+            .strip_prefix(&root)
+            .map(str::to_owned)
+    };
+    let line = |link: &Value| {
+        let inputs = link["inputs"].as_array().unwrap().iter();
+        let inputs: Vec<String> = inputs.filter_map(relative).collect();
+        let output = relative(&link["output"]).unwrap();
+        format!(
+            "{} {output}: {}",
+            link["kind"].as_str().unwrap(),
+            inputs.join(" ")
+        )
+    };
+    links.iter().map(line).collect()
+}
+
 fn pair(file: &str, words: &str) -> (String, String) {
     (file.to_owned(), words.to_owned())
 }
@@ -340,4 +365,230 @@ fn what_was_recorded_is_what_check_reads() {
     check
         .code(0)
         .stderr(contains("1 translation units").and(contains("1 functions")));
+}
+
+/// A program in C and C++ with libraries, which the build runs; and links that only real objects make go well.
+const MIXED: &[(&str, &str)] = &[
+    (
+        "main.c",
+        "int one(void), two(void);\nint main(void) { return one() + two(); }\n",
+    ),
+    (
+        "one.cc",
+        "#include <string>\nextern \"C\" int one() { return (int)std::string(\"four\").size(); }\n",
+    ),
+    (
+        "two.c",
+        "#include <math.h>\nvolatile double x = 9;\nint two(void) { return (int)sqrt(x); }\n",
+    ),
+    ("map", "V1 { global: two; local: *; };\n"),
+    (
+        "Makefile",
+        "all: result plugin.so cut.o part.o\n\
+         result: prog\n\tLD_LIBRARY_PATH=lib ./prog; echo $$? > result\n\
+         prog: main.o one.o lib/libtwo.so\n\t$(CXX) -o prog main.o one.o -Llib -ltwo\n\
+         lib/libtwo.so: two.o\n\tmkdir -p lib\n\t$(CC) -shared -Wl,-soname,libtwo.so.1 -Wl,-z,defs \\\n\
+         \t-Wl,--version-script=map -o $@ two.o -lm\n\tln -s libtwo.so lib/libtwo.so.1\n\
+         plugin.so: two.o\n\techo 'V { global: };' > empty; $(CC) -shared -Wl,--version-script,empty -o $@ two.o\n\
+         cut.o: two.o\n\tobjcopy --update-section .data=map two.o $@\n\
+         part.o: two.o\n\tld -r --require-defined=two -o $@ two.o\n\
+         %.o: %.c\n\t$(CC) -fPIC -c $<\n%.o: %.cc\n\t$(CXX) -c $<\n",
+    ),
+];
+
+#[test]
+fn record_only_links_by_any_driver_and_makes_what_is_run() {
+    for options in [&["--record-only"][..], &["--record-only", "--by-name"]] {
+        let tree = tree(MIXED);
+        capture(tree.path(), options, &["make", "CC=gcc", "CXX=g++"]).code(0);
+        let result = fs::read_to_string(tree.path().join("result")).unwrap();
+        assert_eq!(result, "7\n", "{options:?}");
+        let files: Vec<String> = recorded(tree.path())
+            .into_iter()
+            .map(|(file, _)| file)
+            .collect();
+        assert_eq!(files, ["main.c", "two.c"], "{options:?}");
+        assert!(
+            links(tree.path()).contains(&"program prog: main.o one.o lib/libtwo.so".to_owned())
+        );
+        assert!(links(tree.path()).contains(&"shared plugin.so: two.o".to_owned()));
+    }
+}
+
+#[test]
+fn compilers_are_seen_by_whatever_path_and_environment_they_are_called() {
+    let which = |name: &str| {
+        let path = std::env::var_os("PATH").unwrap();
+        let mut found = std::env::split_paths(&path).map(|folder| folder.join(name));
+        found
+            .find(|file| file.is_file())
+            .unwrap()
+            .display()
+            .to_string()
+    };
+    let (gcc, ar) = (which("gcc"), which("ar"));
+    for options in [&[][..], &["--record-only"]] {
+        let tree = tree(&[
+            ("a.c", "int a;\n"),
+            ("b.c", "int b;\n"),
+            ("c.c", "int c;\n"),
+        ]);
+        let build = format!(
+            "{gcc} -c a.c; env -i {gcc} -c b.c; PATH=/usr/bin:/bin {gcc} -c c.c; {ar} cr l.a a.o b.o; \
+             env | grep -c cassini-capture > environment; {gcc} -print-prog-name=ld > /dev/null"
+        );
+        capture(tree.path(), options, &["sh", "-ec", &build]).code(0);
+        assert_eq!(recorded(tree.path()).len(), 3, "{options:?}");
+        assert_eq!(links(tree.path()), ["archive l.a: a.o b.o"]);
+        let compiler = entries(tree.path())[0]["arguments"][0].clone();
+        assert_eq!(compiler.as_str().unwrap(), gcc);
+        // Nothing but the library is in the build's environment, and no path of ours is found there.
+        let lines = fs::read_to_string(tree.path().join("environment")).unwrap();
+        assert_eq!(lines, "1\n");
+    }
+}
+
+#[test]
+fn record_only_leaves_trials_of_a_handmade_configuration_to_the_compiler() {
+    let tree = tree(&[("a.c", SLOW), ("tryshm.c", SLOW)]);
+    let build = "echo 'int main(void) { return no_such(); }' > x.c; cc -c x.c; ! cc -o x x.o; \
+                 echo '#include <no_such.h>' > x.c; ! cc -c x.c; ! cc -c tryshm.c; rm x.c x.o; \
+                 cc -c a.c; ar cr liba.a a.o; echo 'int b(void); int main(void) { return b(); }' > conftest.c; \
+                 ! cc -o conftest conftest.c -L. -la; rm -f conftest.c";
+    capture(tree.path(), &["--record-only"], &["sh", "-ec", build]).code(0);
+    let files: Vec<String> = recorded(tree.path())
+        .into_iter()
+        .map(|(file, _)| file)
+        .collect();
+    assert_eq!(files, ["a.c", "tryshm.c"]);
+    assert_eq!(links(tree.path()), ["archive liba.a: a.o"]);
+}
+
+#[test]
+fn record_only_makes_a_library_that_a_program_loads() {
+    let tree = tree(&[
+        (
+            "host.c",
+            "#include <dlfcn.h>\n#include <stdio.h>\nint main(int n, char **v) {\n\
+                    void *h = dlopen(v[1], RTLD_NOW);\nint (*f)(void) = h ? (int (*)(void))dlsym(h, \"f\") : 0;\n\
+                    printf(\"%d\\n\", f ? f() : -1);\nreturn 0;\n}\n",
+        ),
+        ("f.c", "int g(void);\nint f(void) { return g() + 1; }\n"),
+        ("g.c", "int g(void) { return 41; }\n"),
+    ]);
+    let host = tree.path().join("host");
+    let mut compile = std::process::Command::new("cc");
+    compile
+        .current_dir(tree.path())
+        .args(["-o", "host", "host.c", "-ldl"]);
+    assert!(compile.status().unwrap().success());
+    let build = format!(
+        "cc -fPIC -c f.c; cc -fPIC -c g.c; cc -shared -o libg.so g.o; \
+         cc -shared -o f.so f.o -L. -lg -Wl,-rpath,$PWD; cp f.so copy.so; touch later; \
+         {0} ./f.so > out; {0} ./copy.so >> out; test ! later -ot f.so",
+        host.display()
+    );
+    capture(tree.path(), &["--record-only"], &["sh", "-ec", &build]).code(0);
+    let out = fs::read_to_string(tree.path().join("out")).unwrap();
+    assert_eq!(out, "42\n42\n");
+}
+
+#[test]
+fn what_is_linked_of_what_is_written_beside_the_commands() {
+    let unit = |name: &str| (format!("{name}.c"), format!("int {name};\n"));
+    let mut files: Vec<(String, String)> = ["a", "b", "c", "d", "e", "sub/f"].map(unit).into();
+    files[5].1 = "int f;\n".to_owned();
+    files.push(("main.c".into(), "int main(void) { return 0; }\n".into()));
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let build = "for f in a b c d e sub/f; do cc -c $f.c -o $f.o; done; cc -c main.c; \
+        ar cr libab.a a.o b.o; ar r libab.a a.o; mkdir x lib; cd x; ar x ../libab.a; cd ..; \
+        ar cr lib/liball.a x/a.o x/b.o c.o; ar d lib/liball.a c.o; ar q lib/liball.a sub/f.o; \
+        mv d.o moved.o; cp e.o lib/copy.o; ld -r -o both.o lib/copy.o c.o; \
+        echo '-Wl,--start-group,lib/liball.a,both.o,--end-group' > response; cc main.o @response -o one; \
+        cc -shared -o lib/libtwo.so moved.o; ln -s libtwo.so lib/libtwo.so.1; \
+        cd sub; cc ../main.c -o two -L ../lib -ltwo -lall -Wl,-Map,map -lm; cd ..; rm -r x";
+    let expected = [
+        "relocatable both.o: e.o c.o",
+        "archive lib/liball.a: a.o b.o sub/f.o",
+        "shared lib/libtwo.so: d.o",
+        "archive libab.a: a.o b.o",
+        "program one: main.o lib/liball.a both.o",
+        "program sub/two: main.c lib/libtwo.so lib/liball.a",
+    ];
+    for options in [&[][..], &["--record-only"]] {
+        let tree = tree(&files);
+        capture(tree.path(), options, &["sh", "-ec", build]).code(0);
+        assert_eq!(links(tree.path()), expected, "{options:?}");
+        let root = tree.path().canonicalize().unwrap();
+        let outputs = entries(tree.path());
+        let output = |file: &str| {
+            let named = |entry: &&Value| entry["file"].as_str() == root.join(file).to_str();
+            let entry = outputs.iter().find(named).unwrap();
+            entry["output"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(
+            output("sub/f.c"),
+            root.join("sub/f.o").display().to_string()
+        );
+        // More of the same build.
+        let more = "ar r libab.a c.o; cc main.o c.o -o three";
+        let more = format!("cc -c c.c; {more}");
+        let options = [options, &["--append"]].concat();
+        capture(tree.path(), &options, &["sh", "-ec", &more]).code(0);
+        let added = links(tree.path());
+        assert!(
+            added.contains(&"archive libab.a: a.o b.o c.o".to_owned()),
+            "{added:?}"
+        );
+        assert!(
+            added.contains(&"program three: main.o c.o".to_owned()),
+            "{added:?}"
+        );
+        assert_eq!(added.len(), expected.len() + 1);
+    }
+}
+
+#[test]
+fn a_build_that_fails_says_what_failed_and_what_to_try() {
+    let tree = tree(&[
+        ("a.c", "int a;\n"),
+        ("b.c", "int b;\n"),
+        (
+            "Makefile",
+            "all: a.o bad b.o\n%.o: %.c\n\tcc -c $<\nbad:\n\tfalse\n",
+        ),
+    ]);
+    capture(tree.path(), &["--record-only"], &["make"])
+        .code(2)
+        .stderr(
+            contains("make: *** [Makefile:5: bad] Error 1")
+                .and(contains(
+                    "first of all: Makefile:5: bad. 1 units were recorded",
+                ))
+                .and(contains("make -k, ninja -k 0"))
+                .and(contains("without --record-only")),
+        );
+    assert_eq!(recorded(tree.path()).len(), 1);
+    capture(tree.path(), &[], &["make", "-k"])
+        .code(2)
+        .stderr(contains("--record-only").not());
+    assert_eq!(recorded(tree.path()).len(), 1, "a.o is there already");
+}
+
+#[test]
+fn a_program_that_the_build_leaves_running_keeps_nobody_waiting() {
+    let tree = tree(&[("a.c", "int a;\n")]);
+    let started = std::time::Instant::now();
+    capture(
+        tree.path(),
+        &[],
+        &["sh", "-c", "cc -c a.c; sleep 60 & echo out; echo err >&2"],
+    )
+    .code(0)
+    .stdout("out\n")
+    .stderr(contains("err\n"));
+    assert!(started.elapsed() < std::time::Duration::from_secs(30));
 }

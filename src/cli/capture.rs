@@ -1,7 +1,8 @@
 //! `cassini capture`: record the compile commands of a build.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use anyhow::{Context, bail};
@@ -12,9 +13,8 @@ use crate::capture::intercept::{self, Build, Entry, Recorded};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Compilers are seen that the build calls by name (cc, gcc, clang, with a version or a target, ccache) or that
-CC=/some/path names. One that the build has written down by its path, as cmake and some configure scripts do,
-is not: there, configure under the capture too, or have cmake and meson write compile_commands.json themselves.
+Compilers, linkers and archivers are seen by whatever path the build calls them: `make`, `ninja`, or
+`sh -c './configure && make -k'`. What was linked of what is written beside the commands, as FILE.links.json.
 
 With --record-only, the tree afterwards holds empty objects: clean it before it is built again.")]
 pub struct Arguments {
@@ -29,48 +29,84 @@ pub struct Arguments {
     /// Keep the commands that the file has already
     #[arg(long)]
     append: bool,
-    /// Answer C compilations with empty objects at once; all else runs
+    /// Answer C and C++ compilations with empty objects at once; all else runs
     #[arg(long)]
     record_only: bool,
+    /// See only compilers that are called by name; nothing is preloaded into the build's programs
+    #[arg(long)]
+    by_name: bool,
     /// The build, such as `make -j8`
     #[arg(last = true, required = true, value_name = "BUILD")]
     build: Vec<OsString>,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let known = match arguments.append && arguments.output.exists() {
-        true => {
-            let file = arguments.output.display();
-            intercept::read(&arguments.output).with_context(|| format!("cannot add to {file}"))?
-        }
-        false => Vec::new(),
-    };
+    let links = arguments.output.with_extension("links.json");
+    let known_entries = known(arguments.append, &arguments.output, intercept::read)?;
+    let known_links = known(arguments.append, &links, intercept::read_links)?;
     // The build gets the signal too; what it compiled until then is kept.
     ctrlc::set_handler(|| {})?;
     let recorded = intercept::record(&Build {
         command: arguments.build.clone(),
         record_only: arguments.record_only,
+        by_name: arguments.by_name,
+        known: known_links.clone(),
     })?;
     if recorded.entries.is_empty() {
         bail!("{}", nothing(&recorded));
     }
     let count = recorded.entries.len();
-    let mut entries: Vec<Entry> = known;
-    entries.extend(recorded.entries);
+    let mut entries: Vec<Entry> = known_entries;
+    entries.extend(recorded.entries.iter().cloned());
     entries.sort();
     entries.dedup();
     output::write(Some(&arguments.output), |out| {
         intercept::write(out, &entries)
     })?;
+    let linked = intercept::merged_links(known_links, recorded.linked.clone());
+    output::write(Some(&links), |out| intercept::write_links(out, &linked))?;
     let file = arguments.output.display();
     anstream::eprintln!(
-        "{count} compile commands recorded; {file} has {}",
-        entries.len()
+        "{count} compile commands recorded; {file} has {}, {} has {} links",
+        entries.len(),
+        links.display(),
+        linked.len()
     );
     if !recorded.status.success() {
-        anstream::eprintln!("{WARNING_LABEL}: the build failed ({})", recorded.status);
+        let failure = failure(&recorded, arguments.record_only);
+        anstream::eprintln!("{WARNING_LABEL}: {failure}");
     }
     Ok(status(recorded.status))
+}
+
+/// What a file has already that is added to.
+fn known<T>(
+    append: bool,
+    file: &Path,
+    read: impl FnOnce(&Path) -> io::Result<Vec<T>>,
+) -> anyhow::Result<Vec<T>> {
+    match append && file.exists() {
+        true => read(file).with_context(|| format!("cannot add to {}", file.display())),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// How a build failed, and what to try.
+fn failure(recorded: &Recorded, record_only: bool) -> String {
+    let first = match &recorded.failed {
+        Some(failed) => format!("; first of all: {failed}"),
+        None => String::new(),
+    };
+    let otherwise = match record_only {
+        true => ", or build without --record-only",
+        false => "",
+    };
+    format!(
+        "the build failed ({}){first}. {} units were recorded until it ended. To record more, let it go on after \
+         errors (make -k, ninja -k 0){otherwise}",
+        recorded.status,
+        recorded.entries.len()
+    )
 }
 
 /// The build's exit status; that of a shell if a signal ended it.
@@ -87,17 +123,21 @@ fn status(status: ExitStatus) -> u8 {
 
 /// Why a build yielded nothing, and what to try.
 fn nothing(recorded: &Recorded) -> String {
-    let ended = match recorded.status.success() {
-        true => String::new(),
-        false => format!(" and failed ({})", recorded.status),
+    let ended = match (recorded.status.success(), &recorded.failed) {
+        (true, _) => String::new(),
+        (false, Some(failed)) => {
+            format!(" and failed ({}; first of all: {failed})", recorded.status)
+        }
+        (false, None) => format!(" and failed ({})", recorded.status),
     };
     let why = if recorded.called {
         "it called compilers, but compiled no C file that is still there; was all built already? Clean first \
          (`make clean`)"
     } else {
-        "it called no compiler by name. Was all built already? Clean first (`make clean`). Has it the compiler's \
-         path written down? Say which to use (`make CC=gcc`), or run its configure script under the capture, too. \
-         cmake (-DCMAKE_EXPORT_COMPILE_COMMANDS=ON) and meson write compile_commands.json themselves"
+        "it called no compiler that could be seen. Was all built already? Clean first (`make clean`). Is it \
+         built on another machine, or in a container? Run the capture there. Is the compiler called otherwise than \
+         gcc or clang? Say which to use (`make CC=gcc`). cmake (-DCMAKE_EXPORT_COMPILE_COMMANDS=ON) and meson \
+         write compile_commands.json themselves"
     };
     format!("the build yielded no compile command{ended}: {why}")
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::Call;
+use super::event::place;
+use super::folder::{Call, Id};
 use super::interceptor::is_test;
 use super::invocation::Invocation;
 use crate::capture::tree::normalise;
@@ -20,42 +21,60 @@ pub struct Entry {
     pub file: String,
     pub directory: String,
     pub arguments: Vec<String>,
+    /// The file that the call makes of the source, absolute; none if the same command links it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
 }
 
 /// The entries of calls of a build started in `start`, and how many calls were left out because their source is gone.
-pub fn of_calls(calls: &[Call], start: &Path) -> (Vec<Entry>, usize) {
+pub fn of_calls(calls: &[(Id, Call)], start: &Path) -> (Vec<Entry>, usize) {
     let mut entries = BTreeSet::new();
     let mut gone = 0;
-    for call in calls {
+    for (_, call) in calls {
         match of_call(call, start) {
-            Some(entry) => {
-                entries.insert(entry);
+            Made::Entry(entry) => {
+                entries.insert(*entry);
             }
-            None => gone += 1,
+            Made::Gone => gone += 1,
+            Made::NotC => {}
         }
     }
     (entries.into_iter().collect(), gone)
 }
 
+enum Made {
+    Entry(Box<Entry>),
+    Gone,
+    NotC,
+}
+
 /// A note holds one source. Words that are no UTF-8 cannot be written as they are.
-fn of_call(call: &Call, start: &Path) -> Option<Entry> {
+fn of_call(call: &Call, start: &Path) -> Made {
     let directory = call.directory();
-    let parsed = Invocation::parse(&call.words(), directory)?;
-    let source = parsed.sources().next()?;
+    let words = call.words();
+    let parsed = Invocation::parse(&words, directory);
+    let Some((parsed, source)) = parsed
+        .as_ref()
+        .and_then(|parsed| Some((parsed, parsed.sources().next()?)))
+    else {
+        return Made::NotC;
+    };
     let file = normalise(&directory.join(parsed.spelling(source)));
     if !file.is_file() || is_test(&file, start) {
-        return None;
+        return Made::Gone;
     }
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let words = call.words();
-    Some(Entry {
+    Made::Entry(Box::new(Entry {
         file: text(&file),
         directory: text(directory),
         arguments: words
             .iter()
             .map(|word| word.to_string_lossy().into_owned())
             .collect(),
-    })
+        output: parsed
+            .made(source)
+            .map(|made| text(&place(&directory.join(made)))),
+    }))
 }
 
 /// Reads entries that [`write`] wrote.

@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -77,6 +78,8 @@ pub struct Plan {
     /// The folder the build was started in.
     pub start: OsString,
     pub record_only: bool,
+    /// When it began, in nanoseconds of the clock.
+    pub since: u64,
 }
 
 /// A note on calls of one kind.
@@ -84,8 +87,10 @@ pub struct Plan {
 pub enum Kind {
     /// Compilations of C.
     Compilations,
-    /// Links put off until the program is run.
+    /// Links put off until what they make is needed.
     Links,
+    /// What was linked, archived and copied.
+    Events,
 }
 
 impl Kind {
@@ -93,9 +98,13 @@ impl Kind {
         match self {
             Kind::Compilations => "compilations",
             Kind::Links => "links",
+            Kind::Events => "events",
         }
     }
 }
+
+/// Holds an empty file for each file that a recorded call makes, named by the hash of its path.
+const OUTPUTS: &str = "outputs";
 
 /// The folder of one capture.
 #[derive(Clone, Debug)]
@@ -115,6 +124,8 @@ impl Folder {
             folder.scratch(),
             path.join(Kind::Compilations.name()),
             path.join(Kind::Links.name()),
+            path.join(Kind::Events.name()),
+            path.join(OUTPUTS),
         ];
         for made in made {
             fs::create_dir_all(made)?;
@@ -130,6 +141,11 @@ impl Folder {
     /// The folder that is first in the build's PATH.
     pub fn interceptors(&self) -> PathBuf {
         self.path.join("bin")
+    }
+
+    /// The library that is preloaded into the build's programs.
+    pub fn library(&self) -> PathBuf {
+        self.path.join("libcapture.so")
     }
 
     /// Where interceptors keep what they make.
@@ -155,6 +171,35 @@ impl Folder {
         self.path.join("called").exists()
     }
 
+    /// Whether a compiler was called, as if none had been from now on.
+    pub fn forget_called(&self) -> io::Result<bool> {
+        let was_called = self.was_called();
+        if was_called {
+            fs::remove_file(self.path.join("called"))?;
+        }
+        Ok(was_called)
+    }
+
+    /// Notes that a recorded call makes this file.
+    pub fn note_output(&self, file: &Path) -> io::Result<()> {
+        let noted = self.output(file);
+        if noted.exists() {
+            Ok(())
+        } else {
+            fs::write(noted, "")
+        }
+    }
+
+    /// Whether a recorded call makes this file.
+    pub fn is_output(&self, file: &Path) -> bool {
+        self.output(file).exists()
+    }
+
+    fn output(&self, file: &Path) -> PathBuf {
+        let id = Id::of(file.as_os_str().as_bytes());
+        self.path.join(OUTPUTS).join(id.as_str())
+    }
+
     pub fn note<T: Serialize>(&self, kind: Kind, note: &T) -> io::Result<Id> {
         let content = postcard::to_stdvec(note).map_err(io::Error::other)?;
         let id = Id::of(&content);
@@ -162,19 +207,26 @@ impl Folder {
         Ok(id)
     }
 
+    /// Whether there is a note of this kind and id.
+    pub fn has(&self, kind: Kind, id: &Id) -> bool {
+        self.path.join(kind.name()).join(id.as_str()).exists()
+    }
+
     pub fn noted<T: DeserializeOwned>(&self, kind: Kind, id: &Id) -> io::Result<T> {
         read(&self.path.join(kind.name()).join(id.as_str()))
     }
 
     /// All notes of a kind, in the order of their ids.
-    pub fn all<T: DeserializeOwned>(&self, kind: Kind) -> io::Result<Vec<T>> {
+    pub fn all<T: DeserializeOwned>(&self, kind: Kind) -> io::Result<Vec<(Id, T)>> {
         let entries = fs::read_dir(self.path.join(kind.name()))?;
         let names = entries.map(|entry| Ok(entry?.file_name()));
-        let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
-        names.retain(|name| Id::parse(name.as_encoded_bytes()).is_some());
-        names.sort();
+        let names: Vec<OsString> = names.collect::<io::Result<_>>()?;
+        let ids = names.iter().map(|name| Id::parse(name.as_encoded_bytes()));
+        let mut ids: Vec<Id> = ids.flatten().collect();
+        ids.sort();
         let folder = self.path.join(kind.name());
-        names.iter().map(|name| read(&folder.join(name))).collect()
+        let read = |id: Id| Ok((id.clone(), read(&folder.join(id.as_str()))?));
+        ids.into_iter().map(read).collect()
     }
 
     fn write<T: Serialize>(&self, file: &Path, value: &T) -> io::Result<()> {
@@ -197,7 +249,24 @@ impl Folder {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", self.without_interceptors(&path));
         }
+        if let Some(libraries) = std::env::var_os("LD_PRELOAD") {
+            match self.without_library(&libraries) {
+                others if others.is_empty() => command.env_remove("LD_PRELOAD"),
+                others => command.env("LD_PRELOAD", others),
+            };
+        }
         command
+    }
+
+    /// The libraries to preload but ours.
+    fn without_library(&self, libraries: &OsStr) -> OsString {
+        let ours = self.library();
+        let kept: Vec<&[u8]> = libraries
+            .as_bytes()
+            .split(|&byte| byte == b':' || byte == b' ')
+            .filter(|library| !library.is_empty() && *library != ours.as_os_str().as_bytes())
+            .collect();
+        OsString::from_vec(kept.join(&b':'))
     }
 
     /// A search path without the interceptors.
@@ -215,7 +284,6 @@ fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn notes_of_many_threads_are_all_there_each_once_and_byte_for_byte() {
@@ -223,6 +291,7 @@ mod tests {
         let plan = Plan {
             start: "/w".into(),
             record_only: true,
+            since: 0,
         };
         let folder = Folder::create(temporary.path(), &plan).unwrap();
         let call = |n: u8| {
@@ -245,9 +314,9 @@ mod tests {
                 });
             }
         });
-        let all: Vec<Call> = folder.all(Kind::Compilations).unwrap();
+        let all: Vec<(Id, Call)> = folder.all(Kind::Compilations).unwrap();
         assert_eq!(all.len(), 51);
-        assert!((0..51).all(|n| all.contains(&call(n))));
+        assert!((0..51).all(|n| all.iter().any(|(_, other)| *other == call(n))));
         assert_eq!(folder.plan().unwrap(), plan);
     }
 }

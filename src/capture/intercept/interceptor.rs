@@ -1,25 +1,37 @@
-//! What runs in a compiler's place during a capture.
+//! What runs in the place of a compiler, a linker or the like during a capture.
 //!
-//! In: the words that the compiler was called with. Notes what is compiled, and then becomes the real
-//! compiler, with its standard streams, signals and exit status; or, for `--record-only`, answers in its
-//! stead. Where our part fails, the real compiler is run all the same: a capture never breaks a build.
+//! In: the words that the tool was called with. Notes what is compiled, linked, archived and copied, and then
+//! becomes the real tool, with its standard streams, signals and exit status; or, for `--record-only`,
+//! answers in its stead. Where our part fails, the real tool is run all the same: a capture never breaks a
+//! build.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, UNIX_EPOCH};
 
+use super::deferred::Deferred;
 use super::folder::{Call, Folder, Id, Kind, Plan};
 use super::invocation::{Invocation, Step};
-use super::{deferred, stub};
+use super::link::Link;
+use super::tools::{self, Tool};
+use super::{archive, copying, deferred, event, maker, stub};
 use crate::capture::command::{WRAPPERS, base_name, has};
 use crate::capture::tree::normalise;
 
-/// Does what the compiler `name` was called for. Comes back when there is nothing left to do, or with
-/// the error that kept the real compiler from being run.
-pub fn intercept(folder: &Folder, name: &OsStr, arguments: &[OsString]) -> io::Result<()> {
+/// Does what the tool `name`, which was shown to itself as `shown`, was called for. Comes back when there is
+/// nothing left to do, or with the error that kept the real tool from being run.
+pub fn intercept(
+    folder: &Folder,
+    name: &OsStr,
+    shown: &OsStr,
+    arguments: &[OsString],
+) -> io::Result<()> {
     let search = Search::new(folder);
     let program = search.find(name, |_| true).ok_or_else(|| {
         io::Error::new(
@@ -27,16 +39,22 @@ pub fn intercept(folder: &Folder, name: &OsStr, arguments: &[OsString]) -> io::R
             format!("{}: command not found", name.display()),
         )
     })?;
-    if answered(folder, &search, name, arguments).unwrap_or(false) {
+    let answered = match tools::tool(name) {
+        Some(Tool::Driver) => driver(folder, &search, name, arguments),
+        Some(Tool::Linker) => linker(folder, &program, arguments),
+        Some(Tool::Archiver) => archiver(folder, arguments),
+        Some(Tool::Copier) => copier(folder, name, &program, arguments),
+        None => Ok(false),
+    };
+    if answered.unwrap_or(false) {
         return Ok(());
     }
-    // Called as it was, a compiler speaks of itself as it would have.
-    let shown = OsStr::from_bytes(base_name(name));
+    // Called as it was, a tool speaks of itself as it would have.
     Err(folder.command(program).arg0(shown).args(arguments).exec())
 }
 
-/// Notes a call. True if nothing is left to do.
-fn answered(
+/// Notes a compiler's call. True if nothing is left to do.
+fn driver(
     folder: &Folder,
     search: &Search,
     name: &OsStr,
@@ -49,58 +67,153 @@ fn answered(
     let Some(call) = Invocation::parse(&words, &directory) else {
         return Ok(false);
     };
-    let is_compiler = |file: &Path| {
-        !file
-            .canonicalize()
-            .is_ok_and(|file| has(WRAPPERS, base_name(file.as_os_str())))
-    };
-    let Some(compiler) = search.find(&call.compiler, is_compiler) else {
+    let Some(compiler) = search.compiler(&call.compiler) else {
         return Ok(false);
     };
-    let mut noted: Vec<Id> = Vec::new();
-    for source in call.sources() {
-        let alone = Call::new(&directory, &compiler, &call.arguments_for(source));
-        noted.push(folder.note(Kind::Compilations, &alone)?);
-    }
     let plan = folder.plan()?;
+    let noted = note_compilations(folder, &call, &compiler, &directory)?;
+    if let Some(link) = Link::of_driver(&call, &directory) {
+        return linking(folder, &plan, &link, &compiler, Some(&call));
+    }
+    if !plan.record_only || !can_be_empty(&call, &directory, &plan) {
+        note_assembled(folder, &call, &directory)?;
+        return Ok(false);
+    }
+    let template = stub::template(folder, &compiler, &call)?;
+    for (source, id) in call.compiled().zip(&noted) {
+        stub::write(&template, id, &directory.join(call.object(source)))?;
+        stub::write_dependencies(&call, source, &directory)?;
+        stub::write_others(&call, source, &directory)?;
+    }
+    Ok(true)
+}
+
+/// Notes each file that a call compiles.
+fn note_compilations(
+    folder: &Folder,
+    call: &Invocation,
+    compiler: &Path,
+    directory: &Path,
+) -> io::Result<Vec<Id>> {
+    let mut noted = Vec::new();
+    for source in call.compiled() {
+        let alone = Call::new(directory, compiler, &call.arguments_for(source));
+        noted.push(folder.note(Kind::Compilations, &alone)?);
+        if let Some(made) = call.made(source) {
+            folder.note_output(&event::place(&directory.join(made)))?;
+        }
+    }
+    Ok(noted)
+}
+
+/// Assembling what a compiler wrote is a step on the way to its object.
+fn note_assembled(folder: &Folder, call: &Invocation, directory: &Path) -> io::Result<()> {
+    let [input] = &call.inputs[..] else {
+        return Ok(());
+    };
+    let source = directory.join(call.spelling(input));
+    if call.step == Step::Object && folder.is_output(&event::place(&source)) {
+        let object = directory.join(call.object(input));
+        event::note_copy(folder, &(source, object))?;
+    }
+    Ok(())
+}
+
+fn linker(folder: &Folder, program: &Path, arguments: &[OsString]) -> io::Result<bool> {
+    let directory = std::env::current_dir()?;
+    let Some(link) = Link::of_linker(arguments, &directory) else {
+        return Ok(false);
+    };
+    linking(folder, &folder.plan()?, &link, program, None)
+}
+
+/// Notes a link, and answers it if it would take in empty objects.
+fn linking(
+    folder: &Folder,
+    plan: &Plan,
+    link: &Link,
+    program: &Path,
+    driver: Option<&Invocation>,
+) -> io::Result<bool> {
+    if !link.makes_file() {
+        return Ok(false);
+    }
+    let start = Path::new(&plan.start);
+    let mut files = link.inputs.iter().map(|input| input.path.as_path());
+    let is_test = is_test(&link.output, start) || files.any(|file| is_test(file, start));
+    if !is_test {
+        event::note_link(folder, link)?;
+    }
     if !plan.record_only {
         return Ok(false);
     }
-    if can_be_empty(&call, &directory, &plan) {
-        let template = stub::template(folder, &compiler, &call)?;
-        for (source, id) in call.sources().zip(&noted) {
-            stub::write(&template, id, &directory.join(call.object(source)))?;
-            stub::write_dependencies(&call, source, &directory)?;
-        }
-        return Ok(true);
+    let directory = std::env::current_dir()?;
+    let Some(deferred) = Deferred::new(&directory, program, link) else {
+        return Ok(false);
+    };
+    if is_test {
+        // Whether the symbols are there is what is asked for.
+        return match maker::link_now(folder, &deferred) {
+            Ok(()) => Ok(true),
+            Err(error) => {
+                anstream::eprintln!("{error}");
+                std::process::exit(1)
+            }
+        };
     }
-    let writes_file = call.output.as_deref().is_none_or(is_plain_output);
-    if call.step == Step::Executable && !call.inputs.is_empty() && writes_file {
-        let whole = Call::new(&directory, &compiler, &call.arguments);
-        return deferred::put_off(folder, &whole, &call);
+    deferred::answer(folder, link, &deferred, driver)
+}
+
+fn archiver(folder: &Folder, arguments: &[OsString]) -> io::Result<bool> {
+    let directory = std::env::current_dir()?;
+    if let Some(edit) = archive::parse(arguments, &directory) {
+        event::note_edit(folder, &edit)?;
     }
     Ok(false)
+}
+
+fn copier(
+    folder: &Folder,
+    name: &OsStr,
+    program: &Path,
+    arguments: &[OsString],
+) -> io::Result<bool> {
+    let directory = std::env::current_dir()?;
+    let copied = copying::parse(name, arguments, &directory);
+    for pair in &copied {
+        event::note_copy(folder, pair)?;
+    }
+    let is_of_objects = !has(tools::FILE_COPIERS, base_name(name));
+    let [(from, to)] = &copied[..] else {
+        return Ok(false);
+    };
+    if !is_of_objects || !folder.plan()?.record_only || deferred::marks_below(from).is_empty() {
+        return Ok(false);
+    }
+    // What the options name is not in an empty object.
+    let mut tool = folder.command(program);
+    let output = tool.args(arguments).stdin(Stdio::null()).output()?;
+    if !output.status.success() {
+        fs::copy(from, to)?;
+    }
+    Ok(true)
 }
 
 /// Whether an empty object does for what the call is to make.
 fn can_be_empty(call: &Invocation, directory: &Path, plan: &Plan) -> bool {
     let sources: Vec<PathBuf> = call
-        .sources()
+        .compiled()
         .map(|input| normalise(&directory.join(call.spelling(input))))
         .collect();
+    let is_plain_output = |output: &Path| output != Path::new("-") && !output.starts_with("/dev");
     call.step == Step::Object
         && !sources.is_empty()
         && sources.len() == call.inputs.len()
         && (sources.len() == 1 || call.output.is_none())
         && call.output.as_deref().is_none_or(is_plain_output)
-        && sources
-            .iter()
-            .all(|source| source.is_file() && !is_test(source, Path::new(&plan.start)))
-}
-
-/// Whether an output is a file of its own, not `/dev/null` or the standard output.
-fn is_plain_output(output: &Path) -> bool {
-    output != Path::new("-") && !output.starts_with("/dev")
+        && sources.iter().all(|source| {
+            source.is_file() && !is_test(source, Path::new(&plan.start)) && !is_trial(source, plan)
+        })
 }
 
 /// Whether a source is one that a configuration tries the compiler on: its outcome is asked for.
@@ -109,8 +222,11 @@ pub fn is_test(source: &Path, start: &Path) -> bool {
         "CMakeTmp",
         "CMakeScratch",
         "CompilerIdC",
+        "CompilerIdCXX",
         "meson-private",
         "config-temp",
+        ".sconf_temp",
+        ".conf_check",
     ];
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     let name = source.file_name().map_or(&b""[..], OsStr::as_bytes);
@@ -121,6 +237,33 @@ pub fn is_test(source: &Path, start: &Path) -> bool {
         || temporary
             .iter()
             .any(|folder| source.starts_with(folder) && !start.starts_with(folder))
+}
+
+/// Whether a source may be one that the compiler is only tried on: a small one that the build has just
+/// written, or one that is called so. It is compiled for real; if it is no trial after all, no harm is done.
+fn is_trial(source: &Path, plan: &Plan) -> bool {
+    const WRITTEN: u64 = 16 * 1024;
+    const NAMED: u64 = 4 * 1024;
+    const NAMES: &[&[u8]] = &[
+        b"try",
+        b"test",
+        b"check",
+        b"probe",
+        b"feature",
+        b"have",
+        b"has",
+        b"_configtest",
+        b"autotest",
+        b"ztest",
+    ];
+    let Ok(data) = source.metadata() else {
+        return false;
+    };
+    let name = source.file_name().map_or(&b""[..], OsStr::as_bytes);
+    let start = UNIX_EPOCH + Duration::from_nanos(plan.since);
+    let is_written = data.modified().is_ok_and(|time| time >= start);
+    is_written && data.len() <= WRITTEN
+        || data.len() <= NAMED && NAMES.iter().any(|begin| name.starts_with(begin))
 }
 
 /// Finds programs as the build would without the interceptors.
@@ -135,6 +278,19 @@ impl Search {
         Search {
             folders: std::env::split_paths(&path).collect(),
         }
+    }
+
+    /// The compiler of this name or path, absolute; the one behind it for a cache under a compiler's name.
+    fn compiler(&self, name: &OsStr) -> Option<PathBuf> {
+        let is_compiler = |file: &Path| {
+            !file
+                .canonicalize()
+                .is_ok_and(|file| has(WRAPPERS, base_name(file.as_os_str())))
+        };
+        let found = self
+            .find(name, is_compiler)
+            .filter(|file| is_compiler(file));
+        found.or_else(|| self.find(OsStr::from_bytes(base_name(name)), is_compiler))
     }
 
     /// The first wanted program of this name, absolute.

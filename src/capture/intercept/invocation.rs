@@ -22,16 +22,18 @@ pub enum Step {
     Assembly,
     /// `-c`
     Object,
-    /// A shared library, or a relocatable object.
-    Library,
-    Executable,
+    /// A program, a library, or a relocatable object.
+    Link,
 }
 
 /// What an input is to the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     C,
-    /// Assembler, C++, a header, …
+    Cxx,
+    /// Compiled beforehand, for other compilations.
+    Header,
+    /// Assembler, Fortran, …
     OtherSource,
     /// An object, an archive, a library.
     Linked,
@@ -87,7 +89,7 @@ impl Invocation {
         let mut call = Invocation {
             compiler: compiler.clone(),
             arguments: Vec::new(),
-            step: Step::Executable,
+            step: Step::Link,
             inputs: Vec::new(),
             output: None,
             dependencies: None,
@@ -114,9 +116,6 @@ impl Invocation {
                 _ if has(NOTHING, bytes) => call.step = Step::Nothing,
                 b"-S" => call.stop_at(Step::Assembly),
                 b"-c" => call.stop_at(Step::Object),
-                b"-shared" | b"--shared" | b"-r" | b"-Wl,-r" | b"-dynamiclib" | b"-bundle" => {
-                    call.stop_at(Step::Library);
-                }
                 b"-x" => language = value.map(OsStr::as_bytes),
                 b"-o" | b"--output" => call.output = value.map(PathBuf::from),
                 _ => {
@@ -135,6 +134,9 @@ impl Invocation {
                 language = None;
             }
         }
+        if call.inputs.iter().any(|input| input.kind == Kind::Header) {
+            call.step = Step::Nothing;
+        }
         call.dependencies = make.wanted.then_some(make.dependencies);
         call.arguments = arguments;
         Some(call)
@@ -146,8 +148,7 @@ impl Invocation {
             Step::Nothing => 0,
             Step::Assembly => 1,
             Step::Object => 2,
-            Step::Library => 3,
-            Step::Executable => 4,
+            Step::Link => 3,
         };
         if rank(step) < rank(self.step) {
             self.step = step;
@@ -165,6 +166,14 @@ impl Invocation {
         self.inputs
             .iter()
             .filter(move |input| compiles && input.kind == Kind::C)
+    }
+
+    /// The C and C++ files that the call compiles.
+    pub fn compiled(&self) -> impl Iterator<Item = &Input> {
+        let compiles = self.step != Step::Nothing;
+        self.inputs
+            .iter()
+            .filter(move |input| compiles && matches!(input.kind, Kind::C | Kind::Cxx))
     }
 
     /// The arguments without the other inputs that the call compiles or links beside this one.
@@ -191,6 +200,18 @@ impl Invocation {
         })
     }
 
+    /// The file that is made of `source` alone, relative to the call's folder.
+    pub fn made(&self, source: &Input) -> Option<PathBuf> {
+        match self.step {
+            Step::Object => Some(self.object(source)),
+            Step::Assembly if self.output.is_none() => {
+                Some(self.object(source).with_extension("s"))
+            }
+            Step::Assembly => self.output.clone(),
+            Step::Nothing | Step::Link => None,
+        }
+    }
+
     /// The flags that say for which machine, and in which model of it, code is made.
     pub fn machine_flags(&self) -> Vec<OsString> {
         let mut flags = Vec::new();
@@ -202,15 +223,7 @@ impl Invocation {
                 flags.extend(words.next().cloned());
             } else if takes_value(bytes) {
                 words.next();
-            } else if begins(&["-m", "--target=", "-target=", "-EL", "-EB", "-B"], bytes)
-                || has(
-                    &[
-                        "-fpic", "-fPIC", "-fpie", "-fPIE", "-fno-pic", "-fno-PIC", "-fno-pie",
-                        "-fno-PIE",
-                    ],
-                    bytes,
-                )
-            {
+            } else if is_machine_flag(bytes) {
                 flags.push(word.clone());
             }
         }
@@ -218,10 +231,21 @@ impl Invocation {
     }
 }
 
+/// Whether a flag says for which machine, or in which model of it, code is made.
+pub fn is_machine_flag(flag: &[u8]) -> bool {
+    const BEGINNINGS: &[&str] = &["-m", "--target=", "-target=", "-EL", "-EB", "-B"];
+    const WHOLE: &[&str] = &[
+        "-fpic", "-fPIC", "-fpie", "-fPIE", "-fno-pic", "-fno-PIC", "-fno-pie", "-fno-PIE",
+    ];
+    begins(BEGINNINGS, flag) || has(WHOLE, flag)
+}
+
 /// What an input is, by the `-x` before it or else its name.
 fn kind(word: &OsStr, language: Option<&[u8]>, compiler: &OsStr) -> Kind {
     match language {
         Some(b"c" | b"cpp-output") => return Kind::C,
+        Some(b"c++" | b"c++-cpp-output") => return Kind::Cxx,
+        Some(language) if language.ends_with(b"-header") => return Kind::Header,
         Some(_) => return Kind::OtherSource,
         None => {}
     }
@@ -230,10 +254,11 @@ fn kind(word: &OsStr, language: Option<&[u8]>, compiler: &OsStr) -> Kind {
         .map_or(&b""[..], OsStr::as_bytes);
     match extension {
         b"c" | b"i" if !is_cxx_compiler(compiler) => Kind::C,
-        b"c" | b"i" | b"ii" | b"cc" | b"cp" | b"cxx" | b"cpp" | b"CPP" | b"c++" | b"C" | b"h"
-        | b"hh" | b"H" | b"hp" | b"hxx" | b"hpp" | b"HPP" | b"h++" | b"tcc" | b"m" | b"mi"
-        | b"mm" | b"M" | b"mii" | b"s" | b"S" | b"sx" | b"f" | b"f90" | b"F" | b"F90" | b"go"
-        | b"d" | b"adb" | b"ads" => Kind::OtherSource,
+        b"c" | b"i" | b"ii" | b"cc" | b"cp" | b"cxx" | b"cpp" | b"CPP" | b"c++" | b"C" => Kind::Cxx,
+        b"h" | b"hh" | b"H" | b"hp" | b"hxx" | b"hpp" | b"HPP" | b"h++" | b"tcc" => Kind::Header,
+        b"m" | b"mi" | b"mm" | b"M" | b"mii" | b"s" | b"S" | b"sx" | b"f" | b"f77" | b"f90"
+        | b"f95" | b"f03" | b"f08" | b"for" | b"F" | b"F77" | b"F90" | b"F95" | b"go" | b"d"
+        | b"adb" | b"ads" | b"rs" => Kind::OtherSource,
         _ if word == "-" => Kind::OtherSource,
         _ => Kind::Linked,
     }
@@ -321,15 +346,17 @@ mod tests {
     #[test]
     fn the_earliest_step_is_where_the_compiler_stops() {
         for (line, step) in [
-            ("cc a.c", Step::Executable),
+            ("cc a.c", Step::Link),
             ("cc -c a.c", Step::Object),
             ("cc -c -S a.c", Step::Assembly),
             ("cc -S -c a.c", Step::Assembly),
             ("cc -E -c a.c", Step::Nothing),
             ("cc -c -fsyntax-only a.c", Step::Nothing),
-            ("cc -shared a.o", Step::Library),
+            ("cc -shared a.o", Step::Link),
+            ("cc -O2 a.h", Step::Nothing),
+            ("cc -x c-header -c a.h -o a.h.gch", Step::Nothing),
             ("cc -c -MD a.c", Step::Object),
-            ("cc -o -E a.c", Step::Executable),
+            ("cc -o -E a.c", Step::Link),
         ] {
             assert_eq!(parsed(line).step, step, "{line}");
         }

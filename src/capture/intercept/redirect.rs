@@ -1,8 +1,8 @@
-//! Makes a build call interceptors where it would call C compilers.
+//! Makes a build call interceptors where it would call compilers, linkers and archivers by name.
 //!
 //! In: the search path, the build's command and environment. Out: a folder with a script for each name
-//! of a C compiler in the search path, and the paths of compilers in `CC=…` and the like replaced by
-//! scripts of their own.
+//! of such a tool in the search path, and the paths of compilers in `CC=…` and the like replaced by
+//! scripts of their own. Needed where no library can be preloaded ([`super::preload`]).
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -16,15 +16,11 @@ use std::process::{Command, Stdio};
 use super::INTERCEPT;
 use super::folder::Folder;
 use super::interceptor::is_program;
-use crate::capture::command::{WRAPPERS, base_name, has};
-
-/// Names of C compilers, which may have a target before them and a version behind.
-const COMPILERS: &[&str] = &[
-    "cc", "gcc", "clang", "tcc", "c89", "c99", "icc", "icx", "pcc",
-];
+use super::tools::{self, Tool};
+use crate::capture::command::base_name;
 
 /// Script that only shows that scripts run.
-const TRIAL: &str = "trial";
+const TRIAL: &str = "trial.sh";
 
 pub struct Redirect<'a> {
     folder: &'a Folder,
@@ -47,7 +43,9 @@ impl<'a> Redirect<'a> {
             // What cannot be read cannot be searched.
             for entry in fs::read_dir(searched).into_iter().flatten().flatten() {
                 let name = entry.file_name();
-                if is_compiler(&name) && is_program(&entry.path()) {
+                if tools::tool(&name).is_some_and(|tool| tool != Tool::Copier)
+                    && is_program(&entry.path())
+                {
                     names.insert(name);
                 }
             }
@@ -58,16 +56,9 @@ impl<'a> Redirect<'a> {
         Ok(redirect)
     }
 
-    /// Whether scripts can be run where the interceptors are.
-    pub fn try_out(&self) -> io::Result<()> {
-        let script = self.folder.scratch().join(TRIAL);
-        write_script(&script, b"exit 0\n")?;
-        Command::new(script).stdin(Stdio::null()).status().map(drop)
-    }
-
     /// A program to be run: an interceptor if it is the path of a compiler.
     pub fn program(&mut self, program: &OsStr) -> io::Result<OsString> {
-        if !program.as_bytes().contains(&b'/') || !is_compiler(program) {
+        if !program.as_bytes().contains(&b'/') || !tools::is_driver(program) {
             return Ok(program.to_owned());
         }
         let path = std::path::absolute(program)?;
@@ -129,6 +120,7 @@ impl<'a> Redirect<'a> {
             OsStr::new(INTERCEPT),
             self.folder.path().as_os_str(),
             compiler,
+            OsStr::from_bytes(base_name(compiler)),
         ];
         let words: Vec<Vec<u8>> = words
             .iter()
@@ -139,7 +131,27 @@ impl<'a> Redirect<'a> {
     }
 }
 
-fn write_script(script: &Path, text: &[u8]) -> io::Result<()> {
+/// Whether scripts can be run where the interceptors are.
+pub fn try_out(folder: &Folder) -> io::Result<()> {
+    let script = folder.scratch().join(TRIAL);
+    write_script(&script, b"exit 0\n")?;
+    Command::new(script).stdin(Stdio::null()).status().map(drop)
+}
+
+/// Runs `program`, or the interceptor of the compiler that it is: nothing is preloaded into ourselves.
+pub fn directly(folder: &Folder, program: &OsStr) -> io::Result<Command> {
+    if tools::tool(program).is_none_or(|tool| tool == Tool::Copier) {
+        return Ok(Command::new(program));
+    }
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .arg(INTERCEPT)
+        .arg(folder.path())
+        .args([program, program]);
+    Ok(command)
+}
+
+pub fn write_script(script: &Path, text: &[u8]) -> io::Result<()> {
     fs::write(script, [b"#!/bin/sh\n", text].concat())?;
     fs::set_permissions(script, fs::Permissions::from_mode(0o755))
 }
@@ -164,59 +176,10 @@ fn names_compiler(name: &[u8]) -> bool {
     plain && (name.ends_with(b"CC") || name.ends_with(b"CC_FOR_BUILD") || name == b"CLANG")
 }
 
-/// Whether a program of this name, or path, is a C compiler or runs one.
-fn is_compiler(program: &OsStr) -> bool {
-    let name = base_name(program);
-    if has(WRAPPERS, name) {
-        return true;
-    }
-    let mut parts: Vec<&[u8]> = name.split(|&byte| byte == b'-').collect();
-    let is_version = |part: &&[u8]| {
-        part.first().is_some_and(u8::is_ascii_digit)
-            && part
-                .iter()
-                .all(|byte| *byte == b'.' || byte.is_ascii_digit())
-    };
-    if parts.last().is_some_and(is_version) {
-        parts.pop();
-    }
-    parts.last().is_some_and(|last| has(COMPILERS, last))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::folder::Plan;
     use super::*;
-
-    #[test]
-    fn compilers_are_known_by_name() {
-        for name in [
-            "cc",
-            "gcc",
-            "gcc-12",
-            "clang-15",
-            "x86_64-linux-gnu-gcc",
-            "arm-none-eabi-gcc-10.2",
-            "ccache",
-            "/usr/bin/tcc",
-            "musl-gcc",
-        ] {
-            assert!(is_compiler(OsStr::new(name)), "{name}");
-        }
-        for name in [
-            "g++",
-            "gcc-ar",
-            "gcc-nm-12",
-            "clang-format",
-            "clang-tidy-15",
-            "ccmake",
-            "makecc",
-            "12",
-            "-",
-        ] {
-            assert!(!is_compiler(OsStr::new(name)), "{name}");
-        }
-    }
 
     #[test]
     fn a_compilers_path_is_replaced_where_it_names_the_compiler_and_nowhere_else() {
@@ -228,10 +191,11 @@ mod tests {
         let plan = Plan {
             start: "/".into(),
             record_only: false,
+            since: 0,
         };
         let folder = Folder::create(&temporary.path().join("c"), &plan).unwrap();
         let mut redirect = Redirect::new(&folder, tools.as_os_str()).unwrap();
-        redirect.try_out().unwrap();
+        try_out(&folder).unwrap();
         assert!(folder.interceptors().join("gcc-99").is_file());
 
         let link = temporary.path().join("gcc-99");

@@ -16,7 +16,7 @@ use super::folder::{Folder, Id};
 use super::invocation::{Input, Invocation, quoted};
 use crate::capture::command::{begins, has, takes_value};
 
-const MARK: &[u8] = b"CASSINI-STUB:";
+pub const MARK: &[u8] = b"CASSINI-STUB:";
 
 /// Flags without which an object is of another machine.
 const MACHINE: &[&str] = &[
@@ -89,14 +89,55 @@ pub fn machine(flags: &[OsString]) -> Vec<OsString> {
     flags.iter().filter(is_machine).cloned().collect()
 }
 
-/// Writes the empty object that stands for compilation `id`.
+/// Writes the empty object that stands for the call `id`.
 pub fn write(template: &[u8], id: &Id, object: &Path) -> io::Result<()> {
     let mut bytes = template.to_vec();
     if let Some(start) = memchr::memmem::find(&bytes, MARK) {
         let start = start + MARK.len();
-        bytes[start..start + Id::LENGTH].copy_from_slice(id.as_str().as_bytes());
+        if let Some(place) = bytes.get_mut(start..start + Id::LENGTH) {
+            place.copy_from_slice(id.as_str().as_bytes());
+        }
     }
     fs::write(object, bytes)
+}
+
+/// Writes empty files for what else the compilation would have left beside its object.
+pub fn write_others(call: &Invocation, source: &Input, directory: &Path) -> io::Result<()> {
+    const OTHERS: &[(&str, &str)] = &[
+        ("-gsplit-dwarf", "dwo"),
+        ("--coverage", "gcno"),
+        ("-coverage", "gcno"),
+        ("-ftest-coverage", "gcno"),
+        ("-fstack-usage", "su"),
+        ("-fcallgraph-info", "ci"),
+    ];
+    let object = directory.join(call.object(source));
+    for (flag, end) in OTHERS {
+        let is_it = |word: &OsString| word.as_bytes().starts_with(flag.as_bytes());
+        if call.arguments.iter().any(is_it) {
+            fs::write(object.with_extension(end), "")?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is an ELF object that is yet to be linked.
+pub fn is_relocatable(bytes: &[u8]) -> bool {
+    elf_type(bytes) == Some(1)
+}
+
+/// Whether this is an ELF shared object.
+pub fn is_shared(bytes: &[u8]) -> bool {
+    elf_type(bytes) == Some(3)
+}
+
+/// The low byte of an ELF file's type, which comes first or second as the file's byte order is.
+fn elf_type(bytes: &[u8]) -> Option<u8> {
+    let is_big_endian = bytes.get(5) == Some(&2);
+    let place = if is_big_endian { 17 } else { 16 };
+    bytes
+        .starts_with(b"\x7fELF")
+        .then(|| bytes.get(place).copied())?
 }
 
 /// The ids marked in an object, an archive, or whatever was made of those.
