@@ -1,11 +1,14 @@
-//! The text of the source files that findings lie in.
+//! The text of the source files that findings lie in, and the reading of files that a tree names.
 //!
 //! In: the tree's root, a file and a line. Out: the line as it is in the file, for quoting and for what the source
 //! states in words that the preprocessor takes out.
 
+mod regular;
+
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+
+pub use regular::{LIMIT, read_regular};
 
 /// The lines of the source files that findings lie in, read once.
 #[derive(Default)]
@@ -17,7 +20,7 @@ impl Sources {
     /// The text of a 1-based line, if the file can be read.
     pub fn line(&mut self, root: &Path, file: &str, line: u32) -> Option<&str> {
         let lines = self.files.entry(file.to_owned()).or_insert_with(|| {
-            let bytes = fs::read(root.join(file)).ok()?;
+            let bytes = read_regular(&root.join(file), LIMIT).ok()?;
             let text = String::from_utf8_lossy(&bytes);
             Some(text.lines().map(str::to_owned).collect())
         });

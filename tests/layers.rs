@@ -14,7 +14,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 const MODULES: &[(&str, &[&str])] = &[
     ("ir", &[]),
     ("source", &[]),
-    ("capture", &[]),
+    ("capture", &["source"]),
     ("finding", &["ir"]),
     ("frontend", &["ir"]),
     ("property", &["finding"]),

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::command::CompileCommand;
 use super::tree::{Files, normalise};
 use super::{Place, Problem, Tree};
+use crate::source::{self, read_regular};
 
 /// Headers of C and POSIX: a tree's own file of that name is some other platform's substitute.
 const STANDARD: &str = " aio.h alloca.h arpa/inet.h assert.h complex.h cpio.h ctype.h dirent.h dlfcn.h \
@@ -261,7 +262,7 @@ impl<'a> IncludeFinder<'a> {
         }
         // A file that cannot be read is the preprocessor's to report.
         let includes: Arc<[Include]> =
-            std::fs::read(file).map_or_else(|_| Arc::from([]), |text| scan(&text));
+            read_regular(file, source::LIMIT).map_or_else(|_| Arc::from([]), |text| scan(&text));
         self.scanned
             .write()
             .insert(file.to_path_buf(), includes.clone());

@@ -2,14 +2,19 @@
 //!
 //! In: the words of a compiler's command line. Out: a [`CompileCommand`], or what it compiles instead
 //! of C. Outputs, warnings, dependency files and linking are left out, so that two commands that
-//! differ only there are equal.
+//! differ only there are equal. What is not known to do no harm ([`flags`]) is left out of the commands
+//! of a tree that is not trusted, and told.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::Place;
+use super::flags::{self, Class, Fate};
 use super::tree::normalise;
+
+pub(super) use super::flags::takes_value;
+pub(super) use super::response::{RESPONSE_DEPTH, expand_response_files};
 
 /// How one translation unit is preprocessed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +47,8 @@ pub(super) struct Parsed {
     pub spelling: Option<OsString>,
     /// Response files that could not be read.
     pub unread: Vec<OsString>,
+    /// Flags that were left out because they might do harm, as people are told of them.
+    pub doubtful: Vec<String>,
 }
 
 /// Why a command is no translation unit of ours.
@@ -52,134 +59,6 @@ pub(super) enum Refused {
     /// No word is left that could be a compiler.
     NoCompiler,
 }
-
-/// Flags whose value is the next word, and which preprocessing needs.
-const KEPT_WITH_VALUE: &[&str] = &[
-    "-D",
-    "-U",
-    "-I",
-    "-include",
-    "-imacros",
-    "-iquote",
-    "-isystem",
-    "-idirafter",
-    "-iprefix",
-    "-iwithprefix",
-    "-iwithprefixbefore",
-    "-isysroot",
-    "-imultilib",
-    "-x",
-    "-arch",
-    "-target",
-    "--target",
-    "-B",
-    "-Xpreprocessor",
-    "--sysroot",
-    "--include",
-    "--imacros",
-    "--define-macro",
-    "--undefine-macro",
-    "--include-directory",
-    "-iframework",
-    "-cxx-isystem",
-];
-
-/// Flags whose value is the next word, and which preprocessing does without.
-const DROPPED_WITH_VALUE: &[&str] = &[
-    "-o",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-MJ",
-    "-Xlinker",
-    "-Xassembler",
-    "-Xclang",
-    "-Xanalyzer",
-    "-T",
-    "-u",
-    "-z",
-    "-L",
-    "-l",
-    "-aux-info",
-    "-dumpdir",
-    "-dumpbase",
-    "-dumpbase-ext",
-    "--param",
-    "-wrapper",
-    "-include-pch",
-    "-mllvm",
-    "-framework",
-    "-install_name",
-    "-A",
-    "--output",
-];
-
-/// Beginnings of flags that preprocessing needs.
-const KEPT: &[&str] = &[
-    "-D",
-    "-U",
-    "-I",
-    "-i",
-    "-std",
-    "--std",
-    "-ansi",
-    "-f",
-    "-m",
-    "-O",
-    "-nostd",
-    "-x",
-    "-pthread",
-    "-traditional",
-    "-trigraphs",
-    "-undef",
-    "--sysroot=",
-    "--target=",
-    "-target=",
-    "-specs=",
-    "--specs=",
-    "-B",
-    "-remap",
-    "--include=",
-    "--define-macro=",
-    "--undefine-macro=",
-    "--include-directory=",
-];
-
-/// Exceptions to [`KEPT`], again by their beginnings: flags that change the shape of the output, write
-/// files, or need files that may not be there.
-const NOT_KEPT: &[&str] = &[
-    "-fplugin",
-    "-fdump",
-    "-fdiagnostics",
-    "-fmessage-length",
-    "-fmax-errors",
-    "-ferror-limit",
-    "-fprofile",
-    "-ftest-coverage",
-    "-fcolor",
-    "-fno-color",
-    "-fpch",
-    "-fdirectives-only",
-    "-fpreprocessed",
-    "-fmodule",
-    "-fsave",
-    "-frandom-seed",
-    "-ftrack-macro",
-    "-fworking-directory",
-    "-fno-working-directory",
-    "-flto",
-    "-fno-lto",
-    "-fdebug",
-    "-fsyntax-only",
-    "-fverbose-asm",
-    "-fuse-ld",
-    "-fcallgraph",
-    "-foffload",
-    "-fcoverage",
-    "-fcrash",
-    "-fstack-usage",
-    "-fanalyzer",
-];
 
 /// Programs that run the compiler named after them.
 const LAUNCHERS: &[&str] = &["env", "nice", "ionice", "time", "nohup"];
@@ -192,14 +71,13 @@ const LAUNCHER_OPTIONS: &[&str] = &["-n", "-u", "-c", "--unset", "--tag"];
 pub(super) const WRAPPERS: &[&str] =
     &["ccache", "sccache", "cachepot", "distcc", "icecc", "gomacc"];
 
-/// Response files may name response files, this deep.
-pub(super) const RESPONSE_DEPTH: u32 = 8;
-
-/// Takes a command line apart. `file` is the source as the compile database names it.
+/// Takes a command line apart. `file` is the source as the compile database names it. Flags that might do
+/// harm are kept if the tree is `trusted`.
 pub(super) fn parse(
     words: Vec<OsString>,
     directory: &Path,
     file: &Path,
+    trusted: bool,
 ) -> Result<Parsed, Refused> {
     let mut unread = Vec::new();
     let words = expand_response_files(words, directory, RESPONSE_DEPTH, &mut unread);
@@ -207,7 +85,7 @@ pub(super) fn parse(
     let compiler = words.next().ok_or(Refused::NoCompiler)?.clone();
 
     let source = normalise(&directory.join(file));
-    let mut arguments = Vec::new();
+    let mut kept = Kept::new(trusted);
     let mut spelling = None;
     // gcc lets `-x` govern the files after it.
     let mut language: Option<OsString> = None;
@@ -219,23 +97,16 @@ pub(super) fn parse(
                 spelling = Some(word.clone());
                 source_language = Some(language.clone());
             }
-        } else if has(DROPPED_WITH_VALUE, bytes) {
-            words.next();
-        } else if has(KEPT_WITH_VALUE, bytes) {
+        } else if bytes == b"-x" {
             let Some(value) = words.next() else { break };
-            if bytes == b"-x" {
-                language = Some(value.clone());
-            } else {
-                arguments.extend([word.clone(), value.clone()]);
-            }
+            language = Some(value.clone());
         } else if let Some(value) = bytes.strip_prefix(b"-x") {
             language = Some(OsStr::from_bytes(value).to_owned());
-        } else if let Some(passed) = bytes.strip_prefix(b"-Wp,") {
-            arguments.extend(preprocessor_options(passed));
-        } else if begins(KEPT, bytes) && !begins(NOT_KEPT, bytes) {
-            arguments.push(word.clone());
+        } else {
+            kept.flag(word, &mut words);
         }
     }
+    let (mut arguments, doubtful) = kept.finish();
     let language = source_language
         .unwrap_or(language)
         .filter(|name| name != "none");
@@ -251,7 +122,112 @@ pub(super) fn parse(
         arguments,
         spelling,
         unread,
+        doubtful,
     })
+}
+
+/// Those of a tree's own arguments for the compiler that do no harm, and the others as people are told of
+/// them.
+pub fn harmless(words: &[OsString]) -> (Vec<OsString>, Vec<String>) {
+    let mut kept = Kept::new(false);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_bytes() {
+            [b'-', _, ..] => kept.flag(word, &mut words),
+            other => kept.leave_out(other),
+        }
+    }
+    kept.finish()
+}
+
+/// The flags kept of a command.
+struct Kept {
+    trusted: bool,
+    arguments: Vec<OsString>,
+    doubtful: Vec<String>,
+    /// The words handed to the preprocessor alone by `-Xpreprocessor` so far.
+    handed: Vec<OsString>,
+}
+
+impl Kept {
+    fn new(trusted: bool) -> Kept {
+        Kept {
+            trusted,
+            arguments: Vec::new(),
+            doubtful: Vec::new(),
+            handed: Vec::new(),
+        }
+    }
+
+    /// One flag, with its value from `rest` if it takes one.
+    fn flag<'a>(&mut self, word: &'a OsString, rest: &mut impl Iterator<Item = &'a OsString>) {
+        let bytes = word.as_bytes();
+        if bytes == b"-Xpreprocessor" && !self.trusted {
+            self.handed.extend(rest.next().cloned());
+            return;
+        }
+        self.take_handed();
+        if let Some(handed) = bytes.strip_prefix(b"-Wp,") {
+            let handed = handed.split(|&byte| byte == b',');
+            let handed: Vec<_> = handed.map(|word| OsStr::from_bytes(word).into()).collect();
+            self.preprocessor_flags(&handed);
+            return;
+        }
+        let Class { fate, takes_value } = flags::class(bytes);
+        let value = match takes_value {
+            false => None,
+            true => match rest.next() {
+                None => return,
+                value => value,
+            },
+        };
+        let is_kept = match fate {
+            Fate::Left => return,
+            _ if self.trusted => fate == Fate::Kept || flags::bears_on_preprocessing(bytes),
+            Fate::Kept => value.is_none_or(|value| flags::is_value(bytes, value.as_bytes())),
+            Fate::Doubtful => false,
+        };
+        if is_kept {
+            self.arguments.push(word.clone());
+            self.arguments.extend(value.cloned());
+        } else if !self.trusted {
+            self.leave_out(bytes);
+        }
+    }
+
+    /// What is handed to the preprocessor: there, a dependency file is the next word.
+    fn preprocessor_flags(&mut self, words: &[OsString]) {
+        let mut words = words.iter().peekable();
+        while let Some(word) = words.next() {
+            let bytes = word.as_bytes();
+            if has(&["-MD", "-MMD"], bytes) {
+                words.next_if(|next| !next.as_bytes().starts_with(b"-"));
+            } else if bytes.starts_with(b"-") && !begins(&["-Wp,", "-Xpreprocessor"], bytes) {
+                self.flag(word, &mut words);
+            } else {
+                self.leave_out(bytes);
+            }
+        }
+    }
+
+    fn take_handed(&mut self) {
+        if !self.handed.is_empty() {
+            let handed = std::mem::take(&mut self.handed);
+            self.preprocessor_flags(&handed);
+        }
+    }
+
+    fn leave_out(&mut self, word: &[u8]) {
+        let shown = flags::shown(word);
+        if !self.doubtful.contains(&shown) {
+            self.doubtful.push(shown);
+        }
+    }
+
+    fn finish(mut self) -> (Vec<OsString>, Vec<String>) {
+        self.take_handed();
+        (self.arguments, self.doubtful)
+    }
 }
 
 /// By its name, a C source file or one already preprocessed.
@@ -262,11 +238,6 @@ pub(super) fn is_c_file(file: &Path) -> bool {
 
 pub(super) fn is_cxx_compiler(compiler: &OsStr) -> bool {
     base_name(compiler).windows(2).any(|pair| pair == b"++")
-}
-
-/// Whether the next word is this flag's value.
-pub(super) fn takes_value(flag: &[u8]) -> bool {
-    has(KEPT_WITH_VALUE, flag) || has(DROPPED_WITH_VALUE, flag)
 }
 
 pub(super) fn has(list: &[&str], word: &[u8]) -> bool {
@@ -321,79 +292,6 @@ pub(super) fn skip_launchers(words: &[OsString]) -> &[OsString] {
     rest
 }
 
-/// The options handed to the preprocessor by `-Wp,A,B`, without those that write dependency files.
-fn preprocessor_options(passed: &[u8]) -> Vec<OsString> {
-    let mut kept = Vec::new();
-    let mut options = passed.split(|&byte| byte == b',').peekable();
-    while let Some(option) = options.next() {
-        if has(&["-MD", "-MMD", "-MF", "-MT", "-MQ"], option) {
-            options.next_if(|next| !next.starts_with(b"-"));
-        } else if begins(&["-D", "-U", "-I", "-i", "-std", "-f", "-undef"], option)
-            && !begins(NOT_KEPT, option)
-        {
-            kept.push(OsStr::from_bytes(option).to_owned());
-            if has(KEPT_WITH_VALUE, option) {
-                kept.extend(
-                    options
-                        .next()
-                        .map(|value| OsStr::from_bytes(value).to_owned()),
-                );
-            }
-        }
-    }
-    kept
-}
-
-/// Puts the words of each `@file` in its place. A file that cannot be read is named in `unread`.
-pub(super) fn expand_response_files(
-    words: Vec<OsString>,
-    directory: &Path,
-    depth: u32,
-    unread: &mut Vec<OsString>,
-) -> Vec<OsString> {
-    let mut out = Vec::with_capacity(words.len());
-    for word in words {
-        let Some(file) = word.as_bytes().strip_prefix(b"@") else {
-            out.push(word);
-            continue;
-        };
-        match std::fs::read(directory.join(OsStr::from_bytes(file))) {
-            Ok(text) if depth > 0 => {
-                let words = response_words(&text);
-                out.extend(expand_response_files(words, directory, depth - 1, unread));
-            }
-            _ => unread.push(OsStr::from_bytes(file).to_owned()),
-        }
-    }
-    out
-}
-
-/// Splits a response file as gcc does: blanks separate, both quotes group, a backslash makes the next
-/// byte plain, everywhere. Unlike a shell, `#` and `$` mean nothing and a quote may stay open.
-fn response_words(text: &[u8]) -> Vec<OsString> {
-    let mut words = Vec::new();
-    let mut word: Option<Vec<u8>> = None;
-    let mut quote = None;
-    let mut bytes = text.iter().copied();
-    while let Some(byte) = bytes.next() {
-        match (quote, byte) {
-            (_, b'\\') => word.get_or_insert_default().extend(bytes.next()),
-            (Some(open), _) if byte == open => quote = None,
-            (Some(_), _) => word.get_or_insert_default().push(byte),
-            (None, b'\'' | b'"') => {
-                quote = Some(byte);
-                word.get_or_insert_default();
-            }
-            (None, _) if byte.is_ascii_whitespace() => {
-                words.extend(word.take().map(OsString::from_vec));
-            }
-            (None, _) => word.get_or_insert_default().push(byte),
-        }
-    }
-    words.extend(word.map(OsString::from_vec));
-    words
-}
-
 /// Drops `-include FILE` and `-imacros FILE`. False if there is none.
 pub(super) fn drop_include(arguments: &mut Vec<OsString>, file: &Path) -> bool {
     let is_it = |pair: &[OsString]| {
@@ -422,7 +320,7 @@ pub(super) fn included(arguments: &[OsString]) -> impl Iterator<Item = &OsStr> {
             if let Some(name) = joined.or_else(|| word.strip_prefix(b"-include")) {
                 return Some(OsStr::from_bytes(name));
             }
-            if has(KEPT_WITH_VALUE, word) {
+            if takes_value(word) {
                 words.next();
             }
         }
@@ -448,7 +346,7 @@ pub(super) fn target_flags(arguments: &[OsString]) -> Vec<OsString> {
         if has(&["-target", "--target", "-arch"], bytes) {
             out.push(word.clone());
             out.extend(words.next().cloned());
-        } else if has(KEPT_WITH_VALUE, bytes) {
+        } else if takes_value(bytes) {
             words.next();
         } else if begins(KEPT, bytes) {
             out.push(word.clone());
@@ -488,7 +386,7 @@ pub(super) fn portable(arguments: &[OsString]) -> Vec<OsString> {
         let bytes = word.as_bytes();
         if has(&["-target", "-arch", "-B"], bytes) {
             words.next();
-        } else if has(KEPT_WITH_VALUE, bytes) {
+        } else if takes_value(bytes) {
             out.push(word.clone());
             out.extend(words.next().cloned());
         } else if !begins(
@@ -511,7 +409,7 @@ mod tests {
     }
 
     fn parsed(line: &str) -> Parsed {
-        parse(words(line), Path::new("/w"), Path::new("a.c")).unwrap()
+        parse(words(line), Path::new("/w"), Path::new("a.c"), false).unwrap()
     }
 
     #[test]
@@ -532,6 +430,117 @@ mod tests {
     }
 
     #[test]
+    fn what_might_do_harm_is_left_out_and_told() {
+        let line = "gcc -B./evil -B evil -specs=e --specs=nano.specs -wrapper ./w -fplugin=./p.so \
+                    -fplugin-arg-p-x=y -Xclang -load -Xclang ./p.so -no-integrated-cpp -iplugindir=. --config c.cfg \
+                    -fpass-plugin=p -femit-odd=1 -fexec-charset=../x -mcmodel=../x -mllvm -load \
+                    -Xpreprocessor -fplugin=./p.so -Xpreprocessor -MD -Xpreprocessor out.d -Xpreprocessor -o \
+                    -Xpreprocessor out -Xpreprocessor -DA -Wp,-fplugin=p.so,-include,@x,-DB,-MD,out.d \
+                    -target -fplugin=p.so --target=../../x -D -Ix -I ./i --include=k.h -m32 -O3 -Ofast/x a.c";
+        let parsed = parsed(line);
+        assert_eq!(
+            parsed.arguments,
+            words("-DA -DB -I ./i --include=k.h -m32 -O3")
+        );
+        let doubtful = [
+            "-B",
+            "-specs",
+            "--specs",
+            "-wrapper",
+            "-fplugin",
+            "-Xclang",
+            "-iplugindir",
+            "--config",
+            "-fpass-plugin",
+            "-femit-odd",
+            "-fexec-charset",
+            "-mcmodel",
+            "-include",
+            "-target",
+            "--target",
+            "-D",
+            "-Ofast/x",
+        ];
+        assert_eq!(parsed.doubtful, doubtful);
+    }
+
+    #[test]
+    fn of_a_trusted_tree_all_is_kept_that_bears_on_preprocessing() {
+        let line = "gcc -B. -specs=e -Xpreprocessor -DA -fodd=1 -fplugin=./p.so -Wall -I @gone a.c";
+        let trusted = parse(words(line), Path::new("/w"), Path::new("a.c"), true).unwrap();
+        assert_eq!(
+            trusted.arguments,
+            words("-B. -specs=e -Xpreprocessor -DA -fodd=1 -I a.c")
+        );
+    }
+
+    #[test]
+    fn every_word_kept_is_a_flag_or_the_value_of_one() {
+        // The words that a hostile command may be made of, in all orders of three.
+        let evil = [
+            "-D",
+            "-I",
+            "-include",
+            "-target",
+            "-arch",
+            "-Xpreprocessor",
+            "-Wp,-include,-fplugin=p,@x",
+            "-Wp,@x",
+            "@x",
+            "-fplugin=p",
+            "-B.",
+            "-",
+            "--",
+            "-x",
+            "-o",
+            "-imultilib",
+            "--sysroot",
+            "x",
+        ];
+        for first in evil {
+            for second in evil {
+                for third in evil {
+                    let line = format!("gcc -c a.c {first} {second} {third}");
+                    let Ok(parsed) = parse(words(&line), Path::new("/w"), Path::new("a.c"), false)
+                    else {
+                        continue;
+                    };
+                    let mut kept = parsed.arguments.iter();
+                    while let Some(word) = kept.next() {
+                        let flag = word.as_bytes();
+                        let class = flags::class(flag);
+                        assert!(
+                            class.fate == Fate::Kept || flag == b"-x",
+                            "{line}: {word:?}"
+                        );
+                        if class.takes_value {
+                            let value = kept.next().unwrap().as_bytes();
+                            assert!(flags::is_value(flag, value), "{line}: {word:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn flags_of_real_builds_are_kept_or_known_not_to_matter() {
+        // Linux 6.1, Debian's hardening, a cross build, clang.
+        let line = "gcc -Wp,-MMD,kernel/.fork.o.d -nostdinc -I./arch/x86/include -I./include -include ./include/linux/kconfig.h \
+            -D__KERNEL__ -fmacro-prefix-map=./= -Wall -Wundef -fshort-wchar -fno-PIE -std=gnu11 -mno-sse -mno-avx -fcf-protection=none \
+            -m64 -falign-jumps=1 -falign-loops=1 -mno-80387 -mpreferred-stack-boundary=3 -mskip-rax-setup -mtune=generic -mno-red-zone \
+            -mcmodel=kernel -mindirect-branch=thunk-extern -mfunction-return=thunk-extern -fno-jump-tables -fno-delete-null-pointer-checks \
+            -O2 -fno-allow-store-data-races -fstack-protector-strong -ftrivial-auto-var-init=zero -fno-stack-clash-protection -pg \
+            -mrecord-mcount -mfentry -fzero-call-used-regs=used-gpr -fno-strict-overflow -fno-stack-check -fconserve-stack \
+            -fsanitize=kernel-address -fasan-shadow-offset=0xdffffc0000000000 --param asan-globals=1 --param=allow-store-data-races=0 \
+            -fpatchable-function-entry=16,16 -ffile-prefix-map=/build/x=. -fPIC -fPIE -fvisibility=hidden -pthread -fopenmp -fwrapv \
+            -fno-asynchronous-unwind-tables -fno-omit-frame-pointer -mbranch-protection=standard -march=armv8-a+crc -mabi=lp64 -mthumb \
+            -mfloat-abi=hard --target=aarch64-linux-gnu --sysroot=/opt/s -integrated-as -Qunused-arguments -fintegrated-as -gdwarf-4 \
+            -fno-semantic-interposition -fexceptions -fstack-clash-protection -flto=auto -ffat-lto-objects -MT a.o -Wl,-z,relro -specs a.c";
+        assert_eq!(parsed(line).doubtful, ["-specs"]);
+    }
+
+    #[test]
     fn finds_the_compiler_behind_launchers() {
         for line in [
             "ccache gcc -c a.c",
@@ -544,7 +553,7 @@ mod tests {
             assert_eq!(parsed(line).compiler, "gcc", "{line}");
         }
         assert_eq!(
-            parse(words("ccache"), Path::new("/"), Path::new("a.c")),
+            parse(words("ccache"), Path::new("/"), Path::new("a.c"), false),
             Err(Refused::NoCompiler)
         );
     }
@@ -552,7 +561,7 @@ mod tests {
     #[test]
     fn only_c_is_c() {
         let kind = |line: &str, file: &str| {
-            parse(words(line), Path::new("/w"), Path::new(file)).map(|_| ())
+            parse(words(line), Path::new("/w"), Path::new(file), false).map(|_| ())
         };
         assert_eq!(kind("gcc -c a.cc", "a.cc"), Err(Refused::NotC));
         assert_eq!(kind("gcc -c a.S", "a.S"), Err(Refused::NotC));
@@ -570,33 +579,6 @@ mod tests {
             let parsed = parsed(&format!("gcc -c {spelled} b.c"));
             assert_eq!(parsed.spelling.as_deref(), Some(OsStr::new(spelled)));
         }
-    }
-
-    #[test]
-    fn response_files_are_read_with_gcc_quoting() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("inner"), "-DIN=1").unwrap();
-        let text = "-DA=\\\"x\\\" '-DB=a b'\n\"-DC=it's\" -DD=# @inner ''";
-        std::fs::write(folder.path().join("flags"), text).unwrap();
-        let parsed = parse(
-            words("gcc @flags @gone -c a.c"),
-            folder.path(),
-            Path::new("a.c"),
-        )
-        .unwrap();
-        assert_eq!(
-            parsed.arguments,
-            ["-DA=\"x\"", "-DB=a b", "-DC=it's", "-DD=#", "-DIN=1"]
-        );
-        assert_eq!(parsed.unread, ["gone"]);
-    }
-
-    #[test]
-    fn a_response_file_that_names_itself_ends() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("f"), "-DA @f").unwrap();
-        let parsed = parse(words("gcc @f a.c"), folder.path(), Path::new("a.c")).unwrap();
-        assert_eq!(parsed.unread, ["f"]);
     }
 
     #[test]

@@ -17,8 +17,12 @@ use serde_json::value::RawValue;
 use super::command::{self, CompileCommand, Refused};
 use super::tree::normalise;
 use super::{Place, Problem, Severity, Tree};
+use crate::source::read_regular;
 
 pub(super) const FILE_NAME: &str = "compile_commands.json";
+
+/// No database is longer, in bytes: that of a browser has some hundred megabytes.
+const DATABASE_LIMIT: u64 = 1 << 31;
 
 /// Folders of a tree that builds commonly go to, by the beginnings of their names.
 const BUILD_FOLDERS: &[&str] = &[
@@ -78,7 +82,12 @@ pub(super) fn read(
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<CompileCommand>, Problem> {
     let about = |message| Problem::about(Severity::Error, database, message);
-    let text = fs::read(database).map_err(|error| about(error.to_string()))?;
+    // A person may name a pipe.
+    let text = match database.is_file() {
+        true => read_regular(database, DATABASE_LIMIT),
+        false => fs::read(database),
+    };
+    let text = text.map_err(|error| about(error.to_string()))?;
     let text = String::from_utf8(text).map_err(|error| {
         let place = position(error.as_bytes(), error.utf8_error().valid_up_to());
         Problem::new(Severity::Error, Some(at(database, place)), "not UTF-8")
@@ -102,6 +111,7 @@ pub(super) fn read(
         ],
         seen: HashSet::new(),
         not_c: BTreeMap::new(),
+        doubtful: BTreeMap::new(),
         problems,
     };
     let base = text.as_ptr() as usize;
@@ -142,7 +152,14 @@ pub(super) fn read(
             }
         }
     }
-    let not_c = reader.not_c;
+    let (not_c, doubtful) = (reader.not_c, reader.doubtful);
+    problems.extend(doubtful.into_iter().map(|(flag, count)| {
+        let message = format!(
+            "{flag} is not known to be harmless and was left out of {count} commands; --trust-tree \
+             keeps it"
+        );
+        Problem::about(Severity::Warning, database, message)
+    }));
     if !not_c.is_empty() {
         let kinds: Vec<String> = not_c
             .iter()
@@ -192,6 +209,8 @@ struct Reader<'a> {
     seen: HashSet<CompileCommand>,
     /// Entries of other languages, by the end of their file's name.
     not_c: BTreeMap<String, usize>,
+    /// Flags that might do harm, and in how many commands they are.
+    doubtful: BTreeMap<String, usize>,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -212,7 +231,7 @@ impl Reader<'_> {
             }
             (None, None) => return Err("neither `command` nor `arguments`".to_owned()),
         };
-        let parsed = match command::parse(words, &directory, file) {
+        let parsed = match command::parse(words, &directory, file, self.tree.foreign().trusted()) {
             Ok(parsed) => parsed,
             Err(Refused::NotC) => {
                 let kind = file.extension().map_or_else(
@@ -226,6 +245,9 @@ impl Reader<'_> {
         };
         if !source.is_file() {
             return Err(format!("{} does not exist", source.display()));
+        }
+        for flag in parsed.doubtful {
+            *self.doubtful.entry(flag).or_default() += 1;
         }
         for file in parsed.unread {
             let message = format!(

@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::scan::Asks;
+use crate::source::{self, read_regular};
 
 /// Hash of a file's content.
 pub(super) type ContentHash = [u8; 16];
@@ -81,7 +82,7 @@ impl Disk {
     pub(super) fn file(&self, path: &Path) -> Option<Arc<File>> {
         self.files.get(path.to_owned(), || {
             // A pipe has no content to come back to.
-            let text = path.is_file().then(|| std::fs::read(path))?.ok()?;
+            let text = read_regular(path, source::LIMIT).ok()?;
             let asks = Asks::of(&text);
             Some(Arc::new(File {
                 hash: content_hash(&text),

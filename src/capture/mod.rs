@@ -7,16 +7,21 @@
 mod bare;
 mod command;
 mod compile_commands;
+mod compiler;
 mod complaint;
 mod disk;
+mod flags;
 pub mod intercept;
 mod manifest;
 mod preprocess;
 mod problem;
+mod response;
 mod scan;
 mod search;
 mod standin;
 mod tree;
+mod trust;
+mod watch;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,9 +29,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub use command::CompileCommand;
+pub use command::{CompileCommand, harmless};
+pub use compiler::NoCompiler;
 pub use manifest::{Archive, Archived, CommandKey, Manifest, Manifests, State, StateId};
-pub use preprocess::{NoCompiler, PreprocessError, Preprocessed, Preprocessor, assembly};
+pub use preprocess::{PreprocessError, Preprocessed, Preprocessor, assembly};
 pub use problem::{Place, Problem, Severity, distinct};
 pub use tree::{SourceName, Tree};
 
@@ -37,6 +43,8 @@ pub struct Options {
     pub path: PathBuf,
     /// A compile_commands.json to use whatever lies in the tree (`-p`); a folder means the one in it.
     pub compile_commands: Option<PathBuf>,
+    /// Runs the compilers and keeps the arguments that come with the tree, whatever they do.
+    pub trust_tree: bool,
 }
 
 /// The translation units of a tree.
@@ -101,7 +109,8 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
         _ => &path,
     };
     let scope = if names_database { root } else { &path };
-    let tree = Tree::new(root).map_err(unreadable(&options.path))?;
+    let mut tree = Tree::new(root).map_err(unreadable(&options.path))?;
+    tree.trust(options.trust_tree);
     // Says early, and once, what every later step would stumble over.
     if metadata.is_dir() {
         std::fs::read_dir(&path).map_err(unreadable(&options.path))?;
@@ -114,6 +123,7 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
         } else {
             file
         };
+        tree.comes_with(&file);
         let commands = compile_commands::read(&file, &tree, scope, &mut problems)
             .map_err(CaptureError::Database)?;
         if commands.is_empty() {
@@ -132,6 +142,7 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
                 problems.push(nothing_under(&file, &options.path));
             }
             Ok(commands) => {
+                tree.comes_with(&file);
                 if metadata.is_dir() {
                     problems.extend(left_out(&tree, &commands));
                 }
@@ -197,6 +208,7 @@ mod tests {
         Options {
             path: path.to_path_buf(),
             compile_commands: None,
+            trust_tree: false,
         }
     }
 

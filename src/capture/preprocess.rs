@@ -4,34 +4,32 @@
 //! compiler's first complaint with its place. A header that cannot be found gets a stand-in, a flag
 //! that the compiler does not know is left out, and both are told.
 
-use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use thiserror::Error;
 use wait4::Wait4;
 
 use super::command::{self, CompileCommand};
+use super::compiler::{Compiler, Compilers, NoCompiler};
 use super::complaint::{Complaint, Mend};
 use super::disk::Memo;
 use super::manifest::{self, CommandKey};
 use super::search::Search;
 use super::standin::{self, StandIns};
+use super::watch::{Limits, watch};
 use super::{Place, Problem, Severity, Tree};
-
-/// Compilers to fall back on, best first.
-const FALLBACKS: &[&str] = &["cc", "gcc", "clang"];
+use crate::source::{self, read_regular};
 
 /// More text than this is no sane translation unit.
-const TEXT_LIMIT: u64 = 1 << 29;
+const TEXT_LIMIT: u64 = source::LIMIT;
 /// A compiler's messages are kept up to here.
 const MESSAGE_LIMIT: u64 = 1 << 20;
 /// So many missing headers and unknown flags are mended in one unit.
@@ -79,20 +77,13 @@ impl fmt::Display for PreprocessError {
     }
 }
 
-/// There is nothing to preprocess with.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("no C compiler found; looked for {} in PATH", .0.join(", "))]
-pub struct NoCompiler(Vec<String>);
-
 /// Preprocesses translation units; shared by threads.
 pub struct Preprocessor<'a> {
     tree: &'a Tree,
     /// Arguments of the user's own, after the command's.
     extra: Vec<OsString>,
-    /// Folders to look for compilers in.
-    path: Vec<PathBuf>,
-    /// What a command's compiler came to, by its folder (for a relative path) and name.
-    compilers: Mutex<HashMap<(PathBuf, OsString), Option<Compiler>>>,
+    compilers: Compilers,
+    limits: Limits,
     /// What compilers answered, by their flags.
     answers: Memo<Question, Option<Arc<str>>>,
     /// Hashes of what tells one compiler from another.
@@ -101,14 +92,6 @@ pub struct Preprocessor<'a> {
 
 /// A compiler, its flags and a source.
 type Question = (PathBuf, Vec<OsString>, &'static str);
-
-/// A compiler that can be run.
-#[derive(Clone, Debug)]
-struct Compiler {
-    program: PathBuf,
-    /// It is not the command's own.
-    foreign: bool,
-}
 
 /// What one run of the compiler gave.
 struct Run {
@@ -121,7 +104,11 @@ struct Run {
 
 /// The assembly that a compiler makes of a source with those of the arguments that bear on the target.
 pub fn assembly(program: &Path, arguments: &[OsString], source: &str) -> Option<String> {
-    let mut compiler = Command::new(program)
+    assembly_by(Command::new(program), arguments, source)
+}
+
+fn assembly_by(mut compiler: Command, arguments: &[OsString], source: &str) -> Option<String> {
+    let mut compiler = compiler
         .args(command::target_flags(arguments))
         .args(["-w", "-S", "-x", "c", "-o", "-", "-"])
         .stdin(Stdio::piped())
@@ -144,14 +131,11 @@ impl<'a> Preprocessor<'a> {
     }
 
     fn with_path(tree: &'a Tree, extra: Vec<OsString>, path: &OsStr) -> Self {
-        let path = std::env::split_paths(path)
-            .filter(|folder| folder.is_absolute())
-            .collect();
         Preprocessor {
             tree,
             extra,
-            path,
-            compilers: Mutex::default(),
+            compilers: Compilers::new(tree.foreign(), path),
+            limits: Limits::default(),
             answers: Memo::default(),
             identities: Memo::default(),
         }
@@ -160,7 +144,7 @@ impl<'a> Preprocessor<'a> {
     /// Names all that the text of a unit depends on besides what lies on the disk; `None` if that
     /// cannot be told.
     pub fn key(&self, command: &CompileCommand) -> Option<CommandKey> {
-        let compiler = self.compiler(command).ok()?;
+        let compiler = self.compilers.of(command).ok()?;
         let arguments = self.arguments(&compiler, command);
         if is_preprocessed(&command.source) || !manifest::is_tracked(&arguments) {
             return None;
@@ -204,8 +188,8 @@ impl<'a> Preprocessor<'a> {
                     hasher.update(&number.to_le_bytes());
                 }
             }
-            let mut version = Command::new(program);
-            version.arg("--version").env("LC_ALL", "C");
+            let mut version = self.compilers.process(program);
+            version.arg("--version");
             if let Ok(output) = version.stdin(Stdio::null()).output() {
                 hasher.update(&output.stdout);
             }
@@ -216,11 +200,12 @@ impl<'a> Preprocessor<'a> {
     /// The assembly that a command's compiler makes of a source with the command's flags for the target; `None` if it
     /// refuses. Each is asked once.
     pub fn ask(&self, command: &CompileCommand, source: &'static str) -> Option<Arc<str>> {
-        let compiler = self.compiler(command).ok()?;
+        let compiler = self.compilers.of(command).ok()?;
         let flags = command::target_flags(&self.arguments(&compiler, command));
         let question = (compiler.program.clone(), flags.clone(), source);
         self.answers.get(question, || {
-            assembly(&compiler.program, &flags, source).map(Arc::from)
+            let process = self.compilers.process(&compiler.program);
+            assembly_by(process, &flags, source).map(Arc::from)
         })
     }
 
@@ -237,36 +222,9 @@ impl<'a> Preprocessor<'a> {
     /// Looks for the compilers of `commands`: says which are replaced by another, and fails if there is
     /// none for any of them.
     pub fn check(&self, commands: &[CompileCommand]) -> Result<Vec<Problem>, NoCompiler> {
-        let mut replaced: BTreeMap<(&OsStr, PathBuf), usize> = BTreeMap::new();
-        let mut missing = None;
-        let mut usable = false;
-        for command in commands
-            .iter()
-            .filter(|command| !is_preprocessed(&command.source))
-        {
-            match self.compiler(command) {
-                Ok(compiler) if compiler.foreign => {
-                    *replaced
-                        .entry((&command.compiler, compiler.program))
-                        .or_default() += 1;
-                    usable = true;
-                }
-                Ok(_) => usable = true,
-                Err(error) => missing = Some(error),
-            }
-        }
-        match missing {
-            Some(error) if !usable => return Err(error),
-            _ => {}
-        }
-        let note = |((own, other), count): ((&OsStr, PathBuf), usize)| {
-            let (own, other) = (own.display(), other.display());
-            let message = format!(
-                "{own} is not installed; {other} preprocesses in its place (units: {count})"
-            );
-            Problem::new(Severity::Note, None, message)
-        };
-        Ok(replaced.into_iter().map(note).collect())
+        let commands = commands.iter();
+        self.compilers
+            .check(commands.filter(|command| !is_preprocessed(&command.source)))
     }
 
     /// The text of a translation unit.
@@ -304,11 +262,12 @@ impl<'a> Preprocessor<'a> {
         };
         let failed = |error: io::Error| at_source(Severity::Error, error.to_string());
         if is_preprocessed(&command.source) {
-            let text = read_limited(&command.source).map_err(failed)?;
+            let text = read_regular(&command.source, TEXT_LIMIT).map_err(failed)?;
             return Ok((text, None));
         }
         let compiler = self
-            .compiler(command)
+            .compilers
+            .of(command)
             .map_err(|e| at_source(Severity::Error, e.to_string()))?;
         let mut arguments = self.arguments(&compiler, command);
         let given = arguments.clone();
@@ -417,32 +376,34 @@ impl<'a> Preprocessor<'a> {
         arguments: &[OsString],
         stand_ins: Option<&StandIns>,
     ) -> io::Result<Run> {
-        let mut process = Command::new(&compiler.program);
+        let mut process = self.compilers.process(&compiler.program);
         process.args(arguments);
         if let Some(stand_ins) = stand_ins {
             process.arg("-idirafter").arg(stand_ins.search());
         }
-        // Warnings are the compiler's business. `--` is not portable, and no spelling starts with `-`
-        // that the command itself could have meant as a file.
+        // Warnings are the compiler's business.
         // Under `-v` the compiler tells where it looks for headers.
-        process.args(["-w", "-E", "-v"]).arg(&command.spelling);
+        process
+            .args(["-w", "-E", "-v"])
+            .arg(as_file(&command.spelling));
         process.current_dir(&command.directory);
-        // Messages are read, and __DATE__ and __TIME__ must not change from run to run.
-        process.env("LC_ALL", "C").env("SOURCE_DATE_EPOCH", "0");
+        // __DATE__ and __TIME__ must not change from run to run.
+        process.env("SOURCE_DATE_EPOCH", "0");
         process
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = process.spawn().map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("{}: {error}", compiler.program.display()),
-            )
-        })?;
+        let program = compiler.program.display();
+        let mut child = process
+            .spawn()
+            .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
 
+        let id = child.id();
         let stdout = child.stdout.take();
         let stderr = child.stderr.take();
-        let (text, messages) = std::thread::scope(|scope| {
+        let (running, done) = channel::<()>();
+        let (text, messages, usage, ended) = std::thread::scope(|scope| {
+            let watched = scope.spawn(move || watch(id, self.limits, &done));
             let messages = scope.spawn(move || stderr.map_or_else(Vec::new, read_messages));
             let mut text = Vec::with_capacity(1 << 20);
             let read = match stdout {
@@ -450,10 +411,17 @@ impl<'a> Preprocessor<'a> {
                 None => Ok(0),
             };
             // The pipe's reading end is closed now, so that a compiler that has more to say stops.
-            (read.map(|_| text), messages.join().unwrap_or_default())
+            let messages = messages.join().unwrap_or_default();
+            let usage = child.wait4();
+            drop(running);
+            let ended = watched.join().unwrap_or_default();
+            (read.map(|_| text), messages, usage, ended)
         });
-        let usage = child.wait4()?;
-        let text = text?;
+        let (text, usage) = (text?, usage?);
+        if let Some(ended) = ended {
+            let message = format!("{program} was stopped: {}", ended.message());
+            return Err(io::Error::other(message));
+        }
         if text.len() as u64 > TEXT_LIMIT {
             return Err(io::Error::other(format!(
                 "more than {TEXT_LIMIT} bytes after preprocessing"
@@ -479,49 +447,6 @@ impl<'a> Preprocessor<'a> {
         let place = Place { file, line, column };
         Problem::new(Severity::Error, Some(place), complaint.message.clone())
     }
-
-    /// The compiler to run a command with.
-    fn compiler(&self, command: &CompileCommand) -> Result<Compiler, NoCompiler> {
-        let key = (command.directory.clone(), command.compiler.clone());
-        let mut compilers = self.compilers.lock();
-        let found = compilers.entry(key).or_insert_with(|| {
-            let own = self.find(&command.directory, &command.compiler);
-            let own = own.map(|program| Compiler {
-                program,
-                foreign: false,
-            });
-            own.or_else(|| {
-                let program = FALLBACKS
-                    .iter()
-                    .find_map(|name| self.find(Path::new("/"), OsStr::new(name)))?;
-                Some(Compiler {
-                    program,
-                    foreign: !command.guessed,
-                })
-            })
-        });
-        found.clone().ok_or_else(|| {
-            let mut names = vec![command.compiler.to_string_lossy().into_owned()];
-            names.extend(FALLBACKS.iter().map(|name| (*name).to_owned()));
-            names.dedup();
-            NoCompiler(names)
-        })
-    }
-
-    /// A program by name in the search path, or by path.
-    fn find(&self, directory: &Path, name: &OsStr) -> Option<PathBuf> {
-        let runs = |file: &PathBuf| {
-            file.metadata()
-                .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-        };
-        if name.is_empty() {
-            None
-        } else if name.as_bytes().contains(&b'/') {
-            Some(directory.join(name)).filter(runs)
-        } else {
-            self.path.iter().map(|folder| folder.join(name)).find(runs)
-        }
-    }
 }
 
 /// The text without what differs from run to run.
@@ -532,16 +457,16 @@ fn finish(stand_ins: Option<StandIns>, text: Vec<u8>) -> Vec<u8> {
     }
 }
 
-fn is_preprocessed(source: &Path) -> bool {
-    source.extension().is_some_and(|extension| extension == "i")
+/// A file's name as no compiler takes it for a flag, or for a file with flags.
+fn as_file(spelling: &OsStr) -> OsString {
+    match spelling.as_bytes() {
+        [b'-' | b'@', ..] => Path::new(".").join(spelling).into_os_string(),
+        _ => spelling.to_owned(),
+    }
 }
 
-fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    std::fs::File::open(path)?
-        .take(TEXT_LIMIT)
-        .read_to_end(&mut text)?;
-    Ok(text)
+fn is_preprocessed(source: &Path) -> bool {
+    source.extension().is_some_and(|extension| extension == "i")
 }
 
 /// Keeps the beginning of what a compiler says and reads on to the end, so that it never blocks.
@@ -577,6 +502,7 @@ mod tests {
         capture(&Options {
             path: folder.path().to_path_buf(),
             compile_commands: None,
+            trust_tree: false,
         })
         .unwrap()
     }
@@ -674,12 +600,12 @@ mod tests {
 
     #[test]
     fn a_flag_that_the_compiler_does_not_know_is_left_out() {
-        let database = r#"[{"file": "a.c", "command": "gcc -fno-such-thing -DA=1 -c a.c"}]"#;
+        let database = r#"[{"file": "a.c", "command": "gcc -fblocks -DA=1 -c a.c"}]"#;
         let (text, notes) = only(&[("a.c", "A"), ("compile_commands.json", database)]).unwrap();
         assert_eq!(text, "1");
         assert_eq!(notes.len(), 1);
         assert!(
-            notes[0].ends_with("does not know -fno-such-thing; left out"),
+            notes[0].ends_with("does not know -fblocks; left out"),
             "{notes:?}"
         );
     }
@@ -787,6 +713,7 @@ mod tests {
         let capture = capture(&Options {
             path,
             compile_commands: None,
+            trust_tree: false,
         })
         .unwrap();
         let done = Preprocessor::new(&capture.tree, Vec::new())

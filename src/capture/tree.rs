@@ -11,7 +11,9 @@ use std::sync::OnceLock;
 use ignore::WalkBuilder;
 use parking_lot::RwLock;
 
+use super::trust::Foreign;
 use super::{Problem, Severity};
+use crate::source::{self, read_regular};
 
 /// Folders that hold nothing of the program's own, besides hidden ones.
 const SKIPPED_FOLDERS: &[&str] = &[
@@ -33,6 +35,7 @@ pub struct Tree {
     /// Found when first asked for.
     files: OnceLock<Files>,
     project: OnceLock<Files>,
+    foreign: Foreign,
 }
 
 /// The files of a tree.
@@ -56,13 +59,35 @@ pub struct SourceName {
 impl Tree {
     /// The tree at folder `root`.
     pub fn new(root: &Path) -> io::Result<Self> {
-        Ok(Tree {
+        let mut tree = Tree {
             spelled: normalise(&std::path::absolute(root)?),
             canonical: root.canonicalize()?,
             known: RwLock::default(),
             files: OnceLock::new(),
             project: OnceLock::new(),
-        })
+            foreign: Foreign::default(),
+        };
+        tree.trust(false);
+        Ok(tree)
+    }
+
+    /// Says whether what comes with the tree may be run.
+    pub(super) fn trust(&mut self, trusted: bool) {
+        self.foreign = Foreign::new(trusted);
+        self.foreign.add(&self.canonical);
+        if let Some(project) = project_root(&self.canonical) {
+            self.foreign.add(&project);
+        }
+    }
+
+    /// A compile_commands.json describes the tree.
+    pub(super) fn comes_with(&mut self, database: &Path) {
+        self.foreign.add_database(database, &self.canonical);
+    }
+
+    /// What came with the tree.
+    pub(super) fn foreign(&self) -> &Foreign {
+        &self.foreign
     }
 
     /// The folder, absolute and without symbolic links.
@@ -142,7 +167,7 @@ impl Tree {
             file.is_some_and(|file| names.iter().any(|name| name == file))
         });
         let file = candidates.min_by_key(|file| (file.components().count(), *file))?;
-        let text = std::fs::read(file).ok()?;
+        let text = read_regular(file, source::LIMIT).ok()?;
         Some((
             self.name_path(file).shown,
             String::from_utf8_lossy(&text).into_owned(),

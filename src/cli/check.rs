@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,10 +22,16 @@ use crate::engine::ledger::Ledger;
 use crate::engine::run::{self, Run, RunError, Settings, Times};
 use crate::finding::Level;
 use crate::report;
+use crate::source;
 use crate::store::{StoreError, default_folder};
 
 /// Problems shown before the rest is only counted.
 const SHOWN_PROBLEMS: usize = 20;
+
+/// What `--jobs` may be.
+pub const JOBS: RangeInclusive<i64> = 1..=1024;
+/// What `--unroll` may be.
+pub const UNROLL: RangeInclusive<i64> = 1..=64;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -34,6 +41,9 @@ pub struct Arguments {
     /// Use this compile_commands.json [default: one in, above or below the tree, if there is one]
     #[arg(short = 'p', long, value_name = "FILE")]
     compile_commands: Option<PathBuf>,
+    /// Run the compilers and apply the arguments and settings that come with the tree, whatever they do
+    #[arg(long)]
+    trust_tree: bool,
     /// The database's folder [default: PATH/.cassini]
     #[arg(long = "db", value_name = "DIR")]
     database: Option<PathBuf>,
@@ -46,10 +56,10 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(JOBS))]
     jobs: Option<u32>,
     /// How often a loop's body is executed [default: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(UNROLL))]
     unroll: Option<u32>,
     /// Give a function up after this time; results then depend on the machine
     #[arg(long, value_name = "SECONDS")]
@@ -113,6 +123,7 @@ impl Arguments {
         Settings {
             path: self.path.clone(),
             compile_commands: self.compile_commands.clone().or(config.compile_commands),
+            trust_tree: self.trust_tree,
             database: self.database.clone().or(config.db),
             checkers: either(&self.checkers, config.checkers),
             options,
@@ -124,7 +135,11 @@ impl Arguments {
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
-    let config = Config::load(arguments.config.as_deref(), &arguments.path)?;
+    let asked = arguments.config.as_deref();
+    let (config, notices) = Config::load(asked, &arguments.path, arguments.trust_tree)?;
+    for notice in notices.iter().filter(|_| !arguments.quiet) {
+        anstream::eprintln!("{WARNING_LABEL}: {notice}");
+    }
     let baseline = arguments
         .baseline
         .clone()
@@ -362,7 +377,7 @@ fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
     own.sort_unstable();
     own.dedup();
     let lines = |file: &&str| {
-        std::fs::read(run.root.join(file))
+        source::read_regular(&run.root.join(file), source::LIMIT)
             .map_or(0, |text| memchr::memchr_iter(b'\n', &text).count())
     };
     let mut findings_by_rule = BTreeMap::new();

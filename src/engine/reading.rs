@@ -23,6 +23,7 @@ use crate::frontend::model::QUESTIONS;
 use crate::frontend::split::{self, SourceFile};
 use crate::frontend::unit::{BodyStore, FrontEnd, UnitKey, UnitSource};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
+use crate::source;
 
 /// What reading needs besides the tree.
 pub struct Context<'a> {
@@ -74,7 +75,7 @@ pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler
         tree: &capture.tree,
         front_end: FrontEnd::new(),
         // One that cannot be read states nothing; the preprocessor has told of it.
-        annotator: Annotator::new(|path| std::fs::read(path).ok()),
+        annotator: Annotator::new(|path| source::read_regular(path, source::LIMIT).ok()),
     };
     context
         .progress

@@ -23,7 +23,7 @@ use crate::finding::{Finding, Level};
 use crate::property::{Checker, LoadError, Property, SourceFile};
 use crate::report;
 use crate::source::Sources;
-use crate::store::{Store, StoreError, default_folder};
+use crate::store::{Store, StoreError, default_folder, refuse_links};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
 
@@ -38,6 +38,8 @@ const SLOWEST: usize = 20;
 pub struct Settings {
     pub path: PathBuf,
     pub compile_commands: Option<PathBuf>,
+    /// Compilers and arguments that come with the tree are run and passed whatever they do.
+    pub trust_tree: bool,
     /// The database's folder; by default within the tree.
     pub database: Option<PathBuf>,
     /// Names of checkers to use, or files that define some; empty: all that come with the program.
@@ -163,6 +165,7 @@ pub fn run(
     let capture = capture::capture(&capture::Options {
         path: settings.path.clone(),
         compile_commands: settings.compile_commands.clone(),
+        trust_tree: settings.trust_tree,
     })?;
     if capture.commands.is_empty() {
         for problem in &capture.problems {
@@ -174,6 +177,7 @@ pub fn run(
         Some(folder) => folder.clone(),
         None => default_folder(capture.tree.root()),
     };
+    refuse_links(&folder, settings.database.is_some() || settings.trust_tree)?;
     let (store, notice) = Store::open(&folder)?;
     if let Some(notice) = notice {
         progress.notice(&notice);

@@ -7,6 +7,7 @@
 pub mod bodies;
 pub mod callees;
 pub mod database;
+mod links;
 mod manifests;
 pub mod query;
 mod schema;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use bodies::Bodies;
 pub use database::Database;
+pub use links::refuse_links;
 
 /// The folder's name where none is given.
 pub const DEFAULT_FOLDER: &str = ".cassini";
@@ -34,6 +36,11 @@ pub enum StoreError {
     },
     #[error("no database in {}: run `cassini check` first, or name its folder with --db DIR", .0.display())]
     Missing(PathBuf),
+    #[error(
+        "{} is a symbolic link, so the database would be written elsewhere; remove it, or name the database's \
+         folder with --db DIR", .0.display()
+    )]
+    Link(PathBuf),
     #[error("another run of cassini is using {}; wait for it, or give this one its own with --db DIR", .0.display())]
     Locked(PathBuf),
     #[error(

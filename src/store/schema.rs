@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{DATABASE, StoreError};
+use super::{DATABASE, StoreError, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
 pub const VERSION: i64 = 10;
@@ -94,6 +94,7 @@ fn version(folder: &Path) -> Result<i64, StoreError> {
 
 /// Whether `folder` has a database that this version can read.
 pub fn check(folder: &Path) -> Result<(), StoreError> {
+    refuse_links(folder, true)?;
     if !folder.join(DATABASE).is_file() {
         return Err(StoreError::Missing(folder.to_owned()));
     }

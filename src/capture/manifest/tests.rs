@@ -80,6 +80,7 @@ impl World {
         let capture = capture(&Options {
             path: self.folder.path().to_path_buf(),
             compile_commands: None,
+            trust_tree: false,
         })
         .unwrap();
         let command = &capture.commands[0];
