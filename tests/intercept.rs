@@ -336,9 +336,11 @@ fn record_only_leaves_tests_of_the_compiler_to_the_compiler() {
         ("a.c", "int a;\n"),
         ("conftest.c", SLOW),
         ("CMakeFiles/CMakeTmp/t.c", SLOW),
+        ("shipped.c", SLOW),
         ("gone.c", "int x;\n"),
     ]);
     let build = "! cc -c conftest.c; ! cc -c CMakeFiles/CMakeTmp/t.c; ! cc -c missing.c; \
+                 cd CMakeFiles/CMakeTmp; ! cc -c ../../shipped.c; cd ../..; \
                  ! echo '#error' | cc -c -x c - -o /dev/null; cc -S a.c; test -s a.s; cc -c gone.c; rm gone.c; cc -c a.c";
     capture(tree.path(), &["--record-only"], &["sh", "-ec", build]).code(0);
     let mut recorded = recorded(tree.path());
@@ -566,7 +568,7 @@ fn a_build_that_fails_says_what_failed_and_what_to_try() {
         .stderr(
             contains("make: *** [Makefile:5: bad] Error 1")
                 .and(contains(
-                    "first of all: Makefile:5: bad. 1 units were recorded",
+                    "first of all: Makefile:5: bad. Units recorded until then: 1.",
                 ))
                 .and(contains("make -k, ninja -k 0"))
                 .and(contains("without --record-only")),

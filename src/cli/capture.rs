@@ -102,7 +102,7 @@ fn failure(recorded: &Recorded, record_only: bool) -> String {
         false => "",
     };
     format!(
-        "the build failed ({}){first}. {} units were recorded until it ended. To record more, let it go on after \
+        "the build failed ({}){first}. Units recorded until then: {}. To record more, let it go on after \
          errors (make -k, ninja -k 0){otherwise}",
         recorded.status,
         recorded.entries.len()

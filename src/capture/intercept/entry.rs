@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::place;
 use super::folder::{Call, Id};
-use super::interceptor::is_test;
+use super::interceptor::{is_test, is_tried};
 use super::invocation::Invocation;
 use crate::capture::tree::normalise;
 
@@ -60,7 +60,7 @@ fn of_call(call: &Call, start: &Path) -> Made {
         return Made::NotC;
     };
     let file = normalise(&directory.join(parsed.spelling(source)));
-    if !file.is_file() || is_test(&file, start) {
+    if !file.is_file() || is_test(&file, start) || is_tried(directory) {
         return Made::Gone;
     }
     let text = |path: &Path| path.to_string_lossy().into_owned();

@@ -139,15 +139,20 @@ fn linking(
         return Ok(false);
     }
     let start = Path::new(&plan.start);
-    let mut files = link.inputs.iter().map(|input| input.path.as_path());
-    let is_test = is_test(&link.output, start) || files.any(|file| is_test(file, start));
+    let directory = std::env::current_dir()?;
+    let mut inputs = link.inputs.iter();
+    let is_test = is_tried(&link.output)
+        || is_tried(&directory)
+        || inputs.any(|input| match input.is_source {
+            true => is_test(&input.path, start),
+            false => is_tried(&input.path),
+        });
     if !is_test {
         event::note_link(folder, link)?;
     }
     if !plan.record_only {
         return Ok(false);
     }
-    let directory = std::env::current_dir()?;
     let Some(deferred) = Deferred::new(&directory, program, link) else {
         return Ok(false);
     };
@@ -210,6 +215,7 @@ fn can_be_empty(call: &Invocation, directory: &Path, plan: &Plan) -> bool {
         && !sources.is_empty()
         && sources.len() == call.inputs.len()
         && (sources.len() == 1 || call.output.is_none())
+        && !is_tried(directory)
         && call.output.as_deref().is_none_or(is_plain_output)
         && sources.iter().all(|source| {
             source.is_file() && !is_test(source, Path::new(&plan.start)) && !is_trial(source, plan)
@@ -218,6 +224,16 @@ fn can_be_empty(call: &Invocation, directory: &Path, plan: &Plan) -> bool {
 
 /// Whether a source is one that a configuration tries the compiler on: its outcome is asked for.
 pub fn is_test(source: &Path, start: &Path) -> bool {
+    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let is_temporary = temporary
+        .iter()
+        .any(|folder| source.starts_with(folder) && !start.starts_with(folder));
+    is_temporary || is_tried(source)
+}
+
+/// Whether a file, or the folder that a compiler is called in, is of a configuration's test: the source
+/// may be shipped with the program, or with cmake.
+pub fn is_tried(path: &Path) -> bool {
     const FOLDERS: &[&str] = &[
         "CMakeTmp",
         "CMakeScratch",
@@ -228,15 +244,10 @@ pub fn is_test(source: &Path, start: &Path) -> bool {
         ".sconf_temp",
         ".conf_check",
     ];
-    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
-    let name = source.file_name().map_or(&b""[..], OsStr::as_bytes);
+    let name = path.file_name().map_or(&b""[..], OsStr::as_bytes);
+    let mut parts = path.components();
     name.starts_with(b"conftest")
-        || source
-            .components()
-            .any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
-        || temporary
-            .iter()
-            .any(|folder| source.starts_with(folder) && !start.starts_with(folder))
+        || parts.any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
 
 /// Whether a source may be one that the compiler is only tried on: a small one that the build has just

@@ -25,7 +25,7 @@ pub fn make(folder: &Folder, record_only: bool) -> io::Result<Option<PathBuf>> {
     let library = folder.library();
     let source = folder.scratch().join("preload.c");
     fs::write(&source, text(folder, record_only)?)?;
-    let compiles = |compiler: &&str| {
+    let compiles = |compiler: &str| {
         let status = Command::new(compiler)
             .args(["-w", "-O2", "-fPIC", "-shared", "-o"])
             .args([&library, &source])
@@ -36,7 +36,7 @@ pub fn make(folder: &Folder, record_only: bool) -> io::Result<Option<PathBuf>> {
             .status();
         status.is_ok_and(|status| status.success())
     };
-    let made = COMPILERS.iter().any(|compiler| compiles(&compiler));
+    let made = COMPILERS.iter().any(|compiler| compiles(compiler));
     Ok((made && works(folder, &library)?).then_some(library))
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Edited, Event, Hash, Part, What, place};
 use super::folder::{Call, Id};
-use super::interceptor::is_test;
+use super::interceptor::{is_test, is_tried};
 use super::invocation::Invocation;
 use super::link::Kind;
 
@@ -62,7 +62,7 @@ pub fn of_events(
     known: &[Linked],
     start: &Path,
 ) -> Vec<Linked> {
-    events.sort_by(|a, b| a.at.cmp(&b.at));
+    events.sort_by_key(|event| event.at);
     let mut history = History::new(calls, &events, start);
     for linked in known.iter().filter(|linked| linked.kind == Kind::Archive) {
         let members = linked.inputs.iter().map(PathBuf::from);
@@ -93,8 +93,7 @@ impl Member {
     }
 }
 
-struct History<'a> {
-    start: &'a Path,
+struct History {
     /// The objects of compilations.
     objects: HashMap<Id, PathBuf>,
     /// Those whose sources are still there.
@@ -108,10 +107,9 @@ struct History<'a> {
     links: Vec<(Kind, PathBuf, Vec<PathBuf>)>,
 }
 
-impl<'a> History<'a> {
-    fn new(calls: &[(Id, Call)], events: &[Event], start: &'a Path) -> Self {
+impl History {
+    fn new(calls: &[(Id, Call)], events: &[Event], start: &Path) -> Self {
         let mut history = History {
-            start,
             objects: HashMap::new(),
             lasting: BTreeSet::new(),
             outputs: BTreeSet::new(),
@@ -125,7 +123,7 @@ impl<'a> History<'a> {
             let Some((source, object)) = compilation(call) else {
                 continue;
             };
-            if source.is_file() && !is_test(&source, start) {
+            if source.is_file() && !is_test(&source, start) && !is_tried(call.directory()) {
                 history.lasting.insert(object.clone());
             }
             history.outputs.insert(object.clone());
@@ -266,7 +264,7 @@ impl<'a> History<'a> {
         loop {
             let before = kept.len();
             for (_, output, inputs) in &self.links {
-                if is_test(output, self.start) {
+                if is_tried(output) {
                     continue;
                 }
                 let is_kept = |input: &PathBuf| kept.contains(input) || input.is_file();
