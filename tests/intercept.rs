@@ -389,8 +389,9 @@ const MIXED: &[(&str, &str)] = &[
         "all: result plugin.so cut.o part.o\n\
          result: prog\n\tLD_LIBRARY_PATH=lib ./prog; echo $$? > result\n\
          prog: main.o one.o lib/libtwo.so\n\t$(CXX) -o prog main.o one.o -Llib -ltwo\n\
-         lib/libtwo.so: two.o\n\tmkdir -p lib\n\t$(CC) -shared -Wl,-soname,libtwo.so.1 -Wl,-z,defs \\\n\
-         \t-Wl,--version-script=map -o $@ two.o -lm\n\tln -s libtwo.so lib/libtwo.so.1\n\
+         lib/libtwo.so: two.o\n\tmkdir -p lib; (echo '{ global:'; nm two.o | sed -n 's/.* T //p' | sed 's/$$/;/'; \\\n\
+         \techo 'local: *; };') > list\n\t$(CC) -shared -Wl,-soname,libtwo.so.1 -Wl,-z,defs \\\n\
+         \t-Wl,--version-script=list -o $@ two.o -lm\n\tln -s libtwo.so lib/libtwo.so.1\n\
          plugin.so: two.o\n\techo 'V { global: };' > empty; $(CC) -shared -Wl,--version-script,empty -o $@ two.o\n\
          cut.o: two.o\n\tobjcopy --update-section .data=map two.o $@\n\
          part.o: two.o\n\tld -r --require-defined=two -o $@ two.o\n\

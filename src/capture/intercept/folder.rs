@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,12 @@ pub struct Plan {
     pub record_only: bool,
     /// When it began, in nanoseconds of the clock.
     pub since: u64,
+}
+
+impl Plan {
+    pub fn start_time(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_nanos(self.since)
+    }
 }
 
 /// A note on calls of one kind.

@@ -13,7 +13,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::{Duration, UNIX_EPOCH};
 
 use super::deferred::Deferred;
 use super::folder::{Call, Folder, Id, Kind, Plan};
@@ -271,8 +270,7 @@ fn is_trial(source: &Path, plan: &Plan) -> bool {
         return false;
     };
     let name = source.file_name().map_or(&b""[..], OsStr::as_bytes);
-    let start = UNIX_EPOCH + Duration::from_nanos(plan.since);
-    let is_written = data.modified().is_ok_and(|time| time >= start);
+    let is_written = data.modified().is_ok_and(|time| time >= plan.start_time());
     is_written && data.len() <= WRITTEN
         || data.len() <= NAMED && NAMES.iter().any(|begin| name.starts_with(begin))
 }

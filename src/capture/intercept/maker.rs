@@ -6,8 +6,10 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use object::read::archive::ArchiveFile;
 
@@ -16,6 +18,7 @@ use super::folder::{Call, Folder, Id, Kind};
 use super::invocation::Invocation;
 use super::stub;
 use super::tools::{self, Tool};
+use crate::capture::command::has;
 
 /// Links a program that was put off and becomes it: `words` are its own name and arguments. Comes back
 /// only with an error.
@@ -102,12 +105,75 @@ fn link(folder: &Folder, deferred: &Deferred, output: &Path) -> io::Result<()> {
     }
     // Of several outputs the last one counts.
     arguments.extend([OsStr::new("-o"), output.as_os_str()].map(OsStr::to_owned));
-    let mut linker = folder.command(program);
-    done(
+    let directory = deferred.call.directory();
+    let since = folder.plan()?.start_time();
+    let linked = |arguments: &[OsString]| {
+        let mut linker = folder.command(program);
+        linker.args(arguments).current_dir(directory);
         linker
-            .args(&arguments)
-            .current_dir(deferred.call.directory()),
-    )
+    };
+    // A list of symbols that the build has written is empty if it was made of empty objects.
+    if let Some(all_symbols) = without_written_lists(&arguments, directory, since) {
+        let mut linker = linked(&all_symbols);
+        let output = linker.stdin(Stdio::null()).output()?;
+        if output.status.success() {
+            return Ok(());
+        }
+    }
+    done(&mut linked(&arguments))
+}
+
+/// The arguments without the lists of symbols that were written since; `None` if there is none.
+fn without_written_lists(
+    arguments: &[OsString],
+    directory: &Path,
+    since: SystemTime,
+) -> Option<Vec<OsString>> {
+    const LISTS: &[&str] = &[
+        "--version-script",
+        "-version-script",
+        "--retain-symbols-file",
+        "-retain-symbols-file",
+        "--dynamic-list",
+        "-dynamic-list",
+    ];
+    let is_written = |file: &OsStr| {
+        let time = directory
+            .join(file)
+            .metadata()
+            .and_then(|data| data.modified());
+        time.is_ok_and(|time| time >= since)
+    };
+    let mut kept: Vec<OsString> = Vec::new();
+    let mut is_dropped = false;
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let is_passed = word == "-Xlinker";
+        let option = match is_passed {
+            true => words.next()?,
+            false => word,
+        };
+        let bytes = option.as_bytes();
+        let joined = LISTS
+            .iter()
+            .find_map(|list| bytes.strip_prefix(list.as_bytes())?.strip_prefix(b"="));
+        if joined.is_some_and(|file| is_written(OsStr::from_bytes(file))) {
+            is_dropped = true;
+            continue;
+        }
+        let mut rest = words.clone();
+        if has(LISTS, bytes)
+            && let Some(file) = rest.find(|word| *word != "-Xlinker")
+            && is_written(file)
+        {
+            is_dropped = true;
+            words = rest;
+            continue;
+        }
+        kept.extend(is_passed.then(|| word.clone()));
+        kept.push(option.clone());
+    }
+    is_dropped.then_some(kept)
 }
 
 /// Runs a tool whose success is needed.
