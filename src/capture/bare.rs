@@ -5,22 +5,23 @@
 //! all files of the tree, then of the project around it, by the end of its path; the nearest one wins,
 //! and its folder is searched from then on in that unit. Headers of the system are left to the compiler.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rayon::prelude::*;
 
+use super::builds::Builds;
 use super::command::CompileCommand;
-use super::tree::{Files, normalise};
-use super::{Place, Problem, Tree};
+use super::tree::{Files, is_foreign, normalise};
+use super::{Place, Problem, Scope, Severity, Tree};
 use crate::source::{self, read_regular};
 
 /// Headers of C and POSIX: a tree's own file of that name is some other platform's substitute.
-const STANDARD: &str = " aio.h alloca.h arpa/inet.h assert.h complex.h cpio.h ctype.h dirent.h dlfcn.h \
+pub(super) const STANDARD: &str = " aio.h alloca.h arpa/inet.h assert.h complex.h cpio.h ctype.h dirent.h dlfcn.h \
     endian.h errno.h fcntl.h fenv.h float.h fmtmsg.h fnmatch.h ftw.h getopt.h glob.h grp.h iconv.h \
     inttypes.h iso646.h langinfo.h libgen.h limits.h locale.h malloc.h math.h memory.h monetary.h mqueue.h \
     ndbm.h netdb.h net/if.h netinet/in.h netinet/tcp.h nl_types.h poll.h pthread.h pty.h pwd.h regex.h \
@@ -32,30 +33,34 @@ const STANDARD: &str = " aio.h alloca.h arpa/inet.h assert.h complex.h cpio.h ct
     termios.h tgmath.h threads.h time.h uchar.h ulimit.h unistd.h utime.h utmp.h utmpx.h wchar.h wctype.h \
     wordexp.h ";
 
-/// The commands for the C file at `path`, or those under the folder `path`.
+/// Further headers of Linux systems, which a tree may well have its own of.
+pub(super) const FURTHER: &str = "sys/eventfd.h sys/timerfd.h sys/signalfd.h sys/inotify.h sys/prctl.h \
+    sys/random.h sys/sendfile.h sys/xattr.h sys/sysinfo.h sys/personality.h sys/reboot.h sys/swap.h \
+    sys/timex.h sys/ptrace.h sys/capability.h sys/fsuid.h sys/klog.h sys/quota.h sys/vfs.h sys/statfs.h \
+    sys/sysmacros.h sys/ucontext.h ucontext.h execinfo.h err.h error.h argp.h argz.h byteswap.h crypt.h \
+    fstab.h fts.h gnu/libc-version.h ifaddrs.h link.h mntent.h net/ethernet.h net/if_arp.h \
+    netinet/ether.h netinet/ip.h netinet/ip6.h netinet/udp.h netpacket/packet.h obstack.h paths.h \
+    printf.h resolv.h arpa/nameser.h shadow.h stdio_ext.h sysexits.h ttyent.h utime.h values.h ";
+
+/// The commands for the C files of a run.
 pub(super) fn commands(
     tree: &Tree,
-    path: &Path,
+    scope: &Scope,
     problems: &mut Vec<Problem>,
 ) -> Vec<CompileCommand> {
     let files = tree.files();
     problems.extend(files.problems.iter().cloned());
     let finder = IncludeFinder::new(tree);
-    let single = path
-        .is_file()
-        .then(|| path.canonicalize().unwrap_or_else(|_| path.to_path_buf()));
-    let units: Vec<&PathBuf> = match &single {
-        Some(file) => vec![file],
-        None => files
-            .list
-            .iter()
-            .filter(|file| file.extension().is_some_and(|e| e == "c"))
-            .collect(),
-    };
-    let configured = ["config.h", "config.h.in", "config.h.cmake"]
-        .iter()
-        .any(|name| finder.has(name));
-    let command = |source: &&PathBuf| {
+    let is_source = |file: &&PathBuf| file.extension().is_some_and(|e| e == "c");
+    let found = files.list.iter().filter(is_source);
+    let mut units: Vec<PathBuf> = found.filter(|file| scope.wants(file)).cloned().collect();
+    // A file that the user named is one whatever its name ends in.
+    units.extend(scope.files().map(Path::to_path_buf));
+    units.sort();
+    units.dedup();
+    let configuration = Path::new("config.h");
+    let configured = finder.has("config.h") || tree.template(configuration).is_some();
+    let command = |source: &PathBuf| {
         let mut arguments: Vec<OsString> = vec!["-D_GNU_SOURCE".into()];
         if configured {
             arguments.push("-DHAVE_CONFIG_H".into());
@@ -65,7 +70,7 @@ pub(super) fn commands(
         arguments.extend(folders.flat_map(|folder| folder.arguments(tree.root())));
         let relative = source.strip_prefix(tree.root()).unwrap_or(source);
         CompileCommand {
-            source: source.to_path_buf(),
+            source: source.clone(),
             name: tree.name_path(source).shown,
             directory: tree.root().to_path_buf(),
             compiler: "cc".into(),
@@ -73,9 +78,56 @@ pub(super) fn commands(
             spelling: Path::new(".").join(relative).into_os_string(),
             guessed: true,
             ungenerated: reached.ungenerated,
+            optional: tree.builds().arguments(source),
         }
     };
-    units.par_iter().map(command).collect()
+    let commands = units.par_iter().map(command).collect();
+    problems.extend(told(tree.builds(), tree));
+    for (name, other) in finder.passed_over.into_inner() {
+        let message = format!(
+            "{} is made of its template; {other} was not taken for it, as it lies in a folder apart",
+            name.display()
+        );
+        problems.push(Problem::new(Severity::Warning, None, message));
+    }
+    commands
+}
+
+/// What is assumed because of build files.
+fn told(builds: &Builds, tree: &Tree) -> Option<Problem> {
+    let (count, files) = (builds.count(), &builds.files);
+    let first = files.first()?;
+    let message = format!(
+        "{count} macros are defined as the tree's build files say (files: {}, {} for one)",
+        files.len(),
+        tree.name_path(first).shown
+    );
+    Some(Problem::new(Severity::Note, None, message))
+}
+
+/// Whether a build would find the header `file` for a file in the folder `here`: in a folder above that, or in
+/// one for headers next to these.
+fn is_at_hand(file: &Path, name: &Path, here: &Path) -> bool {
+    const HEADERS: &[&str] = &[
+        "include", "inc", "includes", "headers", "src", "lib", "config", "build",
+    ];
+    let Some(folder) = file.ancestors().nth(name.components().count()) else {
+        return false;
+    };
+    let is_for_headers = |folder: &Path| {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| HEADERS.contains(&name))
+    };
+    here.starts_with(folder)
+        || is_for_headers(folder) && folder.parent().is_some_and(|above| here.starts_with(above))
+}
+
+/// What a path adds to the folders that it shares with `here`.
+fn beyond<'a>(file: &'a Path, here: &Path) -> &'a Path {
+    let shared = file.ancestors().find(|above| here.starts_with(above));
+    shared
+        .and_then(|shared| file.strip_prefix(shared).ok())
+        .unwrap_or(file)
 }
 
 /// One `#include` of a file.
@@ -119,7 +171,8 @@ struct IncludeFinder<'a> {
     /// The rest of the project, for what the tree itself does not have.
     project: OnceLock<Index<'a>>,
     scanned: RwLock<HashMap<PathBuf, Arc<[Include]>>>,
-    templates: RwLock<HashMap<PathBuf, bool>>,
+    /// Headers made of templates, and files of that name in the tree that were not taken.
+    passed_over: Mutex<BTreeSet<(PathBuf, String)>>,
 }
 
 /// Files, to be found by the ends of their paths.
@@ -142,9 +195,17 @@ impl<'a> Index<'a> {
         files.map_or(&[], Vec::as_slice)
     }
 
-    /// The file whose path ends in `name` and that shares most of its way with `here`.
-    fn nearest(&self, here: &Path, name: &Path) -> Option<&'a Path> {
-        let candidates = self.named(name).iter().filter(|file| file.ends_with(name));
+    /// The file whose path ends in `name` and that shares most of its way with `here`, of those that are wanted.
+    fn nearest(
+        &self,
+        here: &Path,
+        name: &Path,
+        wanted: impl Fn(&Path) -> bool,
+    ) -> Option<&'a Path> {
+        let candidates = self
+            .named(name)
+            .iter()
+            .filter(|file| file.ends_with(name) && wanted(file));
         let distance = |file: &Path| {
             let ways = file.components().zip(here.components());
             let shared = ways.take_while(|(a, b)| a == b).count();
@@ -163,7 +224,7 @@ impl<'a> IncludeFinder<'a> {
             own: Index::new(tree.files()),
             project: OnceLock::new(),
             scanned: RwLock::default(),
-            templates: RwLock::default(),
+            passed_over: Mutex::default(),
         }
     }
 
@@ -181,7 +242,9 @@ impl<'a> IncludeFinder<'a> {
                 match self.resolve(&file, include, &mut reached.folders) {
                     Some(header) if seen.insert(header.clone()) => queue.push_back(header),
                     Some(_) => {}
-                    None if !is_standard(&include.name) && self.has_template(&include.name) => {
+                    None if !is_standard(&include.name)
+                        && self.tree.template(&include.name).is_some() =>
+                    {
                         let known = reached
                             .ungenerated
                             .iter()
@@ -230,8 +293,32 @@ impl<'a> IncludeFinder<'a> {
             self.project
                 .get_or_init(|| Index::new(self.tree.project_files()))
         };
-        let header = self.own.nearest(here, &include.name);
-        let header = header.or_else(|| project().nearest(here, &include.name))?;
+        let name = &include.name;
+        let find = |wanted: &dyn Fn(&Path) -> bool| {
+            let header = self.own.nearest(here, name, wanted);
+            header.or_else(|| project().nearest(here, name, wanted))
+        };
+        let template = self.tree.template(name);
+        let header = match template.is_some_and(|template| template.is_file) {
+            // A build makes the header of its template; one that lies there may be another system's.
+            true => {
+                let header = find(&|file| is_at_hand(file, name, here));
+                let passed_over = match header {
+                    Some(_) => None,
+                    None => find(&|_| true),
+                };
+                if let Some(other) = passed_over {
+                    let other = self.tree.name_path(other).shown;
+                    let mut others = self.passed_over.lock();
+                    others.insert((name.clone(), other));
+                }
+                header
+            }
+            false => {
+                let at_hand = find(&|file| !is_foreign(beyond(file, here)));
+                at_hand.or_else(|| find(&|_| true))
+            }
+        }?;
         let folder = header.ancestors().nth(include.name.components().count())?;
         folders.push(Folder {
             path: folder.to_path_buf(),
@@ -241,19 +328,10 @@ impl<'a> IncludeFinder<'a> {
     }
 
     fn exists(&self, path: &Path) -> bool {
-        match path.starts_with(self.tree.root()) {
+        match self.tree.is_searched(path) {
             true => self.own.named(path).contains(&path),
             false => path.is_file(),
         }
-    }
-
-    fn has_template(&self, name: &Path) -> bool {
-        if let Some(known) = self.templates.read().get(name) {
-            return *known;
-        }
-        let found = self.tree.template(name).is_some();
-        self.templates.write().insert(name.to_path_buf(), found);
-        found
     }
 
     fn includes(&self, file: &Path) -> Arc<[Include]> {

@@ -36,6 +36,8 @@ pub struct CompileCommand {
     /// Headers that a build would make of templates and that are not there, each with the place that
     /// asks for it.
     pub ungenerated: Vec<(PathBuf, Place)>,
+    /// Further arguments, which are left out if the unit does not preprocess with them.
+    pub optional: Vec<OsString>,
 }
 
 /// A command line taken apart.

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 use super::command::{self, CompileCommand, Refused};
 use super::tree::normalise;
-use super::{Place, Problem, Severity, Tree};
+use super::{Place, Problem, Scope, Severity, Tree};
 use crate::source::read_regular;
 
 pub(super) const FILE_NAME: &str = "compile_commands.json";
@@ -73,12 +73,12 @@ pub(super) fn candidates(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Reads the commands of the C files at or under `scope` from a database. The error is for a database
+/// Reads the commands of the C files in `scope` from a database. The error is for a database
 /// of which nothing can be used.
 pub(super) fn read(
     database: &Path,
     tree: &Tree,
-    scope: &Path,
+    scope: &Scope,
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<CompileCommand>, Problem> {
     let about = |message| Problem::about(Severity::Error, database, message);
@@ -105,10 +105,7 @@ pub(super) fn read(
     let mut reader = Reader {
         database,
         tree,
-        scope: [
-            scope.to_path_buf(),
-            scope.canonicalize().unwrap_or_else(|_| scope.to_path_buf()),
-        ],
+        scope,
         seen: HashSet::new(),
         not_c: BTreeMap::new(),
         doubtful: BTreeMap::new(),
@@ -204,8 +201,8 @@ fn split(text: &str) -> (Vec<&RawValue>, Option<serde_json::Error>) {
 struct Reader<'a> {
     database: &'a Path,
     tree: &'a Tree,
-    /// Where the wanted sources lie, as spelled and with links resolved.
-    scope: [PathBuf; 2],
+    /// Where the wanted sources lie.
+    scope: &'a Scope,
     seen: HashSet<CompileCommand>,
     /// Entries of other languages, by the end of their file's name.
     not_c: BTreeMap<String, usize>,
@@ -221,7 +218,7 @@ impl Reader<'_> {
         let directory = normalise(&here.join(entry.directory.as_deref().unwrap_or("")));
         let file = Path::new(&entry.file);
         let source = normalise(&directory.join(file));
-        if !self.wants(&source) {
+        if !self.scope.wants(&source) {
             return Ok(None);
         }
         let words: Vec<OsString> = match (entry.arguments, entry.command) {
@@ -266,17 +263,9 @@ impl Reader<'_> {
             arguments: parsed.arguments,
             guessed: false,
             ungenerated: Vec::new(),
+            optional: Vec::new(),
         };
         Ok(self.seen.insert(command.clone()).then_some(command))
-    }
-
-    fn wants(&self, source: &Path) -> bool {
-        let [spelled, canonical] = &self.scope;
-        source.starts_with(spelled)
-            || source.starts_with(canonical)
-            || source
-                .canonicalize()
-                .is_ok_and(|source| source.starts_with(canonical))
     }
 }
 
@@ -423,13 +412,8 @@ mod tests {
     }
 
     fn read_at(folder: &Path, scope: &str) -> (Result<Vec<CompileCommand>, Problem>, Vec<String>) {
-        let scope = folder.join(scope);
-        let root = if scope.is_file() {
-            scope.parent().unwrap()
-        } else {
-            &scope
-        };
-        let tree = Tree::new(root).unwrap();
+        let scope = Scope::new(&[folder.join(scope)]).unwrap();
+        let tree = Tree::of(&scope).unwrap();
         let mut problems = Vec::new();
         let commands = read(&folder.join(FILE_NAME), &tree, &scope, &mut problems);
         let prefix = format!("{}/", folder.display());

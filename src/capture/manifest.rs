@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::disk::{self, ContentHash, Disk, File, Memo, bytes_of, path_of};
 use super::scan::components;
+use super::tree::Template;
 use super::{CompileCommand, Preprocessed, Problem, Tree, command, standin};
 
 /// Hash of all that a unit's text depends on besides what lies on the disk.
@@ -383,8 +384,16 @@ impl<'a> Manifests<'a> {
     }
 
     fn template(&self, header: &Path) -> Option<ContentHash> {
-        let (file, text) = self.tree.template(header)?;
-        Some(disk::content_hash(format!("{file}\0{text}").as_bytes()))
+        let template = self.tree.template(header)?;
+        let Template {
+            told,
+            text,
+            settled,
+            ..
+        } = &*template;
+        Some(disk::content_hash(
+            format!("{told}\0{text}\0{settled:?}").as_bytes(),
+        ))
     }
 
     fn intern(&self, state: State) -> StateId {

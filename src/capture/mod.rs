@@ -5,20 +5,26 @@
 //! it lies ([`bare`]). The paper (§4) leaves this to the build system; nothing of the analysis is here.
 
 mod bare;
+mod branches;
+mod builds;
 mod command;
 mod compile_commands;
 mod compiler;
 mod complaint;
+mod condition;
 mod disk;
 mod flags;
+pub mod hidden;
 pub mod intercept;
 mod manifest;
 mod preprocess;
 mod problem;
 mod response;
 mod scan;
+mod scope;
 mod search;
 mod standin;
+mod template;
 mod tree;
 mod trust;
 mod watch;
@@ -34,17 +40,32 @@ pub use compiler::NoCompiler;
 pub use manifest::{Archive, Archived, CommandKey, Manifest, Manifests, State, StateId};
 pub use preprocess::{PreprocessError, Preprocessed, Preprocessor, assembly};
 pub use problem::{Place, Problem, Severity, distinct};
+pub use scope::{Exclude, Scope};
 pub use tree::{SourceName, Tree};
 
 /// Where to look for the program.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// A folder, a single C file, or a compile_commands.json.
-    pub path: PathBuf,
+    /// Folders and C files; or one compile_commands.json.
+    pub scope: Scope,
+    /// Files of the tree that are not to be read as translation units.
+    pub exclude: Exclude,
     /// A compile_commands.json to use whatever lies in the tree (`-p`); a folder means the one in it.
     pub compile_commands: Option<PathBuf>,
     /// Runs the compilers and keeps the arguments that come with the tree, whatever they do.
     pub trust_tree: bool,
+}
+
+impl Options {
+    /// All of a folder or file.
+    pub fn of(path: &Path) -> Result<Options, CaptureError> {
+        Ok(Options {
+            scope: Scope::new(&[path.to_path_buf()])?,
+            exclude: Exclude::new(&[])?,
+            compile_commands: None,
+            trust_tree: false,
+        })
+    }
 }
 
 /// The translation units of a tree.
@@ -54,6 +75,8 @@ pub struct Capture {
     pub origin: Origin,
     /// In the order of the database, or sorted by path. May be empty: that is for the caller to judge.
     pub commands: Vec<CompileCommand>,
+    /// So many translation units were left out as [`Options::exclude`] says.
+    pub excluded: usize,
     /// What was left out or guessed, and why.
     pub problems: Vec<Problem>,
 }
@@ -84,39 +107,59 @@ pub enum CaptureError {
         path: PathBuf,
         source: std::io::Error,
     },
+    #[error("{0} have no folder in common but the file system's root: check them one at a time")]
+    NoCommonFolder(String),
+    #[error("{}: a database is checked alone; give the other paths and name it with -p", .0.display())]
+    DatabaseAmongPaths(PathBuf),
+    #[error("--exclude `{glob}`: {reason}")]
+    Glob { glob: String, reason: String },
     /// Only for a database that the user named; one found in the tree is reported and passed over.
     #[error("{0}")]
     Database(Problem),
 }
 
-/// Finds the translation units of the program at `options.path`.
+/// Finds the translation units of a program.
 pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
+    let mut capture = find(options)?;
+    let found = capture.commands.len();
+    let exclude = &options.exclude;
+    capture
+        .commands
+        .retain(|command| !exclude.leaves_out(&command.name));
+    capture.excluded = found - capture.commands.len();
+    Ok(capture)
+}
+
+fn find(options: &Options) -> Result<Capture, CaptureError> {
     let unreadable = |path: &Path| {
         let path = path.to_path_buf();
         move |source| CaptureError::Unreadable { path, source }
     };
-    let path = std::path::absolute(&options.path).map_err(unreadable(&options.path))?;
-    let metadata = std::fs::metadata(&path).map_err(unreadable(&options.path))?;
-
-    let names_database = metadata.is_file() && path.extension().is_some_and(|e| e == "json");
+    let is_database = |path: &&Path| path.extension().is_some_and(|e| e == "json");
+    let named = options.scope.file().filter(is_database);
+    if named.is_none()
+        && let Some(database) = options.scope.files().find(is_database)
+    {
+        return Err(CaptureError::DatabaseAmongPaths(database.to_path_buf()));
+    }
+    let scope = match named {
+        Some(_) => options.scope.whole_folder(),
+        None => options.scope.clone(),
+    };
+    let mut tree = Tree::of(&scope).map_err(unreadable(scope.folder()))?;
     let explicit = match &options.compile_commands {
         Some(file) => Some(std::path::absolute(file).map_err(unreadable(file))?),
-        None if names_database => Some(path.clone()),
-        None => None,
+        None => named.map(Path::to_path_buf),
     };
-    let root = match path.parent() {
-        Some(parent) if !metadata.is_dir() => parent,
-        _ => &path,
-    };
-    let scope = if names_database { root } else { &path };
-    let mut tree = Tree::new(root).map_err(unreadable(&options.path))?;
     tree.trust(options.trust_tree);
-    // Says early, and once, what every later step would stumble over.
-    if metadata.is_dir() {
-        std::fs::read_dir(&path).map_err(unreadable(&options.path))?;
-    }
-
     let mut problems = Vec::new();
+    let captured = |tree, origin, commands, problems| Capture {
+        tree,
+        origin,
+        commands,
+        excluded: 0,
+        problems,
+    };
     if let Some(file) = explicit {
         let file = if file.is_dir() {
             file.join(compile_commands::FILE_NAME)
@@ -124,37 +167,27 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
             file
         };
         tree.comes_with(&file);
-        let commands = compile_commands::read(&file, &tree, scope, &mut problems)
+        let commands = compile_commands::read(&file, &tree, &scope, &mut problems)
             .map_err(CaptureError::Database)?;
         if commands.is_empty() {
-            problems.push(nothing_under(&file, &options.path));
+            problems.push(nothing_under(&file, &scope));
         }
-        return Ok(Capture {
-            tree,
-            origin: Origin::Database(file),
-            commands,
-            problems,
-        });
+        return Ok(captured(tree, Origin::Database(file), commands, problems));
     }
-    for file in compile_commands::candidates(root) {
-        match compile_commands::read(&file, &tree, scope, &mut problems) {
+    for file in compile_commands::candidates(scope.folder()) {
+        match compile_commands::read(&file, &tree, &scope, &mut problems) {
             Ok(commands) if commands.is_empty() => {
-                problems.push(nothing_under(&file, &options.path));
+                problems.push(nothing_under(&file, &scope));
             }
             Ok(commands) => {
                 tree.comes_with(&file);
-                if metadata.is_dir() {
-                    problems.extend(left_out(&tree, &commands));
+                if scope.file().is_none() {
+                    problems.extend(left_out(&tree, &scope, &commands));
                 }
-                return Ok(Capture {
-                    tree,
-                    origin: Origin::Database(file),
-                    commands,
-                    problems,
-                });
+                return Ok(captured(tree, Origin::Database(file), commands, problems));
             }
             // A broken database above the tree may well be about something else.
-            Err(problem) if !file.starts_with(root) => {
+            Err(problem) if !file.starts_with(scope.folder()) => {
                 problems.push(Problem {
                     severity: Severity::Note,
                     ..problem
@@ -163,17 +196,12 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
             Err(problem) => problems.push(problem),
         }
     }
-    let commands = bare::commands(&tree, &path, &mut problems);
-    Ok(Capture {
-        tree,
-        origin: Origin::BareTree,
-        commands,
-        problems,
-    })
+    let commands = bare::commands(&tree, &scope, &mut problems);
+    Ok(captured(tree, Origin::BareTree, commands, problems))
 }
 
 /// C files of the tree that a database knows nothing of.
-fn left_out(tree: &Tree, commands: &[CompileCommand]) -> Option<Problem> {
+fn left_out(tree: &Tree, scope: &Scope, commands: &[CompileCommand]) -> Option<Problem> {
     let read: HashSet<PathBuf> = commands
         .iter()
         .filter_map(|c| c.source.canonicalize().ok())
@@ -182,7 +210,7 @@ fn left_out(tree: &Tree, commands: &[CompileCommand]) -> Option<Problem> {
         .files()
         .list
         .iter()
-        .filter(|file| file.extension().is_some_and(|e| e == "c"));
+        .filter(|file| file.extension().is_some_and(|e| e == "c") && scope.wants(file));
     let mut left = files.clone().filter(|file| !read.contains(*file));
     let first = left.next()?;
     let message = format!(
@@ -194,7 +222,8 @@ fn left_out(tree: &Tree, commands: &[CompileCommand]) -> Option<Problem> {
     Some(Problem::new(Severity::Note, None, message))
 }
 
-fn nothing_under(database: &Path, path: &Path) -> Problem {
+fn nothing_under(database: &Path, scope: &Scope) -> Problem {
+    let path = scope.file().unwrap_or(scope.folder());
     let message = format!("passed over: it has no C file under {}", path.display());
     Problem::about(Severity::Note, database, message)
 }
@@ -205,16 +234,12 @@ mod tests {
     use std::fs;
 
     fn options(path: &Path) -> Options {
-        Options {
-            path: path.to_path_buf(),
-            compile_commands: None,
-            trust_tree: false,
-        }
+        Options::of(path).unwrap()
     }
 
     #[test]
     fn a_path_that_is_not_there_is_named() {
-        let error = capture(&options(Path::new("/no/such/tree"))).unwrap_err();
+        let error = Options::of(Path::new("/no/such/tree")).unwrap_err();
         assert_eq!(
             error.to_string(),
             "/no/such/tree: No such file or directory (os error 2)"

@@ -4,6 +4,7 @@
 //! compiler's first complaint with its place. A header that cannot be found gets a stand-in, a flag
 //! that the compiler does not know is left out, and both are told.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -17,13 +18,16 @@ use std::time::Duration;
 
 use wait4::Wait4;
 
+use super::bare;
+use super::branches::Scan;
 use super::command::{self, CompileCommand};
 use super::compiler::{Compiler, Compilers, NoCompiler};
 use super::complaint::{Complaint, Mend};
 use super::disk::Memo;
 use super::manifest::{self, CommandKey};
 use super::search::Search;
-use super::standin::{self, StandIns};
+use super::standin::StandIns;
+use super::template::{self, System};
 use super::watch::{Limits, watch};
 use super::{Place, Problem, Severity, Tree};
 use crate::source::{self, read_regular};
@@ -86,6 +90,8 @@ pub struct Preprocessor<'a> {
     limits: Limits,
     /// What compilers answered, by their flags.
     answers: Memo<Question, Option<Arc<str>>>,
+    /// What compilers' system headers declare, by their flags.
+    systems: Memo<(PathBuf, Vec<OsString>), Arc<System>>,
     /// Hashes of what tells one compiler from another.
     identities: Memo<PathBuf, blake3::Hash>,
 }
@@ -123,6 +129,25 @@ fn assembly_by(mut compiler: Command, arguments: &[OsString], source: &str) -> O
     output.status.success().then(text)
 }
 
+/// The system's headers that there are, preprocessed by a compiler, with their `#define`s.
+fn declarations(mut compiler: Command, flags: &[OsString]) -> Option<Vec<u8>> {
+    let headers = bare::STANDARD.split_whitespace();
+    let headers = headers.chain(bare::FURTHER.split_whitespace());
+    let include = |header| format!("#if __has_include(<{header}>)\n#include <{header}>\n#endif\n");
+    let source: String = headers.map(include).collect();
+    let mut compiler = compiler
+        .args(flags)
+        .args(["-w", "-E", "-dD", "-D_GNU_SOURCE", "-x", "c", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    // The compiler reads all of its input before it writes.
+    let _ = compiler.stdin.take()?.write_all(source.as_bytes());
+    Some(compiler.wait_with_output().ok()?.stdout)
+}
+
 impl<'a> Preprocessor<'a> {
     /// `extra` are compiler arguments of the user's own (`check … -- ARGS`). Compilers are looked for in `PATH`.
     pub fn new(tree: &'a Tree, extra: Vec<OsString>) -> Self {
@@ -137,6 +162,7 @@ impl<'a> Preprocessor<'a> {
             compilers: Compilers::new(tree.foreign(), path),
             limits: Limits::default(),
             answers: Memo::default(),
+            systems: Memo::default(),
             identities: Memo::default(),
         }
     }
@@ -170,6 +196,9 @@ impl<'a> Preprocessor<'a> {
         for (header, place) in &command.ungenerated {
             add(header.as_os_str().as_bytes());
             add(place.to_string().as_bytes());
+        }
+        if !command.ungenerated.is_empty() {
+            add(self.system(&compiler, &arguments).hash().as_bytes());
         }
         for argument in &arguments {
             add(argument.as_bytes());
@@ -209,12 +238,24 @@ impl<'a> Preprocessor<'a> {
         })
     }
 
+    /// What the system's headers declare to a compiler.
+    fn system(&self, compiler: &Compiler, arguments: &[OsString]) -> Arc<System> {
+        let flags = command::target_flags(arguments);
+        let key = (compiler.program.clone(), flags.clone());
+        self.systems.get(key, || {
+            let process = self.compilers.process(&compiler.program);
+            let text = declarations(process, &flags).unwrap_or_default();
+            Arc::new(System::of(&text))
+        })
+    }
+
     /// The command's arguments, as far as the compiler knows them, and the user's.
     fn arguments(&self, compiler: &Compiler, command: &CompileCommand) -> Vec<OsString> {
         let mut arguments = match compiler.foreign {
             true => command::portable(&command.arguments),
             false => command.arguments.clone(),
         };
+        arguments.extend(command.optional.iter().cloned());
         arguments.extend(self.extra.iter().cloned());
         arguments
     }
@@ -271,12 +312,15 @@ impl<'a> Preprocessor<'a> {
             .map_err(|e| at_source(Severity::Error, e.to_string()))?;
         let mut arguments = self.arguments(&compiler, command);
         let given = arguments.clone();
+        let mut optional = command.optional.clone();
         let mut missing: Vec<PathBuf> = Vec::new();
         let mut stand_ins: Option<StandIns> = None;
         for (name, place) in &command.ungenerated {
             let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
             missing.push(name.clone());
-            if let Some(message) = self.add_stand_in(folder, name).map_err(failed)? {
+            let system = self.system(&compiler, &given);
+            let added = self.add_stand_in(folder, name, &system).map_err(failed)?;
+            if let Some(message) = added {
                 notes.push(Problem::new(
                     Severity::Warning,
                     Some(place.clone()),
@@ -307,11 +351,24 @@ impl<'a> Preprocessor<'a> {
             })?;
             let fatal = Complaint::fatal(&run.messages);
             let cause = fatal.as_ref().unwrap_or(&first);
-            let mended = match cause.mend() {
+            let mend = cause.mend();
+            let blamed = match &mend {
+                Some(Mend::Header(name)) => asks_for(command, cause, name, &optional),
+                _ => None,
+            };
+            let mended = match mend {
+                Some(Mend::Header(name)) if let_go(&mut arguments, &mut optional, &blamed) => {
+                    let blamed = blamed.unwrap_or_default();
+                    let (name, blamed) = (name.display(), blamed.display());
+                    Some(format!(
+                        "{name} cannot be found; read without the build files' {blamed}, which asks for it"
+                    ))
+                }
                 Some(Mend::Header(name)) => {
                     let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
                     missing.push(name.clone());
-                    match self.add_stand_in(folder, &name).map_err(failed)? {
+                    let system = self.system(&compiler, &given);
+                    match self.add_stand_in(folder, &name, &system).map_err(failed)? {
                         None if command::drop_include(&mut arguments, &name) => {
                             Some(format!("{} cannot be found; not included", name.display()))
                         }
@@ -337,6 +394,18 @@ impl<'a> Preprocessor<'a> {
                 continue;
             }
             let problem = self.problem(command, &first);
+            // A definition of the build files may belong to another part of the program.
+            if !optional.is_empty() {
+                optional.clear();
+                arguments.retain(|argument| !command.optional.contains(argument));
+                let message = format!("without what the build files define: {}", problem.message);
+                notes.push(Problem {
+                    severity: Severity::Warning,
+                    message,
+                    ..problem
+                });
+                continue;
+            }
             // What was made up may be what the program objects to (`#error "run configure"`), and the
             // compiler goes on to the end after an error that is not fatal.
             if fatal.is_some() || !(command.guessed || stand_ins.is_some()) {
@@ -355,13 +424,18 @@ impl<'a> Preprocessor<'a> {
     }
 
     /// Makes a missing header exist and says how; `None` if that cannot be done.
-    fn add_stand_in(&self, folder: &StandIns, name: &Path) -> io::Result<Option<String>> {
+    fn add_stand_in(
+        &self,
+        folder: &StandIns,
+        name: &Path,
+        system: &System,
+    ) -> io::Result<Option<String>> {
         let template = self.tree.template(name);
-        let text = template
-            .as_ref()
-            .map_or(String::new(), |(_, text)| standin::from_template(text));
+        let text = template.as_ref().map_or(String::new(), |template| {
+            template::fill(&template.text, system, &template.settled)
+        });
         let what = match template {
-            Some((file, _)) => format!("taken from its template {file}"),
+            Some(template) => template.told.clone(),
             None => "taken as empty".to_owned(),
         };
         let added = folder.add(name, &text)?;
@@ -449,6 +523,48 @@ impl<'a> Preprocessor<'a> {
     }
 }
 
+/// Takes an argument out; false if there is none.
+fn let_go(
+    arguments: &mut Vec<OsString>,
+    optional: &mut Vec<OsString>,
+    blamed: &Option<OsString>,
+) -> bool {
+    if let Some(blamed) = blamed {
+        arguments.retain(|other| other != blamed);
+        optional.retain(|other| other != blamed);
+    }
+    blamed.is_some()
+}
+
+/// The definition among `optional` without which the file that includes the header would not.
+fn asks_for(
+    command: &CompileCommand,
+    cause: &Complaint,
+    header: &Path,
+    optional: &[OsString],
+) -> Option<OsString> {
+    if optional.is_empty() {
+        return None;
+    }
+    let text = read_regular(&command.directory.join(&cause.file), source::LIMIT).ok()?;
+    let includes = Scan::of(&text, &BTreeSet::new()).includes;
+    let header = header.file_name()?.to_str()?;
+    let (_, condition) = includes.iter().find(|(name, _)| name == header)?;
+    let split = |argument: &OsString| {
+        let definition = argument.to_str()?.strip_prefix("-D")?.to_owned();
+        let (name, value) = definition.split_once('=').unwrap_or((&definition, "1"));
+        Some((name.to_owned(), value.to_owned()))
+    };
+    let needs = |argument: &&OsString| {
+        let others = optional.iter().filter(|other| other != argument);
+        let others: BTreeMap<String, String> = others.filter_map(split).collect();
+        let known = |name: &str| others.get(name).map(String::as_str);
+        let needed = condition.settle(true, &known).unwrap_or_default();
+        split(argument).is_some_and(|(name, _)| needed.contains_key(&name))
+    };
+    optional.iter().find(needs).cloned()
+}
+
 /// The text without what differs from run to run.
 fn finish(stand_ins: Option<StandIns>, text: Vec<u8>) -> Vec<u8> {
     match stand_ins {
@@ -499,12 +615,7 @@ mod tests {
     }
 
     fn captured(folder: &TempDir) -> Capture {
-        capture(&Options {
-            path: folder.path().to_path_buf(),
-            compile_commands: None,
-            trust_tree: false,
-        })
-        .unwrap()
+        capture(&Options::of(folder.path()).unwrap()).unwrap()
     }
 
     /// Preprocesses the only unit of a tree; the text comes without line markers.
@@ -710,12 +821,7 @@ mod tests {
             ("src/a.c", "#include <x/h.h>\n"),
         ]);
         let path = folder.path().join("src");
-        let capture = capture(&Options {
-            path,
-            compile_commands: None,
-            trust_tree: false,
-        })
-        .unwrap();
+        let capture = capture(&Options::of(&path).unwrap()).unwrap();
         let done = Preprocessor::new(&capture.tree, Vec::new())
             .preprocess(&capture.commands[0])
             .unwrap();

@@ -100,96 +100,6 @@ pub(super) fn shown(path: &str) -> Option<String> {
     Some(format!("{MISSING}/{}", name.trim_start_matches("d/")))
 }
 
-/// What can be made of a header's template: `config.h.in` of autoconf or CMake, `version.h.in`.
-///
-/// What the template leaves to the machine is decided by the preprocessor where it can (a header is
-/// there or not) and by what holds on any LP64 Unix otherwise.
-pub(super) fn from_template(template: &str) -> String {
-    let mut out = String::with_capacity(template.len() * 2);
-    for line in template.lines() {
-        let trimmed = line.trim_start();
-        let directive = trimmed.strip_prefix('#').map(str::trim_start).unwrap_or("");
-        let mut words = directive.split_whitespace();
-        match (words.next(), words.next()) {
-            (Some("undef" | "cmakedefine" | "cmakedefine01" | "mesondefine"), Some(name)) => {
-                out.push_str(&define(name));
-            }
-            (Some("include"), _) => out.push_str(&substitute(line, Some(""))),
-            _ => out.push_str(&substitute(line, None)),
-        }
-        out.push('\n');
-    }
-    out
-}
-
-/// The definition, if any, of a macro that a configure script would have decided on.
-fn define(name: &str) -> String {
-    if let Some(header) = name
-        .strip_prefix("HAVE_")
-        .and_then(|name| name.strip_suffix("_H"))
-    {
-        let header = header.to_lowercase();
-        let nested = header.replacen('_', "/", 1);
-        return format!(
-            "#if __has_include(<{header}.h>) || __has_include(<{nested}.h>)\n#define {name} 1\n#endif"
-        );
-    }
-    let value = match name {
-        "STDC_HEADERS" | "TIME_WITH_SYS_TIME" | "_GNU_SOURCE" | "HAVE_PTHREAD"
-        | "HAVE_PTHREADS" | "HAVE_LIBPTHREAD" | "HAVE_STDBOOL" | "HAVE__BOOL" => "1",
-        "SIZEOF_CHAR" => "1",
-        "SIZEOF_SHORT" | "SIZEOF_SHORT_INT" => "2",
-        "SIZEOF_INT" | "SIZEOF_FLOAT" => "4",
-        "SIZEOF_LONG" | "SIZEOF_LONG_INT" | "SIZEOF_LONG_LONG" | "SIZEOF_SIZE_T"
-        | "SIZEOF_VOID_P" | "SIZEOF_VOIDP" | "SIZEOF_OFF_T" | "SIZEOF_TIME_T" | "SIZEOF_DOUBLE" => {
-            "8"
-        }
-        "PACKAGE" | "VERSION" | "PACKAGE_NAME" | "PACKAGE_VERSION" | "PACKAGE_STRING"
-        | "PACKAGE_TARNAME" | "PACKAGE_BUGREPORT" | "PACKAGE_URL" => "\"\"",
-        _ => return format!("/* {name} */"),
-    };
-    format!("#define {name} {value}")
-}
-
-/// `@NAME@` becomes `value`, or else 0 outside string literals and stays inside.
-fn substitute(line: &str, value: Option<&str>) -> String {
-    let mut out = String::with_capacity(line.len());
-    let mut quoted = false;
-    let mut rest = line;
-    while let Some(at) = rest.find(['@', '"']) {
-        out.push_str(&rest[..at]);
-        let tail = &rest[at + 1..];
-        rest = match tail.find('@') {
-            _ if rest[at..].starts_with('"') => {
-                quoted = !quoted;
-                out.push('"');
-                tail
-            }
-            Some(end) if is_name(&tail[..end]) => {
-                let kept = if quoted {
-                    &rest[at..=at + 1 + end]
-                } else {
-                    "0"
-                };
-                out.push_str(value.unwrap_or(kept));
-                &tail[end + 1..]
-            }
-            _ => {
-                out.push('@');
-                tail
-            }
-        };
-    }
-    out + rest
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,22 +144,6 @@ mod tests {
         assert_eq!(
             shown("<missing>/d/d/a/b.h").as_deref(),
             Some("<missing>/a/b.h")
-        );
-    }
-
-    #[test]
-    fn a_template_is_filled_in_as_far_as_can_be_told() {
-        let text = from_template(
-            "/* Define if. */\n#undef HAVE_SYS_TYPES_H\n#  undef PACKAGE\n#cmakedefine SIZEOF_LONG ${X}\n\
-             #undef HAVE_ODD_THING\n#define N @N@\n#define V \"@V@\" /* a@b */\n#include \"x@S@.h\"",
-        );
-        assert!(text.contains("__has_include(<sys/types.h>)\n#define HAVE_SYS_TYPES_H 1"));
-        assert!(text.contains(
-            "#define PACKAGE \"\"\n#define SIZEOF_LONG 8\n/* HAVE_ODD_THING */\n#define N 0\n"
-        ));
-        assert!(
-            text.contains("#define V \"@V@\" /* a@b */\n#include \"x.h\"\n"),
-            "{text}"
         );
     }
 }

@@ -3,16 +3,19 @@
 //! In: a file's name as a line marker or a compile command has it. Out: a [`SourceName`]. The files
 //! that the tree holds, too, for those who must guess.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use ignore::WalkBuilder;
 use parking_lot::RwLock;
+use rayon::prelude::*;
 
+use super::builds::{Builds, Macros};
+use super::template;
 use super::trust::Foreign;
-use super::{Problem, Severity};
+use super::{Problem, Scope, Severity};
 use crate::source::{self, read_regular};
 
 /// Folders that hold nothing of the program's own, besides hidden ones.
@@ -30,12 +33,28 @@ pub struct Tree {
     spelled: PathBuf,
     /// The same with symbolic links resolved.
     canonical: PathBuf,
+    /// The folders of the tree, without links, that hold what the run is about.
+    searched: Vec<PathBuf>,
     /// Answers given, by folder and name: a header's name comes up in every unit.
     known: RwLock<HashMap<PathBuf, HashMap<String, SourceName>>>,
     /// Found when first asked for.
     files: OnceLock<Files>,
+    templates: RwLock<HashMap<PathBuf, Option<Arc<Template>>>>,
     project: OnceLock<Files>,
     foreign: Foreign,
+    builds: OnceLock<Builds>,
+}
+
+/// What a header that is not there is made of.
+#[derive(Debug)]
+pub(super) struct Template {
+    /// A file of the tree, and not only made up.
+    pub is_file: bool,
+    /// Where the text is from, for a person.
+    pub told: String,
+    pub text: String,
+    /// What the build files define.
+    pub settled: Macros,
 }
 
 /// The files of a tree.
@@ -59,16 +78,28 @@ pub struct SourceName {
 impl Tree {
     /// The tree at folder `root`.
     pub fn new(root: &Path) -> io::Result<Self> {
+        let canonical = root.canonicalize()?;
         let mut tree = Tree {
             spelled: normalise(&std::path::absolute(root)?),
-            canonical: root.canonicalize()?,
+            searched: vec![canonical.clone()],
+            canonical,
             known: RwLock::default(),
             files: OnceLock::new(),
+            templates: RwLock::default(),
             project: OnceLock::new(),
+            builds: OnceLock::new(),
             foreign: Foreign::default(),
         };
         tree.trust(false);
         Ok(tree)
+    }
+
+    /// The tree at the folder that holds all of a run's paths.
+    pub(super) fn of(scope: &Scope) -> io::Result<Self> {
+        Ok(Tree {
+            searched: scope.folders(),
+            ..Tree::new(scope.folder())?
+        })
     }
 
     /// Says whether what comes with the tree may be run.
@@ -134,44 +165,76 @@ impl Tree {
         }
     }
 
-    /// All files of the tree but hidden ones and build tools' own.
+    /// All files of the folders that the run is about, but hidden ones and build tools' own.
     pub(super) fn files(&self) -> &Files {
-        self.files.get_or_init(|| walk(&self.canonical))
+        self.files.get_or_init(|| walk(&self.searched))
     }
 
     /// All files of the project that the tree is a part of; those of the tree if it is not.
     pub(super) fn project_files(&self) -> &Files {
         match project_root(&self.canonical) {
-            Some(root) => self.project.get_or_init(|| walk(&root)),
+            Some(root) => self.project.get_or_init(|| walk(&[root])),
+            None if self.searched != [&*self.canonical] && is_one_program(&self.canonical) => self
+                .project
+                .get_or_init(|| walk(std::slice::from_ref(&self.canonical))),
             None => self.files(),
         }
     }
 
-    /// The template that a header `name` is made of by a configure script, if the tree has one: its
-    /// name and text. Of several, the one nearest to the root.
-    pub(super) fn template(&self, name: &Path) -> Option<(String, String)> {
+    /// Whether [`Tree::files`] would have the file if it is there.
+    pub(super) fn is_searched(&self, path: &Path) -> bool {
+        self.searched.iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// What a header `name` is made of that a configure script makes: its template, if the tree has one. Of
+    /// several, one that is not for another system, the one nearest to the root. For a `config.h` without
+    /// one: the macros that the tree's files ask for.
+    pub(super) fn template(&self, name: &Path) -> Option<Arc<Template>> {
+        if let Some(known) = self.templates.read().get(name) {
+            return known.clone();
+        }
+        let found = self.find_template(name).map(Arc::new);
+        let mut templates = self.templates.write();
+        templates.insert(name.to_path_buf(), found.clone());
+        found
+    }
+
+    fn find_template(&self, name: &Path) -> Option<Template> {
         let base = name.file_name()?.to_str()?;
-        let stem = base.strip_suffix(".h")?;
-        let names = [
-            format!("{base}.in"),
-            format!("{base}.cmake"),
-            format!("{base}.cmake.in"),
-            format!("{base}.in.cmake"),
-            format!("{stem}.in.h"),
-            format!("{stem}-h.in"),
-            format!("{stem}_h.in"),
-            format!("{base}in"),
-        ];
-        let candidates = self.project_files().list.iter().filter(|file| {
-            let file = file.file_name().and_then(|file| file.to_str());
-            file.is_some_and(|file| names.iter().any(|name| name == file))
+        let files = &self.project_files().list;
+        let ranked = files.iter().filter_map(|file| {
+            let rank = template_rank(file.file_name()?.to_str()?, base)?;
+            let foreign = is_foreign(file.strip_prefix(&self.canonical).unwrap_or(file));
+            Some((foreign, file.components().count(), rank, file))
         });
-        let file = candidates.min_by_key(|file| (file.components().count(), *file))?;
-        let text = read_regular(file, source::LIMIT).ok()?;
-        Some((
-            self.name_path(file).shown,
-            String::from_utf8_lossy(&text).into_owned(),
-        ))
+        if let Some((.., file)) = ranked.min() {
+            let text = read_regular(file, source::LIMIT).ok()?;
+            return Some(Template {
+                is_file: true,
+                told: format!("taken from its template {}", self.name_path(file).shown),
+                text: String::from_utf8_lossy(&text).into_owned(),
+                settled: self.builds().configuration.clone(),
+            });
+        }
+        let is_configuration = base == "config.h" || base.ends_with("-config.h");
+        let mut asked = is_configuration.then(|| asked_macros(files))?;
+        let settled = self.builds().configuration.clone();
+        asked.extend(settled.keys().cloned());
+        (!asked.is_empty()).then(|| Template {
+            is_file: false,
+            told: format!(
+                "it has no template; of the macros that files ask for, {} are decided by this system's headers",
+                asked.len()
+            ),
+            text: template::of_names(asked.iter().map(String::as_str)),
+            settled,
+        })
+    }
+
+    /// What the build files of the project define.
+    pub(super) fn builds(&self) -> &Builds {
+        self.builds
+            .get_or_init(|| Builds::read(&self.project_files().list))
     }
 
     /// The path below the tree's root, whichever way links lead there.
@@ -188,6 +251,89 @@ impl Tree {
             .find_map(|root| lexical.strip_prefix(root).ok())
             .map(Path::to_path_buf)
     }
+}
+
+/// Whether a file's path, or a part of it, says that the file is for another system, or for none: a folder
+/// of examples. `path` is relative to a folder that all who ask have in common.
+pub(super) fn is_foreign(path: &Path) -> bool {
+    const SYSTEMS: &[&str] = &[
+        "win", "win32", "win64", "w32", "wince", "windows", "msvc", "vc", "vcnet", "visualc",
+        "nmake", "mingw", "mingw32", "borland", "watcom", "vms", "openvms", "os2", "os400", "mac",
+        "macos", "macosx", "osx", "xcode", "darwin", "ios", "android", "dos", "msdos", "djgpp",
+        "amiga", "amigaos", "symbian", "beos", "haiku", "riscos", "netware", "solaris", "vxworks",
+        "contrib", "example", "examples", "sample", "samples", "test", "tests", "fuzz", "fuzzing",
+    ];
+    let mut folders = path.parent().into_iter().flat_map(Path::components);
+    folders.any(|folder| {
+        let name = folder.as_os_str().to_string_lossy().to_lowercase();
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        words.any(|word| SYSTEMS.contains(&word))
+    })
+}
+
+/// How well the file `name` serves as the template of the header `base`, the best lowest; `None` if it is none.
+fn template_rank(name: &str, base: &str) -> Option<u8> {
+    /// Words of a template's name that do not belong to the header's.
+    const WORDS: &[&str] = &[
+        "in", "cmake", "cmakein", "meson", "autoconf", "template", "unix", "linux",
+    ];
+    let stem = base.strip_suffix(".h")?;
+    if name == format!("{base}.in") {
+        return Some(0);
+    }
+    if name == format!("{base}in") {
+        return Some(1);
+    }
+    let parts = |text: &str| -> Vec<String> {
+        let parts = text.split(['.', '-', '_']);
+        parts.map(str::to_lowercase).collect()
+    };
+    let all = parts(name);
+    let kept: Vec<String> = all
+        .iter()
+        .filter(|part| !WORDS.contains(&part.as_str()))
+        .cloned()
+        .collect();
+    let mut wanted = parts(stem);
+    wanted.push("h".to_owned());
+    (kept.len() < all.len() && kept == wanted).then_some(2)
+}
+
+/// The macros that configure scripts decide and that files ask for, in order.
+fn asked_macros(files: &[PathBuf]) -> BTreeSet<String> {
+    let is_source = |file: &&PathBuf| file.extension().is_some_and(|e| e == "c" || e == "h");
+    let files: Vec<&PathBuf> = files.iter().filter(is_source).collect();
+    let asked = files.into_par_iter().map(|file| {
+        // What cannot be read is the preprocessor's to report.
+        let text = read_regular(file, source::LIMIT).unwrap_or_default();
+        macros_in_conditions(&String::from_utf8_lossy(&text))
+    });
+    asked.reduce(BTreeSet::new, |mut a, mut b| {
+        a.append(&mut b);
+        a
+    })
+}
+
+fn macros_in_conditions(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (at, _) in text.match_indices("HAVE_") {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let start = text[..at].rfind(|c| !is_word(c)).map_or(0, |before| {
+            before + text[before..].chars().next().map_or(1, char::len_utf8)
+        });
+        let end = text[at..]
+            .find(|c| !is_word(c))
+            .map_or(text.len(), |end| at + end);
+        let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let directive = text[line..start].trim_start().strip_prefix('#');
+        if directive.is_some_and(|text| {
+            let text = text.trim_start();
+            text.starts_with("if") || text.starts_with("elif")
+        }) {
+            found.insert(text[start..end].to_owned());
+        }
+    }
+    found
 }
 
 /// The folder above `folder` that a project starts at, as far as its files tell: the nearest under
@@ -217,10 +363,30 @@ fn project_root(folder: &Path) -> Option<PathBuf> {
         .map(Path::to_path_buf)
 }
 
-/// Finds the files under `root`. Links to folders are not followed, links to files only within the tree
-/// and only once, so that no file comes up twice.
-fn walk(root: &Path) -> Files {
+/// Whether the folder that holds a run's paths may be taken for that of a program: a home folder or one for
+/// temporary files holds much that has nothing to do with them.
+fn is_one_program(folder: &Path) -> bool {
+    let home = std::env::home_dir();
+    let above_home = home.is_some_and(|home| home.starts_with(folder));
+    !above_home && !std::env::temp_dir().starts_with(folder)
+}
+
+/// Finds the files under folders of which none lies below another. Links to folders are not followed, links
+/// to files only within the folder and only once, so that no file comes up twice.
+fn walk(roots: &[PathBuf]) -> Files {
     let mut files = Files::default();
+    for root in roots {
+        walk_folder(root, &mut files);
+    }
+    files.list.sort();
+    files.list.dedup();
+    files
+        .problems
+        .sort_by(|a, b| (&a.place, &a.message).cmp(&(&b.place, &b.message)));
+    files
+}
+
+fn walk_folder(root: &Path, files: &mut Files) {
     let entries = WalkBuilder::new(root)
         .standard_filters(false)
         .hidden(true)
@@ -249,12 +415,6 @@ fn walk(root: &Path) -> Files {
             Err(error) => files.problems.push(unreadable(&error)),
         }
     }
-    files.list.sort();
-    files.list.dedup();
-    files
-        .problems
-        .sort_by(|a, b| (&a.place, &a.message).cmp(&(&b.place, &b.message)));
-    files
 }
 
 /// A folder that could not be read.
@@ -316,6 +476,55 @@ mod tests {
             "{outside:?}"
         );
         assert_eq!(tree.name(&root, "<built-in>").shown, "<built-in>");
+    }
+
+    #[test]
+    fn templates_are_told_by_their_names() {
+        for name in [
+            "config.h.in",
+            "config.hin",
+            "config.h.cmake",
+            "config.h.cmake.in",
+            "config.h.in.cmake",
+            "config.in.h",
+            "config-h.in",
+            "config_h.in",
+            "config.h.meson",
+            "config-cmake.h.in",
+            "cmake_config.h.in",
+        ] {
+            assert!(template_rank(name, "config.h").is_some(), "{name}");
+        }
+        for name in [
+            "config.h",
+            "myconfig.h.in",
+            "event-config.h.cmake",
+            "config.in",
+            "config.c.in",
+        ] {
+            assert_eq!(template_rank(name, "config.h"), None, "{name}");
+        }
+        assert!(template_rank("event-config.h.cmake", "event-config.h").is_some());
+        for path in [
+            "win32/config.h",
+            "src/WIN32-Code/nmake/x.h",
+            "app.vc/config.h",
+            "a/tests/config.h",
+        ] {
+            assert!(is_foreign(Path::new(path)), "{path}");
+        }
+        for path in [
+            "config.h",
+            "src/window/config.h",
+            "include/config.h",
+            "src/win32.h",
+        ] {
+            assert!(!is_foreign(Path::new(path)), "{path}");
+        }
+        let asked = macros_in_conditions(
+            "#if X && HAVE_A\n#  ifdef P_HAVE_B\nint HAVE_C;\n#define HAVE_D\n",
+        );
+        assert_eq!(Vec::from_iter(asked), ["HAVE_A", "P_HAVE_B"]);
     }
 
     #[test]

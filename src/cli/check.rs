@@ -1,5 +1,6 @@
 //! `cassini check`: analyse a tree.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
@@ -11,19 +12,19 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::baseline;
 use super::config::Config;
 use super::output::{self, ERROR_LABEL, NOTE_LABEL, WARNING_LABEL};
 use super::progress::Bar;
 use super::{CLEAN, FAILED, FOUND, INTERRUPTED};
-use crate::capture::{Problem, Severity};
+use super::{baseline, calls};
+use crate::capture::{Exclude, Place, Problem, Scope, Severity};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
 use crate::engine::run::{self, Run, RunError, Settings, Times};
 use crate::finding::Level;
-use crate::report;
+use crate::report::{self, Places};
 use crate::source;
-use crate::store::{StoreError, default_folder};
+use crate::store::StoreError;
 
 /// Problems shown before the rest is only counted.
 const SHOWN_PROBLEMS: usize = 20;
@@ -35,16 +36,19 @@ pub const UNROLL: RangeInclusive<i64> = 1..=64;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The tree: a folder, or one C file
-    #[arg(default_value = ".")]
-    path: PathBuf,
+    /// What to check: folders and C files. The tree is the folder that holds them all
+    #[arg(default_value = ".", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Leave out files that match this glob, as in a .gitignore in the tree's folder (may be given again)
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
     /// Use this compile_commands.json [default: one in, above or below the tree, if there is one]
     #[arg(short = 'p', long, value_name = "FILE")]
     compile_commands: Option<PathBuf>,
     /// Run the compilers and apply the arguments and settings that come with the tree, whatever they do
     #[arg(long)]
     trust_tree: bool,
-    /// The database's folder [default: PATH/.cassini]
+    /// The database's folder [default: .cassini in the tree]
     #[arg(long = "db", value_name = "DIR")]
     database: Option<PathBuf>,
     /// Checkers to use, by name, or TOML files that define some
@@ -67,10 +71,10 @@ pub struct Arguments {
     /// Leave out what this earlier `--format json` report has already
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Leave out what is less certain than this
-    #[arg(long, value_enum, default_value_t = Level::Warning)]
-    level: Level,
-    /// Take defaults from this file [default: PATH/cassini.toml, if there is one]
+    /// Leave out what is less certain than this [default: warning]
+    #[arg(long, value_enum)]
+    level: Option<Level>,
+    /// Take defaults from this file [default: the tree's cassini.toml, if there is one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Only read the tree (`cassini query frontend` tells what was read)
@@ -112,16 +116,33 @@ fn either<T: Clone>(argument: &[T], configured: Vec<T>) -> Vec<T> {
 }
 
 impl Arguments {
+    /// The command that checks the same paths again, up to the compiler's arguments.
+    fn again(&self) -> String {
+        let paths = self.paths.iter().map(|path| path.to_string_lossy());
+        let own = self.compiler_arguments.iter().map(|a| a.to_string_lossy());
+        let words = [Cow::from("cassini"), Cow::from("check")].into_iter();
+        let words: Vec<Cow<'_, str>> = words
+            .chain(paths)
+            .chain([Cow::from("--")])
+            .chain(own)
+            .collect();
+        // A name with a null byte can be no argument.
+        shlex::try_join(words.iter().map(|word| &**word)).unwrap_or_else(|_| words.join(" "))
+    }
+
     /// Fills what the command line leaves open from the configuration.
-    fn settings(&self, config: Config) -> Settings {
+    fn settings(&self, scope: Scope, config: Config) -> anyhow::Result<Settings> {
         let configured = config.compiler_arguments.into_iter().map(OsString::from);
         let mut options = Options::default();
         options.execution.time_limit = self.time_limit.map(Duration::from_secs);
         if let Some(unroll) = self.unroll.or(config.unroll) {
             options.execution.unroll = unroll;
         }
-        Settings {
-            path: self.path.clone(),
+        // The command line's come last, so that they can take back (`!glob`) what the tree leaves out.
+        let globs = config.exclude.into_iter().chain(self.exclude.clone());
+        Ok(Settings {
+            scope,
+            exclude: Exclude::new(&globs.collect::<Vec<_>>())?,
             compile_commands: self.compile_commands.clone().or(config.compile_commands),
             trust_tree: self.trust_tree,
             database: self.database.clone().or(config.db),
@@ -129,14 +150,16 @@ impl Arguments {
             options,
             jobs: self.jobs.or(config.jobs).map(|jobs| jobs as usize),
             analyse: !self.no_analysis,
+            look_for_calls: self.verbose,
             compiler_arguments: either(&self.compiler_arguments, configured.collect()),
-        }
+        })
     }
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
+    let scope = Scope::new(&arguments.paths)?;
     let asked = arguments.config.as_deref();
-    let (config, notices) = Config::load(asked, &arguments.path, arguments.trust_tree)?;
+    let (config, notices) = Config::load(asked, scope.folder(), arguments.trust_tree)?;
     for notice in notices.iter().filter(|_| !arguments.quiet) {
         anstream::eprintln!("{WARNING_LABEL}: {notice}");
     }
@@ -144,7 +167,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         .baseline
         .clone()
         .or_else(|| config.baseline.clone());
-    let settings = arguments.settings(config);
+    let level = arguments.level.or(config.level).unwrap_or(Level::Warning);
+    let settings = arguments.settings(scope, config)?;
     let cancel = cancel_on_interrupt()?;
     let progress = Bar::new(!arguments.no_progress && !arguments.quiet);
     let result = run::run(&settings, &progress, &cancel);
@@ -156,8 +180,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
             return Ok(INTERRUPTED);
         }
         Err(RunError::Store(error @ (StoreError::Sql(_) | StoreError::Bodies(_)))) => {
-            let folder = settings.database.as_deref();
-            let folder = folder.map_or_else(|| default_folder(&settings.path), Path::to_owned);
+            let folder = settings.folder();
             anyhow::bail!(
                 "{}: {error}; --db DIR puts the database elsewhere",
                 folder.display()
@@ -165,7 +188,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         }
         Err(error) => return Err(error.into()),
     };
-    tell_problems(&run.problems, &arguments);
+    let places = Places::here(&run.root);
+    tell_problems(&run.problems, &places, &arguments);
     if run.interrupted {
         anstream::eprintln!(
             "{ERROR_LABEL}: interrupted; what was done is kept, the next run goes on from here"
@@ -177,17 +201,21 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         None => 0,
     };
     let all = run.findings.len();
-    run.findings
-        .retain(|finding| finding.level <= arguments.level);
+    run.findings.retain(|finding| finding.level <= level);
     let left_out = LeftOut {
         known,
         less_certain: all - run.findings.len(),
+        level,
     };
     if !arguments.no_analysis {
-        write_report(&run, &arguments)?;
+        write_report(&run, &settings, &places, &arguments)?;
     }
     if !arguments.quiet {
-        tell_ledger(&run, &left_out, &arguments);
+        tell_ledger(&run, &left_out, &places, &arguments);
+        let folder = settings.folder();
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let here = std::env::current_dir().unwrap_or_default();
+        anstream::eprintln!("database: {}", report::from(&here, &folder));
     }
     if let Some(file) = &arguments.statistics {
         write_statistics(&run, file)?;
@@ -215,12 +243,18 @@ fn cancel_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(cancel)
 }
 
-fn write_report(run: &Run, arguments: &Arguments) -> anyhow::Result<()> {
+fn write_report(
+    run: &Run,
+    settings: &Settings,
+    places: &Places,
+    arguments: &Arguments,
+) -> anyhow::Result<()> {
     output::write(arguments.output.as_deref(), |out| match arguments.format {
-        Format::Text => report::text::write(out, &run.findings, &run.root),
+        Format::Text => report::text::write(out, &run.findings, &run.root, places),
         Format::Json => {
             let failures: Vec<String> = errors(&run.problems).map(Problem::to_string).collect();
-            report::json::write(out, &run.findings, &run.ledger, &failures)
+            let root = settings.scope.shown();
+            report::json::write(out, root, &run.findings, &run.ledger, &failures)
         }
     })
 }
@@ -234,7 +268,7 @@ fn has_errors(problems: &[Problem]) -> bool {
 }
 
 /// Says what went wrong while the tree was read: all of it if asked, else the beginning.
-fn tell_problems(problems: &[Problem], arguments: &Arguments) {
+fn tell_problems(problems: &[Problem], places: &Places, arguments: &Arguments) {
     let told = |problem: &&Problem| match problem.severity {
         Severity::Error => true,
         Severity::Warning => !arguments.quiet,
@@ -255,7 +289,14 @@ fn tell_problems(problems: &[Problem], arguments: &Arguments) {
             Severity::Note => NOTE_LABEL,
         };
         match &problem.place {
-            Some(place) => anstream::eprintln!("{place}: {label}: {}", problem.message),
+            Some(place) => {
+                let file = places.name(&place.file).into_owned();
+                let place = Place {
+                    file,
+                    ..place.clone()
+                };
+                anstream::eprintln!("{place}: {label}: {}", problem.message);
+            }
             None => anstream::eprintln!("{label}: {}", problem.message),
         }
     }
@@ -270,15 +311,17 @@ struct LeftOut {
     known: usize,
     /// Less certain than was asked for.
     less_certain: usize,
+    /// What was asked for.
+    level: Level,
 }
 
-fn tell_ledger(run: &Run, left_out: &LeftOut, arguments: &Arguments) {
+fn tell_ledger(run: &Run, left_out: &LeftOut, places: &Places, arguments: &Arguments) {
     if arguments.no_analysis {
         anstream::eprintln!("{}", run.ledger.reading);
     } else {
         anstream::eprintln!("{}", run.ledger);
     }
-    for (name, places) in
+    for (name, defined) in
         run.program
             .duplicates
             .iter()
@@ -286,15 +329,23 @@ fn tell_ledger(run: &Run, left_out: &LeftOut, arguments: &Arguments) {
     {
         anstream::eprintln!(
             "{NOTE_LABEL}: {name} is defined more than once: {}",
-            places.join(", ")
+            defined
+                .iter()
+                .map(|place| places.name(place))
+                .collect::<Vec<_>>()
+                .join(", ")
         );
+    }
+    if let Some(calls) = &run.lock_calls {
+        let touching = run.ledger.functions.analysed;
+        calls::tell(calls, touching, places, &arguments.again());
     }
     tell_findings(run, left_out, arguments);
     if run.ledger.has_losses() {
         anstream::eprintln!("what was lost, and why: cassini query failures");
     }
     if arguments.verbose {
-        tell_times(run);
+        tell_times(run, places);
     }
 }
 
@@ -309,7 +360,7 @@ fn tell_findings(run: &Run, left_out: &LeftOut, arguments: &Arguments) {
         text += &format!(", not counting {} of the baseline", left_out.known);
     }
     if left_out.less_certain > 0 {
-        let below = match arguments.level {
+        let below = match left_out.level {
             Level::Error => "--level warning or note shows",
             _ => "--level note shows",
         };
@@ -318,7 +369,7 @@ fn tell_findings(run: &Run, left_out: &LeftOut, arguments: &Arguments) {
     anstream::eprintln!("{text}");
 }
 
-fn tell_times(run: &Run) {
+fn tell_times(run: &Run, places: &Places) {
     let Times {
         preprocess,
         front_end,
@@ -333,18 +384,23 @@ fn tell_times(run: &Run) {
         run.reused,
         peak_memory() >> 20
     );
-    for (name, seconds) in slowest(run).take(5).filter(|(_, seconds)| *seconds >= 1.0) {
+    for (name, seconds) in slowest(run, places)
+        .take(5)
+        .filter(|(_, seconds)| *seconds >= 1.0)
+    {
         anstream::eprintln!("  {seconds:.1} for {name}");
     }
 }
 
 /// The functions whose analysis took longest, with their places, and its CPU seconds.
-fn slowest(run: &Run) -> impl Iterator<Item = (String, f64)> {
+fn slowest<'a>(run: &'a Run, places: &'a Places) -> impl Iterator<Item = (String, f64)> + 'a {
     run.slowest.iter().map(|&(id, time)| {
         let function = run.program.function(id);
         let name = format!(
             "{}:{}: {}",
-            function.file, function.line, function.name.name
+            places.name(&function.file),
+            function.line,
+            function.name.name
         );
         (name, time.as_secs_f64())
     })
@@ -401,7 +457,7 @@ fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
             ("analysis", analysis.as_secs_f64()),
             ("process", process_cpu().as_secs_f64()),
         ]),
-        slowest: slowest(run).collect(),
+        slowest: slowest(run, &Places::new(&run.root, &run.root)).collect(),
         peak_memory_bytes: peak_memory(),
     };
     output::write(Some(file), |out| {

@@ -8,11 +8,12 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 
 use super::check::{JOBS, UNROLL};
 use crate::capture::harmless;
+use crate::finding::Level;
 use crate::source::read_regular;
 
 /// The name looked for in the tree.
@@ -34,6 +35,9 @@ pub struct Config {
     pub baseline: Option<PathBuf>,
     #[serde(default)]
     pub compiler_arguments: Vec<String>,
+    pub level: Option<Level>,
+    #[serde(default)]
+    pub exclude: Vec<String>,
 }
 
 impl Config {
@@ -56,8 +60,8 @@ impl Config {
             Err(error) if asked.is_none() && absent(error.kind()) => return Ok(Default::default()),
             Err(error) => bail!("cannot read {}: {error}", file.display()),
         };
-        let mut config: Config =
-            toml::from_str(&text).with_context(|| file.display().to_string())?;
+        let mut config: Config = toml::from_str(&text)
+            .map_err(|error| anyhow!("{}{}", place(&file, &text, &error), error.message()))?;
         config.check().with_context(|| file.display().to_string())?;
         let folder = file.parent().unwrap_or(Path::new(""));
         for path in [
@@ -142,6 +146,18 @@ impl Config {
     }
 }
 
+/// Where an error of the file is, as compilers say it.
+fn place(file: &Path, text: &str, error: &toml::de::Error) -> String {
+    let file = file.display();
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let Some(before) = before else {
+        return format!("{file}: ");
+    };
+    let line = 1 + before.matches('\n').count();
+    let column = 1 + before.chars().rev().take_while(|&c| c != '\n').count();
+    format!("{file}:{line}:{column}: ")
+}
+
 fn absent(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
@@ -169,9 +185,14 @@ mod tests {
         fs::write(&file, "unroll = 3\nunrol = 3\n").unwrap();
         let error = format!("{:#}", load().unwrap_err());
         assert!(
-            error.contains("line 2") && error.contains("unrol"),
+            error.contains("cassini.toml:2:1: unknown field `unrol`"),
             "{error}"
         );
+        fs::write(&file, "level = \"notes\"\n").unwrap();
+        let error = format!("{:#}", load().unwrap_err());
+        let expected =
+            "cassini.toml:1:9: unknown variant `notes`, expected one of `error`, `warning`, `note`";
+        assert!(error.contains(expected), "{error}");
         let other = folder.path().join("other");
         assert!(Config::load(Some(&other), folder.path(), false).is_err());
         for text in ["jobs = 0", "jobs = 1000000000", "unroll = 65"] {

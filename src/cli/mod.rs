@@ -3,6 +3,7 @@
 //! Exit status: 0 nothing found, 1 findings, 2 could not run. Only this module prints.
 
 mod baseline;
+mod calls;
 mod capture;
 mod check;
 mod config;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::capture::intercept;
-use crate::store;
+use crate::{report, store};
 
 /// Nothing found.
 const CLEAN: u8 = 0;
@@ -55,17 +56,27 @@ enum Command {
 /// Where the database is, for commands that read it.
 #[derive(Debug, clap::Args)]
 struct DatabaseArguments {
-    /// The database's folder [default: the nearest .cassini here or above]
+    /// The database's folder, or the tree's [default: the last written .cassini here, above or below]
     #[arg(long = "db", value_name = "DIR", global = true)]
     database: Option<PathBuf>,
 }
 
 impl DatabaseArguments {
-    fn folder(&self) -> PathBuf {
-        match &self.database {
-            Some(folder) => folder.clone(),
-            None => store::find_folder(&std::env::current_dir().unwrap_or_default()),
+    /// The folder. One that the user may not think of is told.
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        if let Some(folder) = &self.database {
+            return Ok(store::find::named_folder(folder));
         }
+        let here = std::env::current_dir().unwrap_or_default();
+        let found = store::find::find_folder(&here)?;
+        if found.told {
+            let folder = report::from(&here, &found.folder);
+            anstream::eprintln!(
+                "{}: the last check's database is {folder} (--db names another)",
+                output::NOTE_LABEL
+            );
+        }
+        Ok(found.folder)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::bail;
 use clap::Subcommand;
@@ -11,7 +12,7 @@ use super::{CLEAN, DatabaseArguments, output};
 use crate::engine::ledger;
 use crate::engine::run::load_property;
 use crate::property::Property;
-use crate::report;
+use crate::report::{self, Places};
 use crate::store::query::{Failure, FunctionRow, Neighbour, Reader};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
@@ -53,14 +54,16 @@ enum Question {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let reader = Reader::open(&arguments.database.folder())?;
+    let folder = arguments.database.folder()?;
+    let reader = Reader::open(&folder)?;
+    let places = places(&reader, &folder)?;
     match &arguments.question {
-        Question::Function { name } => function(&reader, name)?,
-        Question::Callers { name } => neighbours(&reader, name, Direction::Callers)?,
-        Question::Callees { name } => neighbours(&reader, name, Direction::Callees)?,
+        Question::Function { name } => function(&reader, &places, name)?,
+        Question::Callers { name } => neighbours(&reader, &places, name, Direction::Callers)?,
+        Question::Callees { name } => neighbours(&reader, &places, name, Direction::Callees)?,
         Question::Stats => stats(&reader)?,
-        Question::Frontend => frontend(&reader)?,
-        Question::Failures => failures(&reader)?,
+        Question::Frontend => frontend(&reader, &places)?,
+        Question::Failures => failures(&reader, &places)?,
         Question::Sql { query } => {
             let table = reader.sql(query)?;
             output::write(None, |out| {
@@ -74,8 +77,14 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     Ok(CLEAN)
 }
 
+/// Names the files of the tree that the database is about.
+pub(super) fn places(reader: &Reader, folder: &Path) -> anyhow::Result<Places> {
+    let root = reader.root()?;
+    Ok(Places::here(&folder.join(root.as_deref().unwrap_or(".."))))
+}
+
 /// Prints the summaries of all functions of that name.
-pub(super) fn function(reader: &Reader, name: &str) -> anyhow::Result<()> {
+pub(super) fn function(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<()> {
     let (property, seeds, _) = load_property(&[])?;
     let rows = reader.functions(name)?;
     if rows.is_empty() {
@@ -98,7 +107,7 @@ pub(super) fn function(reader: &Reader, name: &str) -> anyhow::Result<()> {
     });
     output::write(None, |out| {
         for (row, summary) in &shown {
-            write_function(out, row, summary.as_ref(), &property)?;
+            write_function(out, (row, places), summary.as_ref(), &property)?;
         }
         Ok(())
     })
@@ -122,11 +131,12 @@ fn summary_of(
 
 fn write_function(
     out: &mut dyn Write,
-    row: &FunctionRow,
+    (row, places): (&FunctionRow, &Places),
     summary: Option<&Summary>,
     property: &Property,
 ) -> io::Result<()> {
-    write!(out, "{}  {}:{}  ", row.name.name, row.file, row.line)?;
+    let file = places.name(&row.file);
+    write!(out, "{}  {file}:{}  ", row.name.name, row.line)?;
     let reason = row.reason.as_deref().unwrap_or_default();
     match row.outcome.as_deref() {
         None => writeln!(out, "(not reached: the last check was stopped before it)"),
@@ -163,14 +173,19 @@ enum Direction {
     Callees,
 }
 
-fn neighbours(reader: &Reader, name: &str, direction: Direction) -> anyhow::Result<()> {
+fn neighbours(
+    reader: &Reader,
+    places: &Places,
+    name: &str,
+    direction: Direction,
+) -> anyhow::Result<()> {
     let rows = reader.functions(name)?;
     if rows.is_empty() {
         // A function that is called and not defined has callers.
         if let Direction::Callers = direction {
             let callers = reader.callers_of_undefined(name)?;
             if !callers.is_empty() {
-                return output::write(None, |out| write_neighbours(out, &callers));
+                return output::write(None, |out| write_neighbours(out, places, &callers));
             }
         }
         return Err(unknown(reader, name)?);
@@ -187,18 +202,26 @@ fn neighbours(reader: &Reader, name: &str, direction: Direction) -> anyhow::Resu
     output::write(None, |out| {
         for (row, neighbours) in &found {
             if several {
-                writeln!(out, "{}  {}:{}", row.name.name, row.file, row.line)?;
+                let file = places.name(&row.file);
+                writeln!(out, "{}  {file}:{}", row.name.name, row.line)?;
             }
-            write_neighbours(out, neighbours)?;
+            write_neighbours(out, places, neighbours)?;
         }
         Ok(())
     })
 }
 
-fn write_neighbours(out: &mut dyn Write, neighbours: &[Neighbour]) -> io::Result<()> {
+fn write_neighbours(
+    out: &mut dyn Write,
+    places: &Places,
+    neighbours: &[Neighbour],
+) -> io::Result<()> {
     for neighbour in neighbours {
         match &neighbour.place {
-            Some(place) => writeln!(out, "  {}  {place}", neighbour.name.name)?,
+            Some((file, line)) => {
+                let file = places.name(file);
+                writeln!(out, "  {}  {file}:{line}", neighbour.name.name)?;
+            }
             None => writeln!(out, "  {}  (not defined in the tree)", neighbour.name.name)?,
         }
     }
@@ -206,7 +229,7 @@ fn write_neighbours(out: &mut dyn Write, neighbours: &[Neighbour]) -> io::Result
 }
 
 /// Prints what was read, and each loss under its cause, the commonest first.
-fn frontend(reader: &Reader) -> anyhow::Result<()> {
+fn frontend(reader: &Reader, places: &Places) -> anyhow::Result<()> {
     let reading = reader.reading()?;
     let mut causes: BTreeMap<(String, String), Vec<Failure>> = BTreeMap::new();
     for loss in reader.losses()? {
@@ -221,28 +244,29 @@ fn frontend(reader: &Reader) -> anyhow::Result<()> {
             writeln!(out, "\n{} × {stage}: {cause}", losses.len())?;
             for loss in losses {
                 write!(out, "  ")?;
-                write_failure(out, loss)?;
+                write_failure(out, places, loss)?;
             }
         }
         Ok(())
     })
 }
 
-fn failures(reader: &Reader) -> anyhow::Result<()> {
+fn failures(reader: &Reader, places: &Places) -> anyhow::Result<()> {
     let failures = reader.failures()?;
     let duplicates = reader.duplicates()?;
     let unfinished = reader.unfinished()?;
     output::write(None, |out| {
         for failure in &failures {
-            write_failure(out, failure)?;
+            write_failure(out, places, failure)?;
         }
-        for (name, places) in &duplicates {
+        for (name, defined) in &duplicates {
+            let defined: Vec<_> = defined.iter().map(|place| places.name(place)).collect();
             writeln!(
                 out,
                 "{}: note: {name} is defined more than once, calls mean the one in their own unit, \
                  else the first; also at {}",
-                places[0],
-                places[1..].join(", ")
+                defined[0],
+                defined[1..].join(", ")
             )?;
         }
         if unfinished > 0 {
@@ -289,7 +313,7 @@ fn stats(reader: &Reader) -> anyhow::Result<()> {
     })
 }
 
-fn write_failure(out: &mut dyn Write, failure: &Failure) -> io::Result<()> {
+fn write_failure(out: &mut dyn Write, places: &Places, failure: &Failure) -> io::Result<()> {
     let Failure {
         kind,
         file,
@@ -297,6 +321,7 @@ fn write_failure(out: &mut dyn Write, failure: &Failure) -> io::Result<()> {
         name,
         message,
     } = failure;
+    let file = places.name(file);
     match (line, name) {
         (0, _) => writeln!(out, "{file}: (unit): {kind}: {message}"),
         (_, Some(name)) => writeln!(out, "{file}:{line}: {name}: {kind}: {message}"),

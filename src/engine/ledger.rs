@@ -119,6 +119,8 @@ pub fn cause(message: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ledger {
     pub reading: Reading,
+    /// Translation units that the user wants left out.
+    pub units_excluded: u64,
     pub functions: Functions,
     /// Functions outside the tree's own files that these reach.
     pub functions_reached: u64,
@@ -203,17 +205,39 @@ fn rank(record: Option<&Record>) -> u8 {
 
 impl fmt::Display for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let functions = &self.functions;
+        let Ledger {
+            reading, functions, ..
+        } = self;
+        write!(f, "{} translation units", reading.units)?;
+        if reading.units_failed > 0 {
+            write!(f, " ({} more failed)", reading.units_failed)?;
+        }
+        if self.units_excluded > 0 {
+            write!(f, " ({} more left out by --exclude)", self.units_excluded)?;
+        }
+        let lost = reading.functions - reading.lowered;
+        write!(f, ", {} functions: ", reading.functions)?;
+        match lost {
+            0 => f.write_str("all read")?,
+            _ => write!(f, "{} read, {lost} lost", reading.lowered)?,
+        }
+        if reading.declarations_lost > lost {
+            let others = reading.declarations_lost - lost;
+            write!(f, "; {others} other declarations lost")?;
+        }
+        let verb = match functions.analysed {
+            1 => "touches a lock and was",
+            _ => "touch a lock and were",
+        };
         write!(
             f,
-            "{}\n{} functions: {} analysed, {} touch no lock",
-            self.reading, functions.defined, functions.analysed, functions.no_op
+            "\n{} of them {verb} analysed, {} touch none",
+            functions.analysed, functions.no_op
         )?;
         for (count, what) in [
             (functions.seeded, "are known primitives"),
             (functions.out_of_budget, "out of budget"),
             (functions.failed, "failed"),
-            (functions.lost, "not read"),
             (functions.unfinished, "not reached"),
         ] {
             if count > 0 {

@@ -3,6 +3,7 @@
 //! In: [`Settings`]. Out: a [`Run`]: findings in order, the ledger, what went wrong on the way. One
 //! bad file is reported and counted, and does not stop the run.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,10 @@ use super::order;
 use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
 use super::settlement;
-use crate::capture::{self, Capture, CaptureError, NoCompiler, Problem, Severity};
+use crate::capture::hidden::{self, Calls};
+use crate::capture::{
+    self, Capture, CaptureError, Exclude, NoCompiler, Preprocessor, Problem, Scope, Severity,
+};
 use crate::finding::{Finding, Level};
 use crate::property::{Checker, LoadError, Property, SourceFile};
 use crate::report;
@@ -36,7 +40,9 @@ const SLOWEST: usize = 20;
 /// What to check, and how.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    pub path: PathBuf,
+    pub scope: Scope,
+    /// Files that are not read as translation units, and in which nothing is reported.
+    pub exclude: Exclude,
     pub compile_commands: Option<PathBuf>,
     /// Compilers and arguments that come with the tree are run and passed whatever they do.
     pub trust_tree: bool,
@@ -51,6 +57,26 @@ pub struct Settings {
     pub compiler_arguments: Vec<OsString>,
     /// False: the tree is read, and that is all.
     pub analyse: bool,
+    /// Look for calls of lock functions that the preprocessor leaves out, even if some functions touch locks.
+    pub look_for_calls: bool,
+}
+
+impl Settings {
+    /// The database's folder.
+    pub fn folder(&self) -> PathBuf {
+        let default = || default_folder(self.scope.folder());
+        self.database.clone().unwrap_or_else(default)
+    }
+
+    /// What to capture.
+    fn capture(&self) -> capture::Options {
+        capture::Options {
+            scope: self.scope.clone(),
+            exclude: self.exclude.clone(),
+            compile_commands: self.compile_commands.clone(),
+            trust_tree: self.trust_tree,
+        }
+    }
 }
 
 /// What became of a run.
@@ -68,6 +94,8 @@ pub struct Run {
     pub slowest: Vec<(FunctionId, Duration)>,
     /// Function results taken from the database.
     pub reused: u64,
+    /// The calls of lock functions in the files, if they were looked for.
+    pub lock_calls: Option<Calls>,
     /// The run was stopped; what it had done is in the database.
     pub interrupted: bool,
 }
@@ -88,8 +116,10 @@ pub enum RunError {
     NoCompiler(#[from] NoCompiler),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("no C translation unit found in {}", .0.display())]
-    NoUnits(PathBuf),
+    #[error("no C translation unit found in {0}")]
+    NoUnits(String),
+    #[error("all translation units found in {0} are left out by --exclude")]
+    AllExcluded(String),
     #[error("none of the {count} translation units could be read; the first: {first}")]
     AllUnitsFailed { count: usize, first: String },
     #[error("there is no checker `{name}`; there are: {known}")]
@@ -162,21 +192,18 @@ pub fn run(
     for error in errors {
         progress.notice(&format!("{error} (row left out)"));
     }
-    let capture = capture::capture(&capture::Options {
-        path: settings.path.clone(),
-        compile_commands: settings.compile_commands.clone(),
-        trust_tree: settings.trust_tree,
-    })?;
+    let capture = capture::capture(&settings.capture())?;
     if capture.commands.is_empty() {
         for problem in &capture.problems {
             progress.notice(&problem.to_string());
         }
-        return Err(RunError::NoUnits(settings.path.clone()));
+        let paths = settings.scope.named().to_owned();
+        return Err(match capture.excluded {
+            0 => RunError::NoUnits(paths),
+            _ => RunError::AllExcluded(paths),
+        });
     }
-    let folder = match &settings.database {
-        Some(folder) => folder.clone(),
-        None => default_folder(capture.tree.root()),
-    };
+    let folder = settings.folder();
     refuse_links(&folder, settings.database.is_some() || settings.trust_tree)?;
     let (store, notice) = Store::open(&folder)?;
     if let Some(notice) = notice {
@@ -216,6 +243,7 @@ impl Task<'_> {
     fn run(&self, capture: Capture) -> Result<Run, RunError> {
         let root = capture.tree.root().to_path_buf();
         let count = capture.commands.len();
+        let excluded = capture.excluded as u64;
         let Units {
             indexes,
             failed,
@@ -245,6 +273,10 @@ impl Task<'_> {
         }
         let program = self.front_end.measure(|| Program::link(indexes, failed));
         self.store.database.store_program(&program)?;
+        if let Ok(folder) = self.settings.folder().canonicalize() {
+            let root = report::from(&folder, &root);
+            self.store.database.store_root(&root)?;
+        }
         let (records, reused) = match self.settings.analyse {
             true => {
                 self.store.database.load_results()?;
@@ -253,7 +285,8 @@ impl Task<'_> {
             false => (vec![None; program.functions.len()], 0),
         };
         let interrupted = self.cancelled();
-        let findings = findings(&program, &records, self.property, &root);
+        let mut findings = findings(&program, &records, self.property, &root);
+        findings.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
         if interrupted || !self.settings.analyse {
             self.store.database.commit()?;
         } else {
@@ -266,8 +299,18 @@ impl Task<'_> {
             forgotten.map_err(StoreError::from)?;
         }
         self.store.bodies.flush().map_err(StoreError::from)?;
+        let ledger = Ledger {
+            units_excluded: excluded,
+            ..Ledger::new(&program, &records)
+        };
+        let without = ledger.functions.analysed == 0;
+        let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
         Ok(Run {
-            ledger: Ledger::new(&program, &records),
+            lock_calls: match wanted && !interrupted {
+                true => Some(self.lock_calls()?),
+                false => None,
+            },
+            ledger,
             root,
             findings,
             problems,
@@ -281,6 +324,19 @@ impl Task<'_> {
             reused,
             interrupted,
         })
+    }
+
+    /// Looks in the files for calls of the functions that operate on the machines' objects.
+    fn lock_calls(&self) -> Result<Calls, RunError> {
+        let operates = |name: &&str| {
+            let seed = self.seeds.get(name);
+            seed.is_some_and(|seed| !seed.summary.rows.is_empty())
+        };
+        let names: BTreeSet<&str> = self.seeds.names().filter(operates).collect();
+        let capture = capture::capture(&self.settings.capture())?;
+        let arguments = self.settings.compiler_arguments.clone();
+        let preprocessor = Preprocessor::new(&capture.tree, arguments);
+        Ok(hidden::calls(&capture, &preprocessor, &names))
     }
 
     fn cancelled(&self) -> bool {

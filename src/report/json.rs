@@ -2,6 +2,7 @@
 //! and options, byte for byte: times are told elsewhere.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -18,6 +19,8 @@ struct Report<'a> {
 
 #[derive(Serialize)]
 struct Run<'a> {
+    /// The tree, which files are relative to, as the user named it.
+    root: &'a str,
     #[serde(flatten)]
     ledger: &'a Ledger,
     findings: usize,
@@ -53,6 +56,7 @@ struct JsonStep<'a> {
 /// Writes the report and a line end.
 pub fn write(
     out: &mut dyn Write,
+    root: &Path,
     findings: &[Finding],
     ledger: &Ledger,
     failures: &[String],
@@ -61,6 +65,7 @@ pub fn write(
         tool: "cassini",
         version: env!("CARGO_PKG_VERSION"),
         run: Run {
+            root: &root.to_string_lossy(),
             ledger,
             findings: findings.len(),
             failures,
@@ -108,6 +113,7 @@ mod tests {
         let findings = [finding("a.c", 3, "f00")];
         write(
             &mut out,
+            Path::new("src"),
             &findings,
             &Ledger::default(),
             &["a.c: gone".into()],
@@ -115,6 +121,7 @@ mod tests {
         .unwrap();
         let report: serde_json::Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(report["tool"], "cassini");
+        assert_eq!(report["run"]["root"], "src");
         assert_eq!(report["run"]["findings"], 1);
         assert_eq!(report["run"]["functions"]["analysed"], 0);
         let finding = report["findings"][0].as_object().unwrap();

@@ -5,8 +5,11 @@
 
 pub mod json;
 mod locate;
+mod places;
 pub mod summary;
 pub mod text;
+
+pub use places::{Places, from};
 
 use std::path::Path;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use super::Places;
 use super::locate::is_identifier;
 use crate::finding::{Finding, Level, TraceStep};
 use crate::source::Sources;
@@ -13,12 +14,17 @@ use crate::source::Sources;
 const BOLD: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// Writes all findings. `root` is the folder that their files are relative to. Styles are always
-/// written; the stream strips them where they are not wanted.
-pub fn write(out: &mut dyn Write, findings: &[Finding], root: &Path) -> io::Result<()> {
+/// Writes all findings. `root` is the folder that their files are relative to, and `places` names these to the
+/// reader. Styles are always written; the stream strips them where they are not wanted.
+pub fn write(
+    out: &mut dyn Write,
+    findings: &[Finding],
+    root: &Path,
+    places: &Places,
+) -> io::Result<()> {
     let mut sources = Sources::default();
     for finding in findings {
-        write_finding(out, finding, root, &mut sources)?;
+        write_finding(out, finding, root, places, &mut sources)?;
         writeln!(out)?;
     }
     Ok(())
@@ -28,10 +34,11 @@ fn write_finding(
     out: &mut dyn Write,
     finding: &Finding,
     root: &Path,
+    places: &Places,
     sources: &mut Sources,
 ) -> io::Result<()> {
     let (style, level) = level(finding.level);
-    let place = place(&finding.file, finding.line, finding.column);
+    let place = place(&places.name(&finding.file), finding.line, finding.column);
     writeln!(
         out,
         "{BOLD}{place}:{BOLD:#} {style}{level}:{style:#} {BOLD}{}{BOLD:#} [{}]",
@@ -42,7 +49,7 @@ fn write_finding(
     }
     let width = finding.trace.len().to_string().len();
     for (number, step) in (1..).zip(&finding.trace) {
-        write_step(out, number, width, step, finding)?;
+        write_step(out, number, width, step, (finding, places))?;
     }
     if let Some(specification) = &finding.specification {
         let specification = specification
@@ -88,10 +95,10 @@ fn write_step(
     number: usize,
     width: usize,
     step: &TraceStep,
-    finding: &Finding,
+    (finding, places): (&Finding, &Places),
 ) -> io::Result<()> {
     let nesting = "  ".repeat(step.depth as usize);
-    let place = place(&step.file, step.line, 0);
+    let place = place(&places.name(&step.file), step.line, 0);
     // The reported function goes without saying.
     let function = match (step.depth, step.function == finding.function) {
         (0, true) => String::new(),
@@ -130,7 +137,7 @@ mod tests {
 
     fn plain(findings: &[Finding], root: &Path) -> String {
         let mut out = anstream::StripStream::new(Vec::new());
-        write(&mut out, findings, root).unwrap();
+        write(&mut out, findings, root, &Places::new(root, root)).unwrap();
         String::from_utf8(out.into_inner()).unwrap()
     }
 

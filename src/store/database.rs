@@ -20,6 +20,9 @@ use crate::engine::program::{Function, FunctionId, Program};
 use crate::finding::Finding;
 use crate::summary::Summary;
 
+/// Key in `meta` of the tree's folder, as it is named from the database's.
+pub(super) const ROOT: &str = "root";
+
 /// Key in `meta` of what was read, as JSON.
 pub(super) const READING: &str = "reading";
 
@@ -99,6 +102,13 @@ impl Database {
             [READING, &json(&Reading::new(program))],
         )?;
         transaction.commit()?;
+        Ok(())
+    }
+
+    /// Keeps which folder the program's files are relative to, as it is named from the database's folder.
+    pub fn store_root(&self, root: &str) -> Result<(), StoreError> {
+        let connection = self.connection.lock();
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", [ROOT, root])?;
         Ok(())
     }
 

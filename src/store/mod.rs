@@ -7,6 +7,7 @@
 pub mod bodies;
 pub mod callees;
 pub mod database;
+pub mod find;
 mod links;
 mod manifests;
 pub mod query;
@@ -41,6 +42,8 @@ pub enum StoreError {
          folder with --db DIR", .0.display()
     )]
     Link(PathBuf),
+    #[error("several databases were written at the same time: {}; name one with --db DIR", listed(.0))]
+    Several(Vec<PathBuf>),
     #[error("another run of cassini is using {}; wait for it, or give this one its own with --db DIR", .0.display())]
     Locked(PathBuf),
     #[error(
@@ -107,13 +110,9 @@ pub fn default_folder(tree: &Path) -> PathBuf {
     tree.join(DEFAULT_FOLDER)
 }
 
-/// The nearest database folder of `start` and the folders above it.
-pub fn find_folder(start: &Path) -> PathBuf {
-    start
-        .ancestors()
-        .map(default_folder)
-        .find(|folder| folder.join(DATABASE).is_file())
-        .unwrap_or_else(|| default_folder(start))
+fn listed(folders: &[PathBuf]) -> String {
+    let names: Vec<String> = folders.iter().map(|f| f.display().to_string()).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]
@@ -164,14 +163,5 @@ mod tests {
         .unwrap();
         let error = Store::open(folder.path()).unwrap_err();
         assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
-    }
-
-    #[test]
-    fn the_nearest_database_above_is_found() {
-        let tree = tempfile::tempdir().unwrap();
-        let below = tree.path().join("a/b");
-        fs::create_dir_all(&below).unwrap();
-        drop(Store::open(&default_folder(tree.path())).unwrap());
-        assert_eq!(find_folder(&below), default_folder(tree.path()));
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
-use super::database::{READING, read_result};
+use super::database::{READING, ROOT, read_result};
 use super::{BODIES, Bodies, DATABASE, StoreError, schema};
 use crate::engine::analysis::ResultKey;
 use crate::engine::function::FunctionResult;
@@ -33,8 +33,8 @@ pub struct FunctionRow {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Neighbour {
     pub name: SymbolName,
-    /// `file:line` of the definition, if the tree has one.
-    pub place: Option<String>,
+    /// File and line of the definition, if the tree has one.
+    pub place: Option<(String, u32)>,
 }
 
 /// Something that was lost or that a person should know.
@@ -181,13 +181,20 @@ impl Reader {
                     name: row.get(0)?,
                     file: row.get(1)?,
                 },
-                place: file.zip(line).map(|(file, line)| format!("{file}:{line}")),
+                place: file.zip(line),
             })
         })?;
         let mut neighbours = rows.collect::<Result<Vec<_>, _>>()?;
         // A function compiled in two ways is two functions of one place.
         neighbours.dedup();
         Ok(neighbours)
+    }
+
+    /// The folder that files are relative to, as it is named from the database's folder.
+    pub fn root(&self) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM meta WHERE key = ?1";
+        let root = self.connection.query_row(sql, [ROOT], |row| row.get(0));
+        Ok(root.optional()?)
     }
 
     /// What the last run read.

@@ -77,12 +77,7 @@ impl World {
     fn run(&self) -> bool {
         // So that what the test has just written is older than the run.
         std::thread::sleep(Duration::from_millis(20));
-        let capture = capture(&Options {
-            path: self.folder.path().to_path_buf(),
-            compile_commands: None,
-            trust_tree: false,
-        })
-        .unwrap();
+        let capture = capture(&Options::of(self.folder.path()).unwrap()).unwrap();
         let command = &capture.commands[0];
         let preprocessor = Preprocessor::new(&capture.tree, Vec::new());
         let Some(key) = preprocessor.key(command) else {

@@ -75,7 +75,6 @@ enum Form {
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let folder = arguments.database.folder();
     match &arguments.form {
         Form::Layouts { file, compiler } => return layouts::run(file, compiler),
         Form::Eval {
@@ -83,7 +82,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             steps,
             compiler,
         } => return eval::run(file, *steps, compiler),
-        Form::Summary { name } => query::function(&Reader::open(&folder)?, name)?,
+        _ => {}
+    }
+    let folder = arguments.database.folder()?;
+    match &arguments.form {
+        Form::Layouts { .. } | Form::Eval { .. } => {}
+        Form::Summary { name } => {
+            let reader = Reader::open(&folder)?;
+            let places = query::places(&reader, &folder)?;
+            query::function(&reader, &places, name)?;
+        }
         Form::Ir { name } => {
             let (_, body, _) = open(&folder, name)?;
             output::write(None, |out| write!(out, "{}", ir::print::print(&body)))?;
