@@ -10,6 +10,7 @@ pub mod engine;
 pub mod finding;
 pub mod frontend;
 pub mod ir;
+pub mod leftovers;
 pub mod property;
 pub mod report;
 pub mod sat;

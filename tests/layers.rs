@@ -14,7 +14,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 const MODULES: &[(&str, &[&str])] = &[
     ("ir", &[]),
     ("source", &[]),
-    ("capture", &["source"]),
+    // Programs and temporary folders of the process.
+    ("leftovers", &[]),
+    ("capture", &["source", "leftovers"]),
     ("finding", &["ir"]),
     ("frontend", &["ir"]),
     ("property", &["finding"]),
@@ -33,7 +35,15 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "store",
         &[
-            "ir", "capture", "finding", "frontend", "property", "symbolic", "summary", "engine",
+            "ir",
+            "leftovers",
+            "capture",
+            "finding",
+            "frontend",
+            "property",
+            "symbolic",
+            "summary",
+            "engine",
         ],
     ),
     // Not the database: what is shown is handed in.
@@ -46,8 +56,19 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "ir", "source", "capture", "finding", "frontend", "property", "symbolic", "sat",
-            "summary", "engine", "store", "report",
+            "ir",
+            "source",
+            "leftovers",
+            "capture",
+            "finding",
+            "frontend",
+            "property",
+            "symbolic",
+            "sat",
+            "summary",
+            "engine",
+            "store",
+            "report",
         ],
     ),
 ];

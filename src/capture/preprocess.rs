@@ -16,8 +16,6 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use wait4::Wait4;
-
 use super::bare;
 use super::branches::Scan;
 use super::command::{self, CompileCommand};
@@ -30,6 +28,7 @@ use super::standin::StandIns;
 use super::template::{self, System};
 use super::watch::{Limits, watch};
 use super::{Place, Problem, Severity, Tree};
+use crate::leftovers::Program;
 use crate::source::{self, read_regular};
 
 /// More text than this is no sane translation unit.
@@ -88,6 +87,8 @@ pub struct Preprocessor<'a> {
     extra: Vec<OsString>,
     compilers: Compilers,
     limits: Limits,
+    /// Where what is gone at the end of the run is made.
+    temporary: PathBuf,
     /// What compilers answered, by their flags.
     answers: Memo<Question, Option<Arc<str>>>,
     /// What compilers' system headers declare, by their flags.
@@ -113,20 +114,27 @@ pub fn assembly(program: &Path, arguments: &[OsString], source: &str) -> Option<
     assembly_by(Command::new(program), arguments, source)
 }
 
-fn assembly_by(mut compiler: Command, arguments: &[OsString], source: &str) -> Option<String> {
-    let mut compiler = compiler
+fn assembly_by(mut command: Command, arguments: &[OsString], source: &str) -> Option<String> {
+    command
         .args(command::target_flags(arguments))
         .args(["-w", "-S", "-x", "c", "-o", "-", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    // One that does not read to the end fails.
-    let _ = compiler.stdin.take()?.write_all(source.as_bytes());
-    let output = compiler.wait_with_output().ok()?;
-    let text = || String::from_utf8_lossy(&output.stdout).into_owned();
-    output.status.success().then(text)
+        .stdin(Stdio::piped());
+    let (text, success) = output_of(&mut command, source).ok()?;
+    success.then(|| String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What a program says on its standard output to this input, and whether it succeeded.
+fn output_of(command: &mut Command, input: &str) -> io::Result<(Vec<u8>, bool)> {
+    let mut program = Program::spawn(command.stdout(Stdio::piped()).stderr(Stdio::null()))?;
+    if let Some(mut stdin) = program.stdin.take() {
+        // One that does not read to the end fails.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let mut text = Vec::new();
+    if let Some(stdout) = &mut program.stdout {
+        stdout.take(TEXT_LIMIT).read_to_end(&mut text)?;
+    }
+    Ok((text, program.wait()?.status.success()))
 }
 
 /// The system's headers that there are, preprocessed by a compiler, with their `#define`s.
@@ -135,17 +143,12 @@ fn declarations(mut compiler: Command, flags: &[OsString]) -> Option<Vec<u8>> {
     let headers = headers.chain(bare::FURTHER.split_whitespace());
     let include = |header| format!("#if __has_include(<{header}>)\n#include <{header}>\n#endif\n");
     let source: String = headers.map(include).collect();
-    let mut compiler = compiler
+    compiler
         .args(flags)
         .args(["-w", "-E", "-dD", "-D_GNU_SOURCE", "-x", "c", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
+        .stdin(Stdio::piped());
     // The compiler reads all of its input before it writes.
-    let _ = compiler.stdin.take()?.write_all(source.as_bytes());
-    Some(compiler.wait_with_output().ok()?.stdout)
+    Some(output_of(&mut compiler, &source).ok()?.0)
 }
 
 impl<'a> Preprocessor<'a> {
@@ -161,10 +164,17 @@ impl<'a> Preprocessor<'a> {
             extra,
             compilers: Compilers::new(tree.foreign(), path),
             limits: Limits::default(),
+            temporary: std::env::temp_dir(),
             answers: Memo::default(),
             systems: Memo::default(),
             identities: Memo::default(),
         }
+    }
+
+    /// Makes temporary files in this folder, and has compilers do so.
+    pub fn with_temporary(self, folder: &Path) -> Self {
+        let temporary = folder.to_owned();
+        Preprocessor { temporary, ..self }
     }
 
     /// Names all that the text of a unit depends on besides what lies on the disk; `None` if that
@@ -219,8 +229,8 @@ impl<'a> Preprocessor<'a> {
             }
             let mut version = self.compilers.process(program);
             version.arg("--version");
-            if let Ok(output) = version.stdin(Stdio::null()).output() {
-                hasher.update(&output.stdout);
+            if let Ok((text, _)) = output_of(version.stdin(Stdio::null()), "") {
+                hasher.update(&text);
             }
             hasher.finalize()
         })
@@ -316,7 +326,7 @@ impl<'a> Preprocessor<'a> {
         let mut missing: Vec<PathBuf> = Vec::new();
         let mut stand_ins: Option<StandIns> = None;
         for (name, place) in &command.ungenerated {
-            let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
+            let folder = StandIns::get(&mut stand_ins, &self.temporary).map_err(failed)?;
             missing.push(name.clone());
             let system = self.system(&compiler, &given);
             let added = self.add_stand_in(folder, name, &system).map_err(failed)?;
@@ -339,6 +349,14 @@ impl<'a> Preprocessor<'a> {
                 arguments: given.clone(),
                 missing: missing.clone(),
             });
+            if stand_ins.as_ref().is_some_and(|folder| !folder.are_there()) {
+                // Removed under the run: a text without them is another one.
+                stand_ins = None;
+                let system = self.system(&compiler, &given);
+                self.restore(&mut stand_ins, &missing, &system)
+                    .map_err(failed)?;
+                continue;
+            }
             if run.success {
                 return Ok((finish(stand_ins, run.text), origin));
             }
@@ -365,7 +383,7 @@ impl<'a> Preprocessor<'a> {
                     ))
                 }
                 Some(Mend::Header(name)) => {
-                    let folder = StandIns::get(&mut stand_ins).map_err(failed)?;
+                    let folder = StandIns::get(&mut stand_ins, &self.temporary).map_err(failed)?;
                     missing.push(name.clone());
                     let system = self.system(&compiler, &given);
                     match self.add_stand_in(folder, &name, &system).map_err(failed)? {
@@ -423,6 +441,20 @@ impl<'a> Preprocessor<'a> {
         ))
     }
 
+    /// Makes stand-ins anew.
+    fn restore(
+        &self,
+        stand_ins: &mut Option<StandIns>,
+        missing: &[PathBuf],
+        system: &System,
+    ) -> io::Result<()> {
+        let folder = StandIns::get(stand_ins, &self.temporary)?;
+        for name in missing {
+            self.add_stand_in(folder, name, system)?;
+        }
+        Ok(())
+    }
+
     /// Makes a missing header exist and says how; `None` if that cannot be done.
     fn add_stand_in(
         &self,
@@ -463,13 +495,13 @@ impl<'a> Preprocessor<'a> {
         process.current_dir(&command.directory);
         // __DATE__ and __TIME__ must not change from run to run.
         process.env("SOURCE_DATE_EPOCH", "0");
+        process.env("TMPDIR", &self.temporary);
         process
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let program = compiler.program.display();
-        let mut child = process
-            .spawn()
+        let mut child = Program::spawn(&mut process)
             .map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
 
         let id = child.id();
@@ -486,7 +518,7 @@ impl<'a> Preprocessor<'a> {
             };
             // The pipe's reading end is closed now, so that a compiler that has more to say stops.
             let messages = messages.join().unwrap_or_default();
-            let usage = child.wait4();
+            let usage = child.wait();
             drop(running);
             let ended = watched.join().unwrap_or_default();
             (read.map(|_| text), messages, usage, ended)

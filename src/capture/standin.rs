@@ -9,7 +9,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use tempfile::TempDir;
+use parking_lot::Mutex;
+
+use crate::leftovers;
 
 /// Marks the stand-ins' folders in paths, for [`shown`].
 const MARK: &str = "cassini-missing-";
@@ -22,23 +24,35 @@ const DEPTH: usize = 8;
 
 /// The stand-ins of one unit.
 pub(super) struct StandIns {
-    folder: TempDir,
+    folder: leftovers::Folder,
+    /// What was added.
+    added: Mutex<Vec<PathBuf>>,
 }
 
 impl StandIns {
-    pub(super) fn new() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(MARK).tempdir()?;
-        let stand_ins = StandIns { folder };
+    /// Makes a folder within another one.
+    pub(super) fn new(within: &Path) -> io::Result<Self> {
+        let folder = leftovers::Folder::create(MARK, within)?;
+        let added = Mutex::default();
+        let stand_ins = StandIns { folder, added };
         fs::create_dir_all(stand_ins.search())?;
         Ok(stand_ins)
     }
 
     /// The stand-ins of a unit, made when the first is needed.
-    pub(super) fn get(stand_ins: &mut Option<StandIns>) -> io::Result<&StandIns> {
+    pub(super) fn get<'s>(
+        stand_ins: &'s mut Option<StandIns>,
+        within: &Path,
+    ) -> io::Result<&'s StandIns> {
         Ok(match stand_ins {
             Some(folder) => folder,
-            none => none.insert(StandIns::new()?),
+            none => none.insert(StandIns::new(within)?),
         })
+    }
+
+    /// Whether all that was added is still there: the folder may be removed under a run.
+    pub(super) fn are_there(&self) -> bool {
+        self.search().is_dir() && self.added.lock().iter().all(|path| path.is_file())
     }
 
     /// The folder to search.
@@ -84,7 +98,11 @@ impl StandIns {
             }
         }
         match fs::File::create_new(&path) {
-            Ok(mut file) => io::Write::write_all(&mut file, text.as_bytes()).map(|()| true),
+            Ok(mut file) => {
+                io::Write::write_all(&mut file, text.as_bytes())?;
+                self.added.lock().push(path);
+                Ok(true)
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
         }
@@ -106,7 +124,7 @@ mod tests {
 
     #[test]
     fn stand_ins_stay_in_their_folder() {
-        let stand_ins = StandIns::new().unwrap();
+        let stand_ins = StandIns::new(&std::env::temp_dir()).unwrap();
         assert!(stand_ins.add(Path::new("a/../b/c.h"), "x").unwrap());
         assert!(
             !stand_ins.add(Path::new("b/c.h"), "y").unwrap(),
@@ -131,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_stand_in_is_shown_without_its_place() {
-        let stand_ins = StandIns::new().unwrap();
+        let stand_ins = StandIns::new(&std::env::temp_dir()).unwrap();
         let path = stand_ins.search().join("a/b.h");
         assert_eq!(
             shown(path.to_str().unwrap()).as_deref(),

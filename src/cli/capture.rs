@@ -7,8 +7,8 @@ use std::process::ExitStatus;
 
 use anyhow::{Context, bail};
 
-use super::output::{self, WARNING_LABEL};
-use super::{CLEAN, FAILED};
+use super::output::{self, ERROR_LABEL, WARNING_LABEL};
+use super::{CLEAN, FAILED, signals};
 use crate::capture::intercept::{self, Build, Entry, Recorded};
 
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let known_entries = known(arguments.append, &arguments.output, intercept::read)?;
     let known_links = known(arguments.append, &links, intercept::read_links)?;
     // The build gets the signal too; what it compiled until then is kept.
-    ctrlc::set_handler(|| {})?;
+    let received = signals::pass_on()?;
     let recorded = intercept::record(&Build {
         command: arguments.build.clone(),
         record_only: arguments.record_only,
@@ -53,6 +53,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         known: known_links.clone(),
     })?;
     if recorded.entries.is_empty() {
+        if let Some(status) = received.status() {
+            anstream::eprintln!("{ERROR_LABEL}: stopped before anything was compiled");
+            return Ok(status);
+        }
         bail!("{}", nothing(&recorded));
     }
     let count = recorded.entries.len();
@@ -76,7 +80,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         let failure = failure(&recorded, arguments.record_only);
         anstream::eprintln!("{WARNING_LABEL}: {failure}");
     }
-    Ok(status(recorded.status))
+    Ok(received.status().unwrap_or_else(|| status(recorded.status)))
 }
 
 /// What a file has already that is added to.

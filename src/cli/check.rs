@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -15,8 +13,8 @@ use serde::Serialize;
 use super::config::Config;
 use super::output::{self, ERROR_LABEL, NOTE_LABEL, WARNING_LABEL};
 use super::progress::Bar;
-use super::{CLEAN, FAILED, FOUND, INTERRUPTED};
-use super::{baseline, calls};
+use super::{CLEAN, FAILED, FOUND};
+use super::{baseline, calls, signals};
 use crate::capture::{Exclude, Place, Problem, Scope, Severity};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
@@ -169,17 +167,19 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         .or_else(|| config.baseline.clone());
     let level = arguments.level.or(config.level).unwrap_or(Level::Warning);
     let settings = arguments.settings(scope, config)?;
-    let cancel = cancel_on_interrupt()?;
+    let received = signals::end_in_order()?;
     let progress = Bar::new(!arguments.no_progress && !arguments.quiet);
-    let result = run::run(&settings, &progress, &cancel);
+    let result = run::run(&settings, &progress, &received.raised);
     progress.finish();
     let mut run = match result {
         Ok(run) => run,
         Err(RunError::Interrupted) => {
             anstream::eprintln!("{ERROR_LABEL}: {}", RunError::Interrupted);
-            return Ok(INTERRUPTED);
+            return Ok(received.status().unwrap_or(FAILED));
         }
-        Err(RunError::Store(error @ (StoreError::Sql(_) | StoreError::Bodies(_)))) => {
+        Err(RunError::Store(
+            error @ (StoreError::Sql { .. } | StoreError::Stuck(_) | StoreError::Lost { .. }),
+        )) => {
             let folder = settings.folder();
             anyhow::bail!(
                 "{}: {error}; --db DIR puts the database elsewhere",
@@ -194,7 +194,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         anstream::eprintln!(
             "{ERROR_LABEL}: interrupted; what was done is kept, the next run goes on from here"
         );
-        return Ok(INTERRUPTED);
+        return Ok(received.status().unwrap_or(FAILED));
     }
     let known = match &baseline {
         Some(file) => baseline::subtract(&mut run.findings, file)?,
@@ -229,18 +229,6 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
     } else {
         FOUND
     })
-}
-
-/// The flag that Ctrl-C raises. A second Ctrl-C ends the program at once.
-fn cancel_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&cancel);
-    ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
-        }
-    })?;
-    Ok(cancel)
 }
 
 fn write_report(

@@ -1,6 +1,6 @@
 //! The command line: parses arguments, calls the library, prints. No analysis here.
 //!
-//! Exit status: 0 nothing found, 1 findings, 2 could not run. Only this module prints.
+//! Exit status: 0 nothing found, 1 findings, 2 could not run, 128 and more a signal. Only this module prints.
 
 mod baseline;
 mod calls;
@@ -12,6 +12,7 @@ mod explain;
 mod output;
 mod progress;
 mod query;
+mod signals;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,8 +29,6 @@ const CLEAN: u8 = 0;
 const FOUND: u8 = 1;
 /// Could not run, or `--strict` and something was lost.
 const FAILED: u8 = 2;
-/// Stopped by Ctrl-C, as a shell tells it.
-const INTERRUPTED: u8 = 130;
 
 /// Finds bugs in C programs.
 #[derive(Debug, Parser)]

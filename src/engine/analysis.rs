@@ -5,7 +5,6 @@
 //! In: a linked [`Program`], bodies, seeds, property, stored results. Out: a [`Record`] for every
 //! function, equal whatever the number of threads and whatever was stored.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
@@ -110,14 +109,14 @@ pub struct Inputs<'a> {
     pub results: &'a dyn Results,
     pub property: &'a Property,
     pub options: &'a Options,
-    /// Raised to stop early.
-    pub cancel: &'a AtomicBool,
+    /// Asked whether to stop early.
+    pub cancel: &'a (dyn Fn() -> bool + Sync),
     /// Takes the time.
     pub timings: &'a Timings,
 }
 
 /// Analyses the program bottom-up in the current rayon pool. A function that was not reached before
-/// `cancel` was raised has no record.
+/// `cancel` said so has no record.
 pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
     let run = Run::new(inputs);
     let graph = Condensation::new(&run.edges());
@@ -724,7 +723,7 @@ mod tests {
                 results: self,
                 property: &property,
                 options: &Options::default(),
-                cancel: &AtomicBool::new(false),
+                cancel: &|| false,
                 timings: &Timings::default(),
             });
             let names = program.functions.iter().map(|f| f.name.to_string());

@@ -32,6 +32,8 @@ pub struct Context<'a> {
     pub archive: &'a dyn Archive,
     /// Arguments for the compiler of the user's own.
     pub compiler_arguments: Vec<OsString>,
+    /// A folder for what is gone when the run ends.
+    pub temporary: &'a Path,
     pub progress: &'a dyn Progress,
     /// Raised to stop early: units not yet begun are left out.
     pub cancel: &'a AtomicBool,
@@ -49,13 +51,14 @@ pub struct Units {
 }
 
 /// Reads all units in the current rayon pool.
-pub fn read(capture: Capture, context: &Context<'_>) -> Result<Units, NoCompiler> {
+pub fn read(capture: &Capture, context: &Context<'_>) -> Result<Units, NoCompiler> {
     let arguments = context.compiler_arguments.clone();
-    let preprocessor = Preprocessor::new(&capture.tree, arguments);
+    let preprocessor =
+        Preprocessor::new(&capture.tree, arguments).with_temporary(context.temporary);
     let mut units = Units {
         indexes: Vec::with_capacity(capture.commands.len()),
         failed: Vec::new(),
-        problems: capture.problems,
+        problems: capture.problems.clone(),
     };
     units
         .problems

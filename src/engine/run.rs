@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::analysis::{self, Record, ResultKey, StoredResult};
@@ -24,15 +25,20 @@ use crate::capture::{
     self, Capture, CaptureError, Exclude, NoCompiler, Preprocessor, Problem, Scope, Severity,
 };
 use crate::finding::{Finding, Level};
+use crate::frontend::BodyKey;
+use crate::ir::Body;
 use crate::property::{Checker, LoadError, Property, SourceFile};
 use crate::report;
 use crate::source::Sources;
-use crate::store::{Store, StoreError, default_folder, refuse_links};
+use crate::store::{Part, Store, StoreError, default_folder, refuse_links};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
 
 /// Stack of a worker: parser and executor recurse as deep as the program nests.
 const STACK: usize = 64 << 20;
+
+/// So often a run is started before a database that fails again and again ends it.
+const ATTEMPTS: u32 = 3;
 
 /// Slow functions told of.
 const SLOWEST: usize = 20;
@@ -205,26 +211,44 @@ pub fn run(
     }
     let folder = settings.folder();
     refuse_links(&folder, settings.database.is_some() || settings.trust_tree)?;
-    let (store, notice) = Store::open(&folder)?;
-    if let Some(notice) = notice {
-        progress.notice(&notice);
-    }
     let mut pool = rayon::ThreadPoolBuilder::new().stack_size(STACK);
     if let Some(jobs) = settings.jobs {
         pool = pool.num_threads(jobs);
     }
-    let task = Task {
-        settings,
-        property: &property,
-        seeds: &seeds,
-        store: &store,
-        progress,
-        cancel,
-        preprocessing: Meter::default(),
-        front_end: Meter::default(),
-        analysis: Timings::default(),
-    };
-    pool.build()?.install(|| task.run(capture))
+    let pool = pool.build()?;
+    let tell = |notices: Vec<String>| notices.iter().for_each(|text| progress.notice(text));
+    let (mut store, notices) = Store::open(&folder)?;
+    tell(notices);
+    let mut attempts = 1;
+    loop {
+        let task = Task {
+            settings,
+            property: &property,
+            seeds: &seeds,
+            store: &store,
+            progress,
+            cancel,
+            lost: OnceLock::new(),
+            preprocessing: Meter::default(),
+            front_end: Meter::default(),
+            analysis: Timings::default(),
+        };
+        let result = pool.install(|| task.run(&capture));
+        // What a file lost while it was in use is missing from the result: with a new file it is not.
+        if let Err(RunError::Store(error)) = &result
+            && let Some(part) = error.failed_part()
+            && attempts < ATTEMPTS
+            && !task.cancelled()
+        {
+            attempts += 1;
+            let (renewed, notices) = store.renew(part, &error.to_string())?;
+            store = renewed;
+            tell(notices);
+            continue;
+        }
+        tell(store.close().into_iter().collect());
+        return result;
+    }
 }
 
 struct Task<'a> {
@@ -234,13 +258,15 @@ struct Task<'a> {
     store: &'a Store,
     progress: &'a dyn Progress,
     cancel: &'a AtomicBool,
+    /// The first part of the store that was to be read back and could not.
+    lost: OnceLock<(Part, String)>,
     preprocessing: Meter,
     front_end: Meter,
     analysis: Timings,
 }
 
 impl Task<'_> {
-    fn run(&self, capture: Capture) -> Result<Run, RunError> {
+    fn run(&self, capture: &Capture) -> Result<Run, RunError> {
         let root = capture.tree.root().to_path_buf();
         let count = capture.commands.len();
         let excluded = capture.excluded as u64;
@@ -253,6 +279,7 @@ impl Task<'_> {
             &reading::Context {
                 store: &self.store.bodies,
                 archive: &self.store.database,
+                temporary: self.store.temporary(),
                 compiler_arguments: self.settings.compiler_arguments.clone(),
                 progress: self.progress,
                 cancel: self.cancel,
@@ -260,8 +287,8 @@ impl Task<'_> {
                 front_end: &self.front_end,
             },
         )?;
+        self.store.bodies.flush()?;
         if self.cancelled() {
-            self.store.bodies.flush().map_err(StoreError::from)?;
             return Err(RunError::Interrupted);
         }
         if indexes.is_empty() {
@@ -284,21 +311,23 @@ impl Task<'_> {
             }
             false => (vec![None; program.functions.len()], 0),
         };
+        if let Some((part, what)) = self.lost.get().cloned() {
+            return Err(StoreError::Lost { part, what }.into());
+        }
         let interrupted = self.cancelled();
-        let mut findings = findings(&program, &records, self.property, &root);
-        findings.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
+        let mut found = Vec::new();
         if interrupted || !self.settings.analyse {
             self.store.database.commit()?;
         } else {
-            self.store.database.finish(&findings)?;
+            found = findings(&program, &records, self.property, &root);
+            found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
+            self.store.database.finish(&found)?;
             let keys = program
                 .functions
                 .iter()
                 .filter_map(|f| f.body.as_ref().ok());
-            let forgotten = self.store.bodies.forget_old(keys.copied());
-            forgotten.map_err(StoreError::from)?;
+            self.store.bodies.forget_old(keys.copied())?;
         }
-        self.store.bodies.flush().map_err(StoreError::from)?;
         let ledger = Ledger {
             units_excluded: excluded,
             ..Ledger::new(&program, &records)
@@ -307,12 +336,12 @@ impl Task<'_> {
         let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
         Ok(Run {
             lock_calls: match wanted && !interrupted {
-                true => Some(self.lock_calls()?),
+                true => Some(self.lock_calls(capture)),
                 false => None,
             },
             ledger,
             root,
-            findings,
+            findings: found,
             problems,
             times: Times {
                 preprocess: self.preprocessing.total(),
@@ -327,16 +356,16 @@ impl Task<'_> {
     }
 
     /// Looks in the files for calls of the functions that operate on the machines' objects.
-    fn lock_calls(&self) -> Result<Calls, RunError> {
+    fn lock_calls(&self, capture: &Capture) -> Calls {
         let operates = |name: &&str| {
             let seed = self.seeds.get(name);
             seed.is_some_and(|seed| !seed.summary.rows.is_empty())
         };
         let names: BTreeSet<&str> = self.seeds.names().filter(operates).collect();
-        let capture = capture::capture(&self.settings.capture())?;
         let arguments = self.settings.compiler_arguments.clone();
-        let preprocessor = Preprocessor::new(&capture.tree, arguments);
-        Ok(hidden::calls(&capture, &preprocessor, &names))
+        let preprocessor =
+            Preprocessor::new(&capture.tree, arguments).with_temporary(self.store.temporary());
+        hidden::calls(capture, &preprocessor, &names)
     }
 
     fn cancelled(&self) -> bool {
@@ -352,19 +381,19 @@ impl Task<'_> {
         };
         let records = analysis::analyse(&analysis::Inputs {
             program,
-            bodies: &self.store.bodies,
+            bodies: &results,
             seeds: self.seeds,
             results: &results,
             property: self.property,
             options: &self.settings.options,
-            cancel: self.cancel,
+            cancel: &|| self.cancelled() || self.lost.get().is_some(),
             timings: &self.analysis,
         });
         (records, results.reused.into_inner())
     }
 }
 
-/// The database, with progress told and reuse counted.
+/// The store, with progress told and reuse counted. After a loss nothing is kept of what rests on it.
 struct Tracked<'a> {
     task: &'a Task<'a>,
     reused: std::sync::atomic::AtomicU64,
@@ -380,16 +409,34 @@ impl analysis::Results for Tracked<'_> {
     }
 
     fn summary(&self, key: ResultKey) -> Option<Summary> {
-        self.task.store.database.summary(key)
+        // Only summaries that the database had a result for are asked for.
+        let summary = self.task.store.database.summary(key);
+        if summary.is_none() {
+            let what = "a summary cannot be read back".to_owned();
+            let _ = self.task.lost.set((Part::Database, what));
+        }
+        summary
     }
 
     fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
-        self.task.store.database.put(key, result, summary);
+        if self.task.lost.get().is_none() {
+            self.task.store.database.put(key, result, summary);
+        }
     }
 
     fn finished(&self, id: FunctionId, record: &Record) {
         self.task.store.database.finished(id, record);
         self.task.progress.step();
+    }
+}
+
+impl analysis::Bodies for Tracked<'_> {
+    fn body(&self, key: BodyKey) -> Result<Arc<Body>, String> {
+        let body = analysis::Bodies::body(&self.task.store.bodies, key);
+        if let Err(what) = &body {
+            let _ = self.task.lost.set((Part::Bodies, what.clone()));
+        }
+        body
     }
 }
 

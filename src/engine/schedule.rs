@@ -4,15 +4,15 @@
 //! In: a [`Condensation`] and the work to do for one component. Out: nothing; the work leaves its
 //! results where callers find them. Work may rely on the callees' work being over and visible.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::Scope;
 
 use super::callgraph::Condensation;
 
-/// Runs `work` once for each component, in the current rayon pool. Raising `cancel` keeps components
-/// that have not started from starting; the answer is whether all have run.
-pub fn run<F>(graph: &Condensation, cancel: &AtomicBool, work: F) -> bool
+/// Runs `work` once for each component, in the current rayon pool. Once `cancel` says so, components
+/// that have not started do not start; the answer is whether all have run.
+pub fn run<F>(graph: &Condensation, cancel: &(dyn Fn() -> bool + Sync), work: F) -> bool
 where
     F: Fn(u32) + Sync,
 {
@@ -33,21 +33,21 @@ where
             }
         }
     });
-    !cancel.load(Ordering::Relaxed)
+    !cancel()
 }
 
 struct Plan<'g, F> {
     graph: &'g Condensation,
     /// For each component the number of callees that are not done.
     waiting: Vec<AtomicU32>,
-    cancel: &'g AtomicBool,
+    cancel: &'g (dyn Fn() -> bool + Sync),
     work: F,
 }
 
 impl<F: Fn(u32) + Sync> Plan<'_, F> {
     fn start<'s>(&'s self, scope: &Scope<'s>, id: u32) {
         scope.spawn(move |scope| {
-            if self.cancel.load(Ordering::Relaxed) {
+            if (self.cancel)() {
                 return;
             }
             (self.work)(id);
@@ -64,6 +64,7 @@ impl<F: Fn(u32) + Sync> Plan<'_, F> {
 #[cfg(test)]
 mod tests {
     use std::sync::OnceLock;
+    use std::sync::atomic::AtomicBool;
 
     use proptest::prelude::*;
 
@@ -78,7 +79,7 @@ mod tests {
             .build()
             .unwrap();
         let complete = pool.install(|| {
-            run(&graph, &AtomicBool::new(false), |id| {
+            run(&graph, &|| false, |id| {
                 let members = &graph.components[id as usize].members;
                 for &member in members {
                     let mut hasher = blake3::Hasher::new();
@@ -122,7 +123,7 @@ mod tests {
         let graph = Condensation::new(&[vec![1], vec![2], vec![]]);
         let cancel = AtomicBool::new(false);
         let count = AtomicU32::new(0);
-        let complete = run(&graph, &cancel, |_| {
+        let complete = run(&graph, &|| cancel.load(Ordering::Relaxed), |_| {
             count.fetch_add(1, Ordering::Relaxed);
             cancel.store(true, Ordering::Relaxed);
         });

@@ -1,48 +1,40 @@
-//! The body cache: lowered functions, and indexes of whole units, under their content hashes, in sled.
+//! The body cache: lowered functions, and indexes of whole units, under their content hashes, in SQLite.
 //!
 //! In: what the front end made. Out: the same, in this run or a later one. Small bodies, which callers
 //! inline again and again, also stay decoded in memory, up to a bound.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
+use rusqlite::{Connection, OpenFlags};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+use super::cache::{self, Connected, Table};
+use super::file::{self, Fault, Verdict};
+use super::{Part, StoreError, checked};
 use crate::engine::analysis;
 use crate::frontend::unit::{BodyStore, UnitKey};
 use crate::frontend::{BodyKey, FunctionDef, Loss, UnitIndex};
 use crate::ir::{Body, Method, SymbolName};
 
-/// Bytes of sled's own page cache.
-const PAGE_CACHE: u64 = 64 << 20;
-/// Names of sled's trees.
-const BODIES: &str = concat!("bodies-", env!("CASSINI_BUILD"));
-const UNITS: &str = concat!("units-", env!("CASSINI_BUILD"));
-const DEFINITIONS: &str = concat!("definitions-", env!("CASSINI_BUILD"));
+/// KiB of SQLite's own page cache.
+const PAGE_CACHE: i64 = 64 << 10;
 /// So many bodies are kept whether or not they are in use.
-const KEPT: usize = 20_000;
+const KEPT: i64 = 20_000;
 /// Small bodies kept decoded.
 const DECODED: usize = 8192;
 
 pub struct Bodies {
-    database: sled::Db,
-    bodies: sled::Tree,
-    units: sled::Tree,
-    /// What the units' indexes name: a header's functions are in a thousand of them.
-    definitions: sled::Tree,
+    file: PathBuf,
+    /// The only one in this process: no other can open the file meanwhile.
+    connected: Mutex<Connected>,
     known: Mutex<Known>,
-    /// The first write that failed: a cache that cannot be written to costs the functions that were
-    /// to be read from it.
-    error: Mutex<Option<sled::Error>>,
     decoded: Cache<BodyKey, Arc<Body>>,
     /// Units that this run has asked for.
     used: Mutex<FxHashSet<UnitKey>>,
-    /// This run has put a body.
-    written: AtomicBool,
 }
 
 /// Hash of a definition's encoding.
@@ -68,7 +60,7 @@ struct StoredUnit {
 struct Known {
     /// The encodings of those that earlier runs have kept and this one has not asked for: reading all
     /// in their order costs less than looking up most of them.
-    kept: FxHashMap<DefinitionKey, sled::IVec>,
+    kept: FxHashMap<DefinitionKey, Arc<[u8]>>,
     by_key: FxHashMap<DefinitionKey, Arc<FunctionDef>>,
     /// Those written, by address, which is a definition's own for as long as it is held here.
     by_address: FxHashMap<usize, (DefinitionKey, Arc<FunctionDef>)>,
@@ -77,7 +69,7 @@ struct Known {
 /// A definition, or its encoding.
 enum Found {
     Decoded(Arc<FunctionDef>),
-    Encoded(sled::IVec),
+    Encoded(Arc<[u8]>),
 }
 
 impl Known {
@@ -114,34 +106,57 @@ impl std::fmt::Debug for Bodies {
     }
 }
 
+fn failed(error: rusqlite::Error) -> StoreError {
+    let part = Part::Bodies;
+    StoreError::Sql { part, error }
+}
+
 impl Bodies {
-    pub fn open(path: &Path) -> Result<Self, sled::Error> {
-        let database = sled::Config::new()
-            .path(path)
-            .cache_capacity(PAGE_CACHE)
-            .flush_every_ms(Some(2000))
-            .open()?;
-        // Another build's may be encoded otherwise, and are worth no more than the time to make them
-        // again.
-        let names = [BODIES, UNITS, DEFINITIONS].map(str::as_bytes);
-        for tree in database.tree_names() {
-            let kinds = ["bodies-", "units-", "definitions-"];
-            let ours = kinds.iter().any(|kind| tree.starts_with(kind.as_bytes()));
-            if ours && !names.contains(&&*tree) {
-                database.drop_tree(tree)?;
+    /// Opens the cache of a folder whose lock is held.
+    pub(super) fn open(folder: &Path, notices: &mut Vec<String>) -> Result<Self, StoreError> {
+        let file = Part::Bodies.file(folder);
+        let secured = file::secure(&file, Part::Bodies, |connection| {
+            let this = cache::is_this_builds(connection);
+            match this.map_err(|error| Fault::of(Part::Bodies, error))? {
+                true => Ok(Verdict::Use),
+                false => Ok(Verdict::Discard),
             }
+        })?;
+        notices.extend(secured.notice);
+        let connect = || {
+            let connection = file::open(&file, file::WRITE)?;
+            // The log's index is then kept in this process's memory and not in a file that others could
+            // change beneath it.
+            connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+            connection.pragma_update(None, "journal_mode", "WAL")?;
+            // After a power failure the file is examined: there is nothing to wait for the disk for.
+            connection.pragma_update(None, "synchronous", "OFF")?;
+            connection.pragma_update(None, "cache_size", -PAGE_CACHE)?;
+            cache::create(&connection)?;
+            Ok(connection)
+        };
+        let connection = connect().map_err(failed)?;
+        Ok(Bodies::new(file, connection))
+    }
+
+    /// Opens the cache for reading, beside no run.
+    pub(super) fn open_to_read(folder: &Path) -> Result<Self, StoreError> {
+        let file = Part::Bodies.file(folder);
+        let connection = file::open(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+        if !cache::is_this_builds(&connection).map_err(failed)? {
+            return Err(StoreError::Missing(folder.to_owned()));
         }
-        Ok(Bodies {
-            bodies: database.open_tree(BODIES)?,
-            units: database.open_tree(UNITS)?,
-            definitions: database.open_tree(DEFINITIONS)?,
+        Ok(Bodies::new(file, connection))
+    }
+
+    fn new(file: PathBuf, connection: Connection) -> Self {
+        Bodies {
+            file,
+            connected: Mutex::new(Connected::new(connection)),
             known: Mutex::default(),
-            database,
-            error: Mutex::default(),
             decoded: Cache::new(DECODED),
             used: Mutex::default(),
-            written: AtomicBool::new(false),
-        })
+        }
     }
 
     /// The body of this key, if it was ever put and can still be read.
@@ -149,39 +164,60 @@ impl Bodies {
         self.try_get(key).ok().flatten()
     }
 
-    /// Writes everything out, so that a later kill loses nothing; or tells the first error there was.
-    pub fn flush(&self) -> Result<(), sled::Error> {
-        match self.error.lock().take() {
-            Some(error) => Err(error),
-            None => self.database.flush().map(drop),
+    /// Ends the reading of units: what was put is there for a later run even if this one is killed; or
+    /// tells the first error there was.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.known.lock().kept = FxHashMap::default();
+        let mut connected = self.connected.lock();
+        match connected.error.take() {
+            Some(error) => Err(failed(error)),
+            None => connected.commit().map_err(failed),
         }
     }
 
     /// Forgets what this run did not use, once that is most of what there is: earlier states of a tree
     /// are worth keeping (one switches branches), but not for ever. `used` are the keys of the bodies
     /// in use.
-    pub fn forget_old(&self, used: impl Iterator<Item = BodyKey>) -> Result<(), sled::Error> {
+    pub fn forget_old(&self, used: impl Iterator<Item = BodyKey>) -> Result<(), StoreError> {
         let used: FxHashSet<BodyKey> = used.collect();
+        let connected = self.connected.lock();
         // Counting them all takes time, too.
-        if !self.written.load(Ordering::Relaxed) || self.bodies.len() < KEPT + 4 * used.len() {
+        if !connected.written {
             return Ok(());
         }
-        // An index must not outlive the bodies that it names.
-        let units = self.used.lock();
-        remove_keys(&self.units, |key| units.contains(&UnitKey(key)))?;
-        let known = self.known.lock();
-        remove_keys(&self.definitions, |key| {
-            known.by_key.contains_key(&DefinitionKey(key))
-        })?;
-        remove_keys(&self.bodies, |key| used.contains(&BodyKey(key)))
+        let forget = || {
+            let count = "SELECT count(*) FROM bodies";
+            let count: i64 = connected
+                .connection
+                .query_row(count, [], |row| row.get(0))?;
+            if count < KEPT + 4 * used.len() as i64 {
+                return Ok(());
+            }
+            connected.connection.execute_batch("BEGIN IMMEDIATE")?;
+            // An index must not outlive the bodies that it names.
+            let units = self.used.lock();
+            connected.retain(Table::Units, |key| units.contains(&UnitKey(key)))?;
+            let known = self.known.lock();
+            connected.retain(Table::Definitions, |key| {
+                known.by_key.contains_key(&DefinitionKey(key))
+            })?;
+            connected.retain(Table::Bodies, |key| used.contains(&BodyKey(key)))?;
+            connected.connection.execute_batch("COMMIT")
+        };
+        forget().map_err(failed)
     }
 
-    fn insert<T: Serialize>(&self, tree: &sled::Tree, key: &[u8], value: &T) {
-        let inserted = postcard::to_stdvec(value)
-            .map_err(|error| sled::Error::Unsupported(error.to_string()))
-            .and_then(|bytes| tree.insert(key, bytes));
-        if let Err(error) = inserted {
-            self.error.lock().get_or_insert(error);
+    /// Closes the file, so that the next run can tell that it is whole.
+    pub(super) fn close(self) -> Result<(), StoreError> {
+        self.flush()?;
+        let connected = self.connected.into_inner();
+        file::close(&self.file, connected.connection).map_err(failed)
+    }
+
+    fn insert<T: Serialize>(&self, table: Table, key: &[u8], value: &T) {
+        // Sequences of unknown length are the only values without an encoding.
+        if let Ok(bytes) = checked::encode(key, value) {
+            self.connected.lock().put(table, key, &bytes);
         }
     }
 
@@ -193,62 +229,62 @@ impl Bodies {
         let bytes = postcard::to_stdvec(&**definition).unwrap_or_default();
         let key = DefinitionKey(xxhash_rust::xxh3::xxh3_128(&bytes).to_le_bytes());
         self.known.lock().insert(key, definition);
-        if let Err(error) = self.definitions.insert(key.0, bytes) {
-            self.error.lock().get_or_insert(error);
-        }
+        let bytes = checked::sealed(&key.0, bytes);
+        self.connected
+            .lock()
+            .put(Table::Definitions, &key.0, &bytes);
         key
     }
 
-    fn try_get(&self, key: BodyKey) -> Result<Option<Arc<Body>>, String> {
+    fn try_get(&self, key: BodyKey) -> Result<Option<Arc<Body>>, StoreError> {
         if let Some(body) = self.decoded.get(&key) {
             return Ok(Some(body));
         }
-        let Some(bytes) = self.bodies.get(key.0).map_err(|e| e.to_string())? else {
+        let found = self.connected.lock().get(Table::Bodies, &key.0);
+        let Some(bytes) = found.map_err(failed)? else {
             return Ok(None);
         };
-        let body: Body = postcard::from_bytes(&bytes).map_err(|e| e.to_string())?;
+        let Some(body) = checked::decode::<Body>(&key.0, &bytes) else {
+            return Ok(None);
+        };
         let body = Arc::new(body);
         if body.is_small() {
             self.decoded.insert(key, Arc::clone(&body));
         }
         Ok(Some(body))
     }
-}
 
-/// Removes the keys that are not kept.
-fn remove_keys<const N: usize>(
-    tree: &sled::Tree,
-    keep: impl Fn([u8; N]) -> bool,
-) -> Result<(), sled::Error> {
-    for key in tree.iter().keys() {
-        let key = key?;
-        if !<[u8; N]>::try_from(&*key).is_ok_and(&keep) {
-            tree.remove(key)?;
-        }
+    /// All definitions that are kept.
+    fn definitions(&self) -> Result<FxHashMap<DefinitionKey, Arc<[u8]>>, rusqlite::Error> {
+        let connected = self.connected.lock();
+        let mut select = connected
+            .connection
+            .prepare("SELECT key, value FROM definitions")?;
+        let rows = select.query_map([], |row| {
+            Ok((
+                DefinitionKey(row.get(0)?),
+                row.get_ref(1)?.as_blob()?.into(),
+            ))
+        })?;
+        rows.collect()
     }
-    Ok(())
 }
 
 impl BodyStore for Bodies {
     fn prepare(&self) {
-        let entries = self.definitions.iter().filter_map(Result::ok);
-        let entries = entries.filter_map(|(key, bytes)| {
-            let key = <[u8; 16]>::try_from(&*key).ok()?;
-            Some((DefinitionKey(key), bytes))
-        });
-        let kept: FxHashMap<DefinitionKey, sled::IVec> = entries.collect();
-        self.known.lock().kept = kept;
+        // Without them units are read again.
+        self.known.lock().kept = self.definitions().unwrap_or_default();
     }
 
     fn put(&self, key: &BodyKey, body: &Body) {
-        self.written.store(true, Ordering::Relaxed);
-        self.insert(&self.bodies, &key.0, body);
+        self.insert(Table::Bodies, &key.0, body);
+        self.connected.lock().written = true;
     }
 
     fn unit(&self, key: &UnitKey) -> Option<UnitIndex> {
         self.used.lock().insert(*key);
-        let bytes = self.units.get(key.0).ok().flatten()?;
-        let stored: StoredUnit = postcard::from_bytes(&bytes).ok()?;
+        let bytes = self.connected.lock().get(Table::Units, &key.0).ok()??;
+        let stored: StoredUnit = checked::decode(&key.0, &bytes)?;
         let keys = stored.functions.iter();
         let found: Vec<Found> = {
             let known = self.known.lock();
@@ -259,7 +295,7 @@ impl BodyStore for Bodies {
         let functions = keys.zip(found).map(|(key, found)| match found {
             Found::Decoded(definition) => Some(definition),
             Found::Encoded(bytes) => {
-                let definition = postcard::from_bytes(&bytes).ok()?;
+                let definition = checked::decode(&key.0, &bytes)?;
                 Some(self.known.lock().add(*key, definition))
             }
         });
@@ -291,7 +327,7 @@ impl BodyStore for Bodies {
             bytes: index.bytes,
             losses: index.losses.clone(),
         };
-        self.insert(&self.units, &key.0, &stored);
+        self.insert(Table::Units, &key.0, &stored);
     }
 }
 
@@ -299,8 +335,8 @@ impl analysis::Bodies for Bodies {
     fn body(&self, key: BodyKey) -> Result<Arc<Body>, String> {
         match self.try_get(key) {
             Ok(Some(body)) => Ok(body),
-            Ok(None) => Err("its body is missing from the body cache".to_owned()),
-            Err(error) => Err(format!("body cache: {error}")),
+            Ok(None) => Err("a body that was put cannot be read back".to_owned()),
+            Err(error) => Err(error.to_string()),
         }
     }
 }
@@ -338,17 +374,24 @@ mod tests {
         }
     }
 
+    fn open(folder: &Path) -> Bodies {
+        let mut notices = Vec::new();
+        let bodies = Bodies::open(folder, &mut notices).unwrap();
+        assert!(notices.is_empty(), "{notices:?}");
+        bodies
+    }
+
     #[test]
     fn a_body_comes_back_in_a_later_run() {
         let folder = tempfile::tempdir().unwrap();
         let key = BodyKey([3; 16]);
         {
-            let bodies = Bodies::open(folder.path()).unwrap();
+            let bodies = open(folder.path());
             bodies.put(&key, &body("f"));
             assert_eq!(*bodies.get(key).unwrap(), body("f"));
             bodies.flush().unwrap();
         }
-        let bodies = Bodies::open(folder.path()).unwrap();
+        let bodies = open(folder.path());
         assert_eq!(*bodies.get(key).unwrap(), body("f"));
         assert_eq!(bodies.get(BodyKey([4; 16])), None);
     }
@@ -356,8 +399,8 @@ mod tests {
     #[test]
     fn what_is_not_in_use_is_forgotten_once_it_is_most_of_all() {
         let folder = tempfile::tempdir().unwrap();
-        let bodies = Bodies::open(folder.path()).unwrap();
-        let key = |n: usize| {
+        let bodies = open(folder.path());
+        let key = |n: i64| {
             let mut key = BodyKey([0; 16]);
             key.0[..8].copy_from_slice(&n.to_le_bytes());
             key
@@ -366,31 +409,59 @@ mod tests {
             bodies.put(&key(n), &body("f"));
         }
         let used = || (0..10).map(key);
+        let count = || {
+            let connected = bodies.connected.lock();
+            let count = "SELECT count(*) FROM bodies";
+            connected
+                .connection
+                .query_row(count, [], |row| row.get::<_, i64>(0))
+                .unwrap()
+        };
+        bodies.flush().unwrap();
         bodies.forget_old(used()).unwrap();
-        assert_eq!(bodies.bodies.len(), KEPT);
+        assert_eq!(count(), KEPT);
         for n in KEPT..KEPT + 40 {
             bodies.put(&key(n), &body("f"));
         }
+        bodies.flush().unwrap();
         bodies.forget_old(used()).unwrap();
-        assert_eq!(bodies.bodies.len(), 10);
+        assert_eq!(count(), 10);
         assert!(bodies.get(key(3)).is_some() && bodies.get(key(11)).is_none());
     }
 
     #[test]
     fn another_builds_bodies_are_not_read() {
         let folder = tempfile::tempdir().unwrap();
-        {
-            let database = sled::open(folder.path()).unwrap();
-            let tree = database.open_tree("bodies-other").unwrap();
-            tree.insert([3; 16], b"some other encoding").unwrap();
-        }
-        let bodies = Bodies::open(folder.path()).unwrap();
-        assert_eq!(bodies.get(BodyKey([3; 16])), None);
-        assert!(
-            !bodies
-                .database
-                .tree_names()
-                .contains(&sled::IVec::from("bodies-other"))
-        );
+        let key = BodyKey([3; 16]);
+        let bodies = open(folder.path());
+        bodies.put(&key, &body("f"));
+        bodies.flush().unwrap();
+        let rename = "UPDATE build SET name = 'another'";
+        bodies
+            .connected
+            .lock()
+            .connection
+            .execute(rename, [])
+            .unwrap();
+        bodies.close().unwrap();
+        assert!(matches!(
+            Bodies::open_to_read(folder.path()),
+            Err(StoreError::Missing(_))
+        ));
+        assert_eq!(open(folder.path()).get(key), None);
+    }
+
+    #[test]
+    fn a_damaged_value_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let bodies = open(folder.path());
+        let key = BodyKey([3; 16]);
+        bodies.put(&key, &body("f"));
+        bodies.flush().unwrap();
+        let damage = "UPDATE bodies SET value = CAST(replace(value, 'a.c', 'b.c') AS BLOB)";
+        let changed = bodies.connected.lock().connection.execute(damage, []);
+        assert_eq!(changed.unwrap(), 1);
+        assert_eq!(bodies.get(key), None);
+        assert!(analysis::Bodies::body(&bodies, key).is_err());
     }
 }

@@ -3,18 +3,18 @@
 //! In: the linked program, results as they come, the findings at the end. Out: results of earlier
 //! runs under their keys. [`Reader`](super::query::Reader) answers queries.
 
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::results::{ResultRow, read_row, read_rows, read_summary};
 use super::writer::{Message, Writer};
-use super::{DATABASE, StoreError, schema};
+use super::{Part, StoreError, checked, file, schema};
 use crate::engine::analysis::{Disposition, Record, ResultKey, Results, StoredResult};
-use crate::engine::function::{FunctionResult, Outcome, Statistics};
+use crate::engine::function::Outcome;
 use crate::engine::ledger::Reading;
 use crate::engine::program::{Function, FunctionId, Program};
 use crate::finding::Finding;
@@ -28,6 +28,7 @@ pub(super) const READING: &str = "reading";
 
 #[derive(Debug)]
 pub struct Database {
+    file: PathBuf,
     connection: Mutex<Connection>,
     writer: Writer,
     /// What the database says of each function already.
@@ -43,32 +44,38 @@ struct StoredOutcome {
 }
 
 impl Database {
-    pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
-        let file = folder.join(DATABASE);
-        let open = || -> Result<Connection, rusqlite::Error> {
-            let connection = Connection::open(&file)?;
-            connection.busy_timeout(Duration::from_secs(30))?;
+    /// Opens the database of a folder whose lock is held.
+    pub(super) fn open(folder: &Path, notices: &mut Vec<String>) -> Result<Self, StoreError> {
+        let file = Part::Database.file(folder);
+        let examined = schema::secure(folder, notices)?;
+        let connect = || -> Result<Connection, rusqlite::Error> {
+            let connection = file::open(&file, file::WRITE)?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             Ok(connection)
         };
-        let damaged = |error: rusqlite::Error| StoreError::Damaged {
-            file: file.clone(),
-            error: error.to_string(),
-        };
-        let connection = open().map_err(damaged)?;
-        let version: i64 = connection
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(damaged)?;
-        if version == 0 {
+        let connection = connect()?;
+        if schema::version_of(&connection)? == 0 {
             schema::create(&connection)?;
         }
+        if examined {
+            // No hash tells that the program's rows are those that were written.
+            connection.execute("DELETE FROM fingerprints", [])?;
+        }
+        let writer = Writer::start(connect()?);
         Ok(Database {
-            writer: Writer::start(open().map_err(damaged)?),
+            file,
+            writer,
             connection: Mutex::new(connection),
             stored: Mutex::default(),
             results: Mutex::default(),
         })
+    }
+
+    /// Closes the file, so that the next run can tell that it is whole.
+    pub(super) fn close(self) -> Result<(), StoreError> {
+        self.writer.close()?;
+        Ok(file::close(&self.file, self.connection.into_inner())?)
     }
 
     pub(super) fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -165,7 +172,7 @@ impl Results for Database {
 
     fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
         let (Ok(summary), Ok(findings), Ok(custody), Ok(nesting)) = (
-            postcard::to_stdvec(summary),
+            checked::encode(&key.0, summary),
             postcard::to_stdvec(&result.findings),
             postcard::to_stdvec(&result.custody),
             postcard::to_stdvec(&result.nesting),
@@ -179,17 +186,21 @@ impl Results for Database {
             Outcome::OutOfTime => return,
             Outcome::Failed(why) => ("failed", Some(why.clone())),
         };
-        self.writer.send(Message::Result {
-            key,
+        let row = ResultRow {
             outcome,
             reason,
             identity: *result.identity.as_bytes(),
             active: result.active,
-            summary,
             findings,
             custody,
             nesting,
             statistics: result.statistics,
+        };
+        self.writer.send(Message::Result {
+            key,
+            check: row.check(key),
+            row,
+            summary,
         });
     }
 
@@ -215,116 +226,6 @@ impl Results for Database {
             key: record.key,
         });
     }
-}
-
-/// A row of `results`.
-#[derive(Debug)]
-struct ResultRow {
-    outcome: Outcome,
-    identity: [u8; 32],
-    active: bool,
-    findings: Vec<u8>,
-    custody: Vec<u8>,
-    nesting: Vec<u8>,
-    statistics: Statistics,
-}
-
-/// What [`ResultRow::read`] reads.
-const RESULT_COLUMNS: &str =
-    "outcome, reason, identity, active, findings, custody, nesting, blocks,
-     terms, queries, solver_calls";
-
-impl ResultRow {
-    fn read(row: &rusqlite::Row<'_>) -> Result<Self, rusqlite::Error> {
-        let outcome = row.get_ref(0)?.as_str()?;
-        let reason = || -> Result<String, rusqlite::Error> {
-            Ok(row.get::<_, Option<String>>(1)?.unwrap_or_default())
-        };
-        let count = |column| -> Result<u64, rusqlite::Error> {
-            Ok(row.get::<_, i64>(column)?.cast_unsigned())
-        };
-        Ok(ResultRow {
-            outcome: match outcome {
-                "analysed" => Outcome::Analysed,
-                "out of budget" => Outcome::OutOfBudget(reason()?),
-                _ => Outcome::Failed(reason()?),
-            },
-            identity: row.get(2)?,
-            active: row.get(3)?,
-            findings: row.get(4)?,
-            custody: row.get(5)?,
-            nesting: row.get(6)?,
-            statistics: Statistics {
-                blocks: count(7)?,
-                terms: count(8)?,
-                queries: count(9)?,
-                solver_calls: count(10)?,
-            },
-        })
-    }
-
-    fn decode(self) -> Option<StoredResult> {
-        Some(StoredResult {
-            identity: blake3::Hash::from_bytes(self.identity),
-            active: self.active,
-            findings: postcard::from_bytes(&self.findings).ok()?,
-            custody: postcard::from_bytes(&self.custody).ok()?,
-            nesting: postcard::from_bytes(&self.nesting).ok()?,
-            outcome: self.outcome,
-            statistics: self.statistics,
-        })
-    }
-}
-
-fn read_row(connection: &Connection, key: ResultKey) -> Result<Option<ResultRow>, rusqlite::Error> {
-    connection
-        .prepare_cached(&format!(
-            "SELECT {RESULT_COLUMNS} FROM results WHERE key = ?1"
-        ))?
-        .query_row([key.0], ResultRow::read)
-        .optional()
-}
-
-/// All results: reading them in one go costs less than looking up most of them.
-fn read_rows(connection: &Connection) -> Result<FxHashMap<ResultKey, ResultRow>, rusqlite::Error> {
-    connection
-        .prepare(&format!("SELECT {RESULT_COLUMNS}, key FROM results"))?
-        .query_map([], |row| {
-            Ok((ResultKey(row.get(11)?), ResultRow::read(row)?))
-        })?
-        .collect()
-}
-
-fn read_summary(
-    connection: &Connection,
-    key: ResultKey,
-) -> Result<Option<Summary>, rusqlite::Error> {
-    connection
-        .prepare_cached("SELECT summary FROM summaries WHERE key = ?1")?
-        .query_row([key.0], |row| {
-            Ok(postcard::from_bytes(row.get_ref(0)?.as_blob()?).ok())
-        })
-        .optional()
-        .map(Option::flatten)
-}
-
-/// The stored result of this key, with its summary.
-pub(super) fn read_result(
-    connection: &Connection,
-    key: ResultKey,
-) -> Result<Option<FunctionResult>, rusqlite::Error> {
-    let (Some(row), Some(summary)) = (read_row(connection, key)?, read_summary(connection, key)?)
-    else {
-        return Ok(None);
-    };
-    Ok(row.decode().map(|result| FunctionResult {
-        summary,
-        findings: result.findings,
-        custody: result.custody,
-        nesting: result.nesting,
-        outcome: result.outcome,
-        statistics: result.statistics,
-    }))
 }
 
 fn stored_outcomes(connection: &Connection) -> Result<Vec<Option<StoredOutcome>>, rusqlite::Error> {
@@ -464,10 +365,12 @@ fn json<T: Serialize>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::function::{FunctionResult, Statistics};
     use crate::engine::program::{CalleeRef, Unit};
     use crate::frontend::BodyKey;
     use crate::ir::SymbolName;
     use crate::store::query::Reader;
+    use crate::store::results::read_result;
 
     fn name(name: &str) -> SymbolName {
         SymbolName {
@@ -529,6 +432,13 @@ mod tests {
         }
     }
 
+    fn open(folder: &Path) -> Database {
+        let mut notices = Vec::new();
+        let database = Database::open(folder, &mut notices).unwrap();
+        assert!(notices.is_empty(), "{notices:?}");
+        database
+    }
+
     fn put(database: &Database, key: ResultKey, result: FunctionResult) {
         let (result, summary) = StoredResult::split(result);
         database.put(key, &result, &summary);
@@ -557,7 +467,7 @@ mod tests {
         let (one, two) = (ResultKey([1; 16]), ResultKey([2; 16]));
         let failed = result(Outcome::Failed("no such block".into()));
         {
-            let database = Database::open(folder.path()).unwrap();
+            let database = open(folder.path());
             database.store_program(&program()).unwrap();
             put(&database, one, result(Outcome::Analysed));
             put(&database, two, failed.clone());
@@ -566,7 +476,7 @@ mod tests {
             database.finished(FunctionId(1), &record(why, Some(two)));
             database.finish(&[]).unwrap();
         }
-        let database = Database::open(folder.path()).unwrap();
+        let database = open(folder.path());
         database.load_results().unwrap();
         assert_eq!(get(&database, one), Some(result(Outcome::Analysed)));
         assert_eq!(get(&database, two), Some(failed));
@@ -600,26 +510,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let key = ResultKey([1; 16]);
         {
-            let database = Database::open(folder.path()).unwrap();
+            let database = open(folder.path());
             database.store_program(&program()).unwrap();
             put(&database, key, result(Outcome::Analysed));
             database.finished(FunctionId(0), &record(Disposition::Analysed, Some(key)));
             database.commit().unwrap();
             // Killed here: `finish` is never called.
         }
-        let database = Database::open(folder.path()).unwrap();
+        let database = open(folder.path());
         database.store_program(&program()).unwrap();
         assert_eq!(get(&database, key), Some(result(Outcome::Analysed)));
         assert_eq!(
             Reader::open(folder.path()).unwrap().unfinished().unwrap(),
-            1
+            2,
+            "rows without a seal are written anew"
         );
     }
 
     #[test]
     fn another_program_replaces_the_last_one_but_not_its_results() {
         let folder = tempfile::tempdir().unwrap();
-        let database = Database::open(folder.path()).unwrap();
+        let database = open(folder.path());
         let key = ResultKey([1; 16]);
         database.store_program(&program()).unwrap();
         put(&database, key, result(Outcome::Analysed));
@@ -662,7 +573,7 @@ mod tests {
             (table(functions), table(calls), table("SELECT * FROM units"))
         };
         let folder = tempfile::tempdir().unwrap();
-        let database = Database::open(folder.path()).unwrap();
+        let database = open(folder.path());
         database.store_program(&wide(10)).unwrap();
         let done = record(Disposition::NoOp, None);
         for id in wide(10).ids() {
@@ -672,7 +583,7 @@ mod tests {
         for next in [&edited, &wide(9), &program(), &edited] {
             database.store_program(next).unwrap();
             let scratch = tempfile::tempdir().unwrap();
-            let other = Database::open(scratch.path()).unwrap();
+            let other = open(scratch.path());
             other.store_program(next).unwrap();
             assert_eq!(rows(folder.path()), rows(scratch.path()));
         }
@@ -686,7 +597,7 @@ mod tests {
     #[test]
     fn functions_that_are_what_they_were_keep_their_outcome() {
         let folder = tempfile::tempdir().unwrap();
-        let database = Database::open(folder.path()).unwrap();
+        let database = open(folder.path());
         database.store_program(&program()).unwrap();
         for id in program().ids() {
             database.finished(id, &record(Disposition::NoOp, None));
@@ -699,5 +610,42 @@ mod tests {
         let outcome = |name: &str| reader.functions(name).unwrap()[0].outcome.clone();
         assert_eq!(outcome("leaf").as_deref(), Some("no-op"));
         assert_eq!(outcome("root"), None);
+    }
+
+    #[test]
+    fn a_damaged_row_is_computed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(folder.path());
+        let key = ResultKey([1; 16]);
+        put(&database, key, result(Outcome::Analysed));
+        database.commit().unwrap();
+        assert!(database.get(key).is_some() && database.summary(key).is_some());
+        let damage = |sql| database.connection().execute(sql, []).unwrap();
+        assert_eq!(damage("UPDATE results SET blocks = 8"), 1);
+        assert_eq!(database.get(key), None);
+        assert_eq!(damage("UPDATE results SET blocks = 7"), 1);
+        assert!(database.get(key).is_some());
+        let flip = "UPDATE summaries SET summary = CAST(replace(summary, 'x', 'y') AS BLOB)";
+        assert_eq!(damage(flip), 1);
+        assert_eq!(database.summary(key), None);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_once_and_nothing_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(folder.path());
+        database
+            .connection()
+            .execute_batch("DROP TABLE results")
+            .unwrap();
+        for number in 0..100 {
+            put(
+                &database,
+                ResultKey([number; 16]),
+                result(Outcome::Analysed),
+            );
+        }
+        let error = database.commit().unwrap_err();
+        assert!(error.to_string().contains("results"), "{error}");
     }
 }

@@ -7,14 +7,15 @@
 use rusqlite::{Connection, Row, params};
 use serde::de::DeserializeOwned;
 
+use super::checked;
 use super::database::Database;
 use super::writer::Message;
 use crate::capture::{Archive, Archived, CommandKey, Manifest, State, StateId};
 
 /// The tables.
 pub(super) const TABLES: &str = "
-    CREATE TABLE states (id INTEGER PRIMARY KEY, state BLOB NOT NULL);            -- postcard
-    CREATE TABLE manifests (command BLOB PRIMARY KEY, manifest BLOB NOT NULL);    -- postcard
+    CREATE TABLE states (id INTEGER PRIMARY KEY, state BLOB NOT NULL);            -- checked
+    CREATE TABLE manifests (command BLOB PRIMARY KEY, manifest BLOB NOT NULL);    -- checked
 ";
 
 /// Key in `meta` of the build that wrote the manifests.
@@ -27,13 +28,13 @@ impl Archive for Database {
     }
 
     fn put_state(&self, id: StateId, state: &State) {
-        if let Ok(state) = postcard::to_stdvec(state) {
+        if let Ok(state) = checked::encode(&id.0.to_le_bytes(), state) {
             self.send(Message::State { id: id.0, state });
         }
     }
 
     fn put_manifest(&self, key: &CommandKey, manifest: &Manifest) {
-        if let Ok(manifest) = postcard::to_stdvec(manifest) {
+        if let Ok(manifest) = checked::encode(&key.0, manifest) {
             let command = key.0;
             self.send(Message::Manifest { command, manifest });
         }
@@ -65,28 +66,32 @@ fn load(connection: &Connection) -> Result<Archived, rusqlite::Error> {
         connection,
         "SELECT id, state FROM states ORDER BY id",
         |row| Ok(StateId(row.get(0)?)),
+        |id| id.0.to_le_bytes().to_vec(),
     )?;
     let manifests = rows(
         connection,
         "SELECT command, manifest FROM manifests",
         |row| Ok(CommandKey(row.get(0)?)),
+        |key| key.0.to_vec(),
     )?;
     Ok(Archived { states, manifests })
 }
 
-/// Keys and values of a table.
+/// Keys and values of a table; `bytes` are those of a key that a value is checked with.
 fn rows<K, V: DeserializeOwned>(
     connection: &Connection,
     query: &str,
     key: impl Fn(&Row<'_>) -> Result<K, rusqlite::Error>,
+    bytes: impl Fn(&K) -> Vec<u8>,
 ) -> Result<Vec<(K, V)>, rusqlite::Error> {
     let mut statement = connection.prepare(query)?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(1)?.as_blob()?;
-        if let Ok(value) = postcard::from_bytes(bytes) {
-            found.push((key(row)?, value));
+        let key = key(row)?;
+        let value = row.get_ref(1)?.as_blob()?;
+        if let Some(value) = checked::decode(&bytes(&key), value) {
+            found.push((key, value));
         }
     }
     Ok(found)

@@ -1,32 +1,84 @@
-//! What is kept from run to run, in one folder: lowered bodies ([`bodies`], sled) and the summary and
-//! report database ([`database`], SQLite).
+//! What is kept from run to run, in one folder: lowered bodies ([`bodies`]) and the summary and report
+//! database ([`database`]), each a file of SQLite's.
 //!
 //! One run at a time writes; queries read beside it. Everything here can be computed again: deleting
-//! the folder costs time, nothing else.
+//! the folder costs time, nothing else. So nothing here is trusted: a file is compared with its
+//! [`seal`], values carry hashes ([`checked`]), and what cannot be read is moved aside and made anew
+//! ([`file`]). Nothing waits for ever: SQLite calls end by themselves, waits for locks and for the
+//! [`writer`] are bounded.
 
 pub mod bodies;
+mod cache;
 pub mod callees;
+mod checked;
 pub mod database;
+mod file;
 pub mod find;
 mod links;
 mod manifests;
 pub mod query;
+mod results;
 mod schema;
+mod seal;
 mod writer;
 
+use std::fmt;
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub use bodies::Bodies;
 pub use database::Database;
 pub use links::refuse_links;
 
+use crate::leftovers;
+
 /// The folder's name where none is given.
 pub const DEFAULT_FOLDER: &str = ".cassini";
 
 const DATABASE: &str = "cassini.sqlite";
-const BODIES: &str = "bodies";
+const BODIES: &str = "bodies.sqlite";
 const LOCK: &str = "lock";
+/// So often a folder is opened that somebody removes meanwhile.
+const OPENINGS: usize = 3;
+/// Temporary folders begin so.
+const TEMPORARY: &str = "tmp-";
+
+/// One of the folder's files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Database,
+    Bodies,
+}
+
+impl Part {
+    fn file(self, folder: &Path) -> PathBuf {
+        folder.join(match self {
+            Part::Database => DATABASE,
+            Part::Bodies => BODIES,
+        })
+    }
+
+    /// Says that a damaged file was moved.
+    fn moved(self, file: &Path, why: &str, aside: &Path) -> String {
+        let consequence = match self {
+            Part::Database => "everything is analysed anew",
+            Part::Bodies => "everything is read anew",
+        };
+        let (file, aside) = (file.display(), aside.display());
+        format!("{file} is damaged ({why}); it was moved to {aside} and {consequence}")
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Part::Database => "database",
+            Part::Bodies => "body cache",
+        })
+    }
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -56,12 +108,49 @@ pub enum StoreError {
         expected: i64,
         advice: &'static str,
     },
-    #[error("{} is not a cassini database ({error}); remove it or give another folder with --db DIR", file.display())]
+    #[error("{} is damaged ({error}); run `cassini check` again to have it made anew", file.display())]
     Damaged { file: PathBuf, error: String },
-    #[error("database: {0}")]
-    Sql(#[from] rusqlite::Error),
-    #[error("body cache: {0}")]
-    Bodies(#[from] sled::Error),
+    #[error("{part}: {error}")]
+    Sql { part: Part, error: rusqlite::Error },
+    #[error("database: no answer for {0} seconds")]
+    Stuck(u64),
+    /// What a run needs was there and cannot be had.
+    #[error("{part}: {what}")]
+    Lost { part: Part, what: String },
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        let part = Part::Database;
+        StoreError::Sql { part, error }
+    }
+}
+
+impl StoreError {
+    /// The folder of `file` cannot be written.
+    fn not_writable(file: &Path, error: std::io::Error) -> StoreError {
+        StoreError::NotWritable {
+            folder: file.parent().unwrap_or(file).to_owned(),
+            error,
+        }
+    }
+
+    /// Whether opening may succeed where this came of a file's being removed.
+    fn may_pass(&self) -> bool {
+        match self {
+            StoreError::NotWritable { error, .. } => error.kind() == ErrorKind::NotFound,
+            error => error.failed_part().is_some(),
+        }
+    }
+
+    /// The file that failed while it was in use, if a new one may do better.
+    pub fn failed_part(&self) -> Option<Part> {
+        match self {
+            StoreError::Lost { part, .. } => Some(*part),
+            StoreError::Sql { part, error } if file::is_damage(error) => Some(*part),
+            _ => None,
+        }
+    }
 }
 
 /// The folder, open for a run.
@@ -69,14 +158,27 @@ pub enum StoreError {
 pub struct Store {
     pub bodies: Bodies,
     pub database: Database,
+    folder: PathBuf,
+    temporary: leftovers::Folder,
     /// Held for as long as the store is open.
-    _lock: File,
+    lock: File,
 }
 
 impl Store {
-    /// Opens the folder for writing, making it if need be. Answers what a person should know: that
-    /// an older version's database was moved aside.
-    pub fn open(folder: &Path) -> Result<(Store, Option<String>), StoreError> {
+    /// Opens the folder for writing, making it if need be. Answers what a person should know: which
+    /// files were damaged, or an older version's, and moved aside.
+    pub fn open(folder: &Path) -> Result<(Store, Vec<String>), StoreError> {
+        let mut opened = Store::open_once(folder);
+        for _ in 1..OPENINGS {
+            if !matches!(&opened, Err(error) if error.may_pass()) {
+                break;
+            }
+            opened = Store::open_once(folder);
+        }
+        opened
+    }
+
+    fn open_once(folder: &Path) -> Result<(Store, Vec<String>), StoreError> {
         let not_writable = |error| StoreError::NotWritable {
             folder: folder.to_owned(),
             error,
@@ -88,20 +190,84 @@ impl Store {
             Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(folder.to_owned())),
             Err(TryLockError::Error(error)) => return Err(not_writable(error)),
         }
-        let notice = schema::move_aside_if_older(folder)?;
-        let bodies = folder.join(BODIES);
+        remove_temporary(folder);
+        // Links and relative paths must not differ from what a compiler prints.
+        let absolute = folder.canonicalize().map_err(not_writable)?;
+        let mut notices = Vec::new();
         let store = Store {
-            bodies: Bodies::open(&bodies).map_err(|error| match error {
-                sled::Error::Io(error) => not_writable(error),
-                error => StoreError::Damaged {
-                    file: bodies,
-                    error: error.to_string(),
-                },
-            })?,
-            database: Database::open(folder)?,
-            _lock: lock,
+            database: Database::open(folder, &mut notices)?,
+            bodies: Bodies::open(folder, &mut notices)?,
+            folder: folder.to_owned(),
+            temporary: leftovers::Folder::create(TEMPORARY, &absolute).map_err(not_writable)?,
+            lock,
         };
-        Ok((store, notice))
+        Ok((store, notices))
+    }
+
+    /// A folder for what is gone when the run ends.
+    pub fn temporary(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Ends a run. Answers what a person should know of what is kept of it.
+    pub fn close(self) -> Option<String> {
+        let removed = self.is_removed();
+        let Store {
+            bodies,
+            database,
+            folder,
+            temporary,
+            ..
+        } = self;
+        drop(temporary);
+        if removed {
+            // What is there by that name is not ours.
+            return Some(format!(
+                "{} was removed while it was in use: nothing is kept of this run",
+                folder.display()
+            ));
+        }
+        // A file that could not be closed has no seal: the next run examines it.
+        let _ = database.close();
+        let _ = bodies.close();
+        None
+    }
+
+    /// Replaces a file that failed while it was in use, and answers what a person should know.
+    pub fn renew(self, part: Part, why: &str) -> Result<(Store, Vec<String>), StoreError> {
+        let folder = self.folder.clone();
+        let mut notices: Vec<String> = self.close().into_iter().collect();
+        let path = part.file(&folder);
+        if path.exists() {
+            let aside = file::move_aside(&path, file::DAMAGED);
+            let aside = aside.map_err(|error| StoreError::not_writable(&path, error))?;
+            notices.push(part.moved(&path, why, &aside));
+        }
+        let (store, more) = Store::open(&folder)?;
+        notices.extend(more);
+        Ok((store, notices))
+    }
+
+    /// Whether the folder is not the one that was opened.
+    fn is_removed(&self) -> bool {
+        let identity = |data: &fs::Metadata| (data.dev(), data.ino());
+        let there = fs::metadata(self.folder.join(LOCK)).ok();
+        let ours = self.lock.metadata().ok();
+        there.as_ref().map(identity) != ours.as_ref().map(identity)
+    }
+}
+
+/// Removes what killed runs have left. The lock is held, so no other run uses it.
+fn remove_temporary(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()) {
+            // What cannot be removed is in nobody's way.
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -122,8 +288,8 @@ mod tests {
     #[test]
     fn a_second_run_on_the_same_folder_is_told_so() {
         let folder = tempfile::tempdir().unwrap();
-        let (_store, notice) = Store::open(folder.path()).unwrap();
-        assert_eq!(notice, None);
+        let (_store, notices) = Store::open(folder.path()).unwrap();
+        assert!(notices.is_empty(), "{notices:?}");
         assert!(matches!(
             Store::open(folder.path()),
             Err(StoreError::Locked(_))
@@ -146,22 +312,56 @@ mod tests {
         assert!(matches!(error, StoreError::Version { .. }), "{error}");
 
         set_version(schema::VERSION - 1);
-        let (_store, notice) = Store::open(folder.path()).unwrap();
-        let notice = notice.unwrap();
-        assert!(notice.contains("moved to"), "{notice}");
+        let (_store, notices) = Store::open(folder.path()).unwrap();
+        assert!(notices[0].contains("moved to"), "{notices:?}");
         let aside = format!("{DATABASE}.format-{}", schema::VERSION - 1);
         assert!(folder.path().join(aside).is_file());
     }
 
     #[test]
-    fn a_file_that_is_no_database_is_named() {
+    fn a_file_that_is_no_database_is_moved_aside_and_named() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(
-            folder.path().join(DATABASE),
-            "not a database at all, only some text",
-        )
-        .unwrap();
-        let error = Store::open(folder.path()).unwrap_err();
-        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        let file = folder.path().join(DATABASE);
+        let text = "not a database at all, only some text";
+        fs::write(&file, text).unwrap();
+        let (_store, notices) = Store::open(folder.path()).unwrap();
+        let aside = folder.path().join("cassini.sqlite.damaged");
+        assert_eq!(fs::read_to_string(&aside).unwrap(), text);
+        assert!(notices[0].contains("cassini.sqlite.damaged"), "{notices:?}");
+    }
+
+    #[test]
+    fn a_store_that_was_closed_is_sound_and_leaves_nothing_temporary() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("tmp-left")).unwrap();
+        let (store, _) = Store::open(folder.path()).unwrap();
+        assert!(!folder.path().join("tmp-left").exists());
+        assert!(store.temporary().is_dir());
+        assert_eq!(store.close(), None);
+        let mut names: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let expected = [
+            BODIES,
+            "bodies.sqlite.seal",
+            DATABASE,
+            "cassini.sqlite.seal",
+            LOCK,
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_removed_folder_is_told_and_a_lost_part_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("db");
+        let (store, _) = Store::open(&at).unwrap();
+        let (store, notices) = store.renew(Part::Bodies, "a test").unwrap();
+        assert!(notices[0].contains("bodies.sqlite.damaged"), "{notices:?}");
+        fs::remove_dir_all(&at).unwrap();
+        assert!(store.close().unwrap().contains("was removed"));
+        assert!(!at.exists());
     }
 }

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
-use super::database::{READING, ROOT, read_result};
-use super::{BODIES, Bodies, DATABASE, StoreError, schema};
+use super::database::{READING, ROOT};
+use super::results::read_result;
+use super::{Bodies, StoreError, checked, schema};
 use crate::engine::analysis::ResultKey;
 use crate::engine::function::FunctionResult;
 use crate::engine::ledger::Reading;
@@ -56,9 +57,7 @@ pub struct Reader {
 
 impl Reader {
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        schema::check(folder)?;
-        let connection =
-            Connection::open_with_flags(folder.join(DATABASE), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let connection = schema::open_to_read(folder)?;
         Ok(Reader { connection })
     }
 
@@ -105,13 +104,13 @@ impl Reader {
     /// Visits the summaries of all functions that were analysed in the last run.
     pub fn each_summary(&self, visit: &mut dyn FnMut(&Summary)) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare(
-            "SELECT summaries.summary FROM functions JOIN summaries ON summaries.key = functions.result
+            "SELECT summaries.summary, summaries.key FROM functions JOIN summaries ON summaries.key = functions.result
              WHERE functions.outcome = 'analysed' ORDER BY functions.id",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let bytes: Vec<u8> = row.get(0)?;
-            if let Ok(summary) = postcard::from_bytes(&bytes) {
+            let (bytes, key): (Vec<u8>, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            if let Some(summary) = checked::decode(&key, &bytes) {
                 visit(&summary);
             }
         }
@@ -303,10 +302,14 @@ fn cell(row: &Row<'_>, column: usize) -> Result<String, rusqlite::Error> {
 
 /// The body cache of `folder`, open beside no run.
 pub fn open_bodies(folder: &Path) -> Result<Bodies, StoreError> {
-    schema::check(folder)?;
-    Bodies::open(&folder.join(BODIES)).map_err(|error| match error {
-        sled::Error::Io(_) => StoreError::Locked(folder.to_owned()),
-        error => StoreError::Bodies(error),
+    schema::open_to_read(folder)?;
+    Bodies::open_to_read(folder).map_err(|error| match &error {
+        StoreError::Sql { error: sql, .. }
+            if sql.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+        {
+            StoreError::Locked(folder.to_owned())
+        }
+        _ => error,
     })
 }
 

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{DATABASE, StoreError, refuse_links};
+use super::file::{self, Fault, Verdict};
+use super::seal::{self, Condition};
+use super::{DATABASE, Part, StoreError, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 10;
+pub const VERSION: i64 = 11;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `duplicates` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -24,11 +26,12 @@ const TABLES: &str = "
         custody BLOB NOT NULL,      -- postcard
         nesting BLOB NOT NULL,      -- postcard
         blocks INTEGER NOT NULL, terms INTEGER NOT NULL,
-        queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL
+        queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL,
+        checksum INTEGER NOT NULL   -- of all that
     );
     CREATE TABLE summaries (
         key BLOB PRIMARY KEY,       -- as in results
-        summary BLOB NOT NULL       -- postcard
+        summary BLOB NOT NULL       -- postcard, and a hash of it
     );
     CREATE TABLE units (
         source TEXT NOT NULL, declarations INTEGER NOT NULL,
@@ -76,30 +79,37 @@ pub fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     ))
 }
 
-/// The version of the database file, 0 for one without tables.
-fn version(folder: &Path) -> Result<i64, StoreError> {
-    let file = folder.join(DATABASE);
-    let read = || -> Result<i64, rusqlite::Error> {
-        Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_WRITE)?.query_row(
-            "PRAGMA user_version",
-            [],
-            |row| row.get(0),
-        )
-    };
-    read().map_err(|error| StoreError::Damaged {
-        file: file.clone(),
-        error: error.to_string(),
-    })
+/// The version of a database, 0 for one without tables.
+pub(super) fn version_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Whether `folder` has a database that this version can read.
-pub fn check(folder: &Path) -> Result<(), StoreError> {
+/// Opens the database of `folder` for reading, if it is one that this version can read.
+pub(super) fn open_to_read(folder: &Path) -> Result<Connection, StoreError> {
     refuse_links(folder, true)?;
-    if !folder.join(DATABASE).is_file() {
+    let file = folder.join(DATABASE);
+    if !file.is_file() {
         return Err(StoreError::Missing(folder.to_owned()));
     }
-    match version(folder)? {
-        VERSION => Ok(()),
+    let damaged = |error: String| {
+        let file = file.clone();
+        StoreError::Damaged { file, error }
+    };
+    let condition = seal::examine(&file).map_err(|error| damaged(error.to_string()))?;
+    if condition == Condition::Damaged {
+        return Err(damaged("it is not as the last run left it".to_owned()));
+    }
+    let open = || {
+        let connection = file::open(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let version = version_of(&connection)?;
+        Ok((connection, version))
+    };
+    let (connection, version) = open().map_err(|error: rusqlite::Error| match error {
+        error if file::is_damage(&error) => damaged(error.to_string()),
+        error => error.into(),
+    })?;
+    match version {
+        VERSION => Ok(connection),
         0 => Err(StoreError::Missing(folder.to_owned())),
         found => Err(StoreError::Version {
             folder: folder.to_owned(),
@@ -110,40 +120,50 @@ pub fn check(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Moves an older version's database out of the way and says so. A newer version's is an error: this
-/// version cannot tell what would be lost.
-pub fn move_aside_if_older(folder: &Path) -> Result<Option<String>, StoreError> {
+/// Makes sure that the database of `folder` is sound and of this version, or not there. A newer version's
+/// is an error: this version cannot tell what would be lost. Answers whether no seal vouches for what is there.
+pub(super) fn secure(folder: &Path, notices: &mut Vec<String>) -> Result<bool, StoreError> {
     let file = folder.join(DATABASE);
-    if !file.is_file() {
-        return Ok(None);
-    }
-    let found = version(folder)?;
-    if found > VERSION {
-        return Err(StoreError::Version {
-            folder: folder.to_owned(),
-            found,
-            expected: VERSION,
-            advice: "use that version, or give this one its own database with --db DIR",
-        });
-    }
-    if found == VERSION || found == 0 {
-        return Ok(None);
-    }
-    let aside = folder.join(format!("{DATABASE}.format-{found}"));
-    for suffix in ["", "-wal", "-shm"] {
-        let from = folder.join(format!("{DATABASE}{suffix}"));
-        if from.exists() {
-            fs::rename(from, format!("{}{suffix}", aside.display())).map_err(|error| {
-                StoreError::NotWritable {
-                    folder: folder.to_owned(),
-                    error,
+    let fault = |error| Fault::of(Part::Database, error);
+    let mut older = false;
+    let secured = file::secure(&file, Part::Database, |connection| {
+        match version_of(connection).map_err(fault)? {
+            VERSION => Ok(Verdict::Use),
+            0 => {
+                let count = "SELECT count(*) FROM sqlite_schema";
+                let count = connection.query_row(count, [], |row| row.get::<_, i64>(0));
+                match count.map_err(fault)? {
+                    0 => Ok(Verdict::Use),
+                    _ => Err(Fault::Damaged("it has tables of another kind".to_owned())),
                 }
-            })?;
+            }
+            found if found > VERSION => Err(Fault::Refused(StoreError::Version {
+                folder: folder.to_owned(),
+                found,
+                expected: VERSION,
+                advice: "use that version, or give this one its own database with --db DIR",
+            })),
+            found => {
+                older = true;
+                Ok(Verdict::Older(found))
+            }
         }
+    })?;
+    if older {
+        remove_older_bodies(folder);
     }
-    Ok(Some(format!(
-        "the database was written by an older version of cassini (format {found}); it was moved to \
-         {} and everything is analysed anew",
-        aside.display()
-    )))
+    notices.extend(secured.notice);
+    Ok(secured.examined)
+}
+
+/// Formats up to 10 kept bodies in a folder of sled's, which nothing reads any more.
+fn remove_older_bodies(folder: &Path) {
+    let bodies = folder.join("bodies");
+    if ["conf", "db"]
+        .iter()
+        .all(|file| bodies.join(file).is_file())
+    {
+        // What cannot be removed is in nobody's way.
+        let _ = fs::remove_dir_all(bodies);
+    }
 }

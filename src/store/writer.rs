@@ -1,32 +1,31 @@
 //! The one thread that writes results, in batches: a run killed at any point loses at most the last
 //! second's work.
 
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::{Connection, params};
 
-use super::manifests;
+use super::results::ResultRow;
+use super::{StoreError, manifests};
 use crate::engine::analysis::ResultKey;
-use crate::engine::function::Statistics;
 
 /// A batch is committed when it is this old or this long.
 const BATCH_AGE: Duration = Duration::from_secs(1);
 const BATCH_LENGTH: usize = 4096;
+/// Messages that wait to be written; more make the analysis wait.
+const QUEUE: usize = 1 << 14;
+/// The longest wait for the thread: a disk that takes longer for one batch is taken for a dead one.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 pub enum Message {
     Result {
         key: ResultKey,
-        outcome: &'static str,
-        reason: Option<String>,
-        identity: [u8; 32],
-        active: bool,
+        row: ResultRow,
+        /// Hash of the row.
+        check: i64,
         summary: Vec<u8>,
-        findings: Vec<u8>,
-        custody: Vec<u8>,
-        nesting: Vec<u8>,
-        statistics: Statistics,
     },
     Finished {
         function: u32,
@@ -46,7 +45,7 @@ pub enum Message {
         manifests: Vec<[u8; 32]>,
         states: Vec<u32>,
     },
-    /// Commit, then answer with the first error since the last answer.
+    /// Commit, then answer with the first error there was.
     Commit(Sender<Result<(), rusqlite::Error>>),
 }
 
@@ -54,40 +53,71 @@ pub enum Message {
 #[derive(Debug)]
 pub struct Writer {
     sender: Option<Sender<Message>>,
-    thread: Option<JoinHandle<()>>,
+    /// Tells that the thread has ended.
+    ended: Receiver<()>,
+    /// The thread takes no more: nothing waits for it again.
+    stuck: AtomicBool,
 }
 
 impl Writer {
     pub fn start(connection: Connection) -> Writer {
-        let (sender, receiver) = unbounded();
-        let thread = std::thread::spawn(move || Batch::new(connection).run(&receiver));
+        let (sender, receiver) = bounded(QUEUE);
+        let (end, ended) = bounded(1);
+        std::thread::spawn(move || {
+            Batch::new(connection).run(&receiver);
+            let _ = end.send(());
+        });
         Writer {
             sender: Some(sender),
-            thread: Some(thread),
+            ended,
+            stuck: AtomicBool::new(false),
         }
     }
 
     pub fn send(&self, message: Message) {
-        if let Some(sender) = &self.sender {
-            // The thread ends only when this end is dropped.
-            let _ = sender.send(message);
+        if let Some(sender) = &self.sender
+            && !self.stuck.load(Ordering::Relaxed)
+            && sender.send_timeout(message, PATIENCE).is_err()
+        {
+            self.stuck.store(true, Ordering::Relaxed);
         }
     }
 
     /// Returns when all that was sent before is on disk, or with the first error.
-    pub fn commit(&self) -> Result<(), rusqlite::Error> {
+    pub fn commit(&self) -> Result<(), StoreError> {
         let (answer, answered) = bounded(1);
         self.send(Message::Commit(answer));
-        answered.recv().unwrap_or(Ok(()))
+        let answer = match self.stuck.load(Ordering::Relaxed) {
+            true => Err(RecvTimeoutError::Timeout),
+            false => answered.recv_timeout(PATIENCE),
+        };
+        match answer {
+            Ok(committed) => Ok(committed?),
+            Err(_) => {
+                self.stuck.store(true, Ordering::Relaxed);
+                Err(StoreError::Stuck(PATIENCE.as_secs()))
+            }
+        }
+    }
+
+    /// Commits what was sent, and ends the thread with its connection.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        let committed = self.commit();
+        self.end();
+        committed
+    }
+
+    /// A thread that does not end is left behind, and ends with the process.
+    fn end(&mut self) {
+        if self.sender.take().is_some() && !self.stuck.load(Ordering::Relaxed) {
+            let _ = self.ended.recv_timeout(PATIENCE);
+        }
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.sender.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.end();
     }
 }
 
@@ -98,6 +128,7 @@ struct Batch {
     /// When to commit at the latest; `None` outside a transaction.
     due: Option<Instant>,
     error: Option<rusqlite::Error>,
+    failed: bool,
 }
 
 impl Batch {
@@ -107,6 +138,7 @@ impl Batch {
             length: 0,
             due: None,
             error: None,
+            failed: false,
         }
     }
 
@@ -122,6 +154,9 @@ impl Batch {
                     let _ = answer.send(self.error.take().map_or(committed, Err));
                     Ok(())
                 }
+                // After an error nothing more is written: a lock that another program holds would be
+                // waited for again with each message.
+                Ok(_) if self.failed => Ok(()),
                 Ok(message) => self.write(message),
                 Err(RecvTimeoutError::Timeout) => self.commit(),
                 Err(RecvTimeoutError::Disconnected) => {
@@ -130,6 +165,7 @@ impl Batch {
                 }
             };
             if let Err(error) = outcome {
+                self.failed = true;
                 self.error.get_or_insert(error);
             }
         }
@@ -144,39 +180,10 @@ impl Batch {
         match message {
             Message::Result {
                 key,
-                outcome,
-                reason,
-                identity,
-                active,
+                row,
+                check,
                 summary,
-                findings,
-                custody,
-                nesting,
-                statistics,
-            } => {
-                self.connection
-                    .prepare_cached("INSERT OR REPLACE INTO summaries VALUES (?1, ?2)")?
-                    .execute(params![key.0, summary])?;
-                self.connection
-                    .prepare_cached(
-                        "INSERT OR REPLACE INTO results
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                    )?
-                    .execute(params![
-                        key.0,
-                        outcome,
-                        reason,
-                        identity,
-                        active,
-                        findings,
-                        custody,
-                        nesting,
-                        statistics.blocks.cast_signed(),
-                        statistics.terms.cast_signed(),
-                        statistics.queries.cast_signed(),
-                        statistics.solver_calls.cast_signed(),
-                    ])?
-            }
+            } => self.write_result(key, &row, check, &summary)?,
             Message::Finished {
                 function,
                 outcome,
@@ -206,6 +213,38 @@ impl Batch {
             self.commit()?;
         }
         Ok(())
+    }
+
+    fn write_result(
+        &self,
+        key: ResultKey,
+        row: &ResultRow,
+        check: i64,
+        summary: &[u8],
+    ) -> Result<usize, rusqlite::Error> {
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO summaries VALUES (?1, ?2)")?
+            .execute(params![key.0, summary])?;
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO results
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            )?
+            .execute(params![
+                key.0,
+                row.outcome,
+                row.reason,
+                row.identity,
+                row.active,
+                row.findings,
+                row.custody,
+                row.nesting,
+                row.statistics.blocks.cast_signed(),
+                row.statistics.terms.cast_signed(),
+                row.statistics.queries.cast_signed(),
+                row.statistics.solver_calls.cast_signed(),
+                check,
+            ])
     }
 
     fn commit(&mut self) -> Result<(), rusqlite::Error> {

@@ -41,6 +41,8 @@ use folder::{Folder, Id, Kind, Plan};
 pub use program::{Linked, merged as merged_links, read as read_links, write as write_links};
 use redirect::Redirect;
 
+use crate::leftovers;
+
 /// First argument of this program when it runs in a compiler's place.
 const INTERCEPT: &str = "--in-place-of-compiler";
 /// First argument of this program when it runs in the place of a program that is yet to be linked.
@@ -97,9 +99,7 @@ pub fn record(build: &Build) -> Result<Recorded, RecordError> {
         let folder = folder.to_path_buf();
         move |error| RecordError::Folder { folder, error }
     };
-    let temporary = tempfile::Builder::new()
-        .prefix("cassini-capture-")
-        .tempdir()
+    let temporary = leftovers::Folder::create("cassini-capture-", &std::env::temp_dir())
         .map_err(in_folder(&std::env::temp_dir()))?;
     let at = temporary
         .path()

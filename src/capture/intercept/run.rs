@@ -13,6 +13,8 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::Duration;
 
+use crate::leftovers::Build;
+
 /// How a build ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -65,11 +67,10 @@ pub fn run(command: &mut Command) -> io::Result<Ended> {
         }
     }
     drop(said);
-    let status = command.spawn().and_then(|mut child| {
-        // Our own ends of the pipes have to go, or no end is ever seen.
-        command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
-        child.wait()
-    })?;
+    let build = Build::spawn(command)?;
+    // Our own ends of the pipes have to go, or no end is ever seen.
+    command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    let status = build.wait()?;
     let mut failed = None;
     for _ in 0..listeners {
         match heard.recv_timeout(GRACE) {
