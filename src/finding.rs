@@ -61,6 +61,8 @@ pub struct Finding {
     /// What would make the report wrong, if the analysis knows: `not a bug if flag == 0`.
     pub specification: Option<String>,
     pub trace: Vec<TraceStep>,
+    /// The programs of the tree that it is in, if it is not in all that the function is linked into.
+    pub programs: Vec<String>,
 }
 
 /// What a finding is known by in other runs: stable under edits elsewhere.

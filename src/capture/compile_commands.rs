@@ -4,7 +4,7 @@
 //! An entry that cannot be used is reported with its index and line; the others are unharmed, also
 //! those before the place where a file breaks off.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
@@ -15,6 +15,7 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::command::{self, CompileCommand, Refused};
+use super::links::Objects;
 use super::tree::normalise;
 use super::{Place, Problem, Scope, Severity, Tree};
 use crate::source::read_regular;
@@ -43,6 +44,8 @@ struct Entry {
     file: String,
     command: Option<String>,
     arguments: Option<Vec<String>>,
+    /// What the command writes.
+    output: Option<String>,
 }
 
 /// The databases that may describe the tree at `root`, best first: the tree's own, those in its build
@@ -73,14 +76,14 @@ pub(super) fn candidates(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Reads the commands of the C files in `scope` from a database. The error is for a database
-/// of which nothing can be used.
+/// Reads the commands of the C files in `scope` from a database, and what they write. The error is for a
+/// database of which nothing can be used.
 pub(super) fn read(
     database: &Path,
     tree: &Tree,
     scope: &Scope,
     problems: &mut Vec<Problem>,
-) -> Result<Vec<CompileCommand>, Problem> {
+) -> Result<(Vec<CompileCommand>, Objects), Problem> {
     let about = |message| Problem::about(Severity::Error, database, message);
     // A person may name a pipe.
     let text = match database.is_file() {
@@ -106,7 +109,8 @@ pub(super) fn read(
         database,
         tree,
         scope,
-        seen: HashSet::new(),
+        seen: HashMap::new(),
+        objects: Objects::default(),
         not_c: BTreeMap::new(),
         doubtful: BTreeMap::new(),
         problems,
@@ -123,10 +127,11 @@ pub(super) fn read(
         let entry: Result<Entry, _> = serde_json::from_str(raw.get());
         parsed.push((place, entry.map_err(|error| reason(&error))));
     }
-    if let Some(moved) = Moved::find(
+    let moved = Moved::find(
         database,
         parsed.iter().filter_map(|(_, entry)| entry.as_ref().ok()),
-    ) {
+    );
+    if let Some(moved) = &moved {
         for (_, entry) in &mut parsed {
             if let Ok(entry) = entry {
                 moved.apply(entry);
@@ -138,6 +143,7 @@ pub(super) fn read(
             .push(Problem::about(Severity::Warning, database, message));
     }
     let mut commands = Vec::new();
+    reader.objects.moved = moved;
     for (index, (place, entry)) in parsed.into_iter().enumerate() {
         match entry.and_then(|entry| reader.command(entry)) {
             Ok(command) => commands.extend(command),
@@ -149,7 +155,12 @@ pub(super) fn read(
             }
         }
     }
-    let (not_c, doubtful) = (reader.not_c, reader.doubtful);
+    let Reader {
+        not_c,
+        doubtful,
+        objects,
+        ..
+    } = reader;
     problems.extend(doubtful.into_iter().map(|(flag, count)| {
         let message = format!(
             "{flag} is not known to be harmless and was left out of {count} commands; --trust-tree \
@@ -165,7 +176,7 @@ pub(super) fn read(
         let message = format!("entries that are not C were left out: {}", kinds.join(", "));
         problems.push(Problem::about(Severity::Note, database, message));
     }
-    Ok(commands)
+    Ok((commands, objects))
 }
 
 /// The elements of the database's array, up to where it breaks off if it does.
@@ -203,7 +214,9 @@ struct Reader<'a> {
     tree: &'a Tree,
     /// Where the wanted sources lie.
     scope: &'a Scope,
-    seen: HashSet<CompileCommand>,
+    /// The commands found so far, with their numbers.
+    seen: HashMap<CompileCommand, usize>,
+    objects: Objects,
     /// Entries of other languages, by the end of their file's name.
     not_c: BTreeMap<String, usize>,
     /// Flags that might do harm, and in how many commands they are.
@@ -228,6 +241,11 @@ impl Reader<'_> {
             }
             (None, None) => return Err("neither `command` nor `arguments`".to_owned()),
         };
+        let output = entry
+            .output
+            .or_else(|| output_of(&words))
+            .map(PathBuf::from);
+        let output = output.or_else(|| Some(Path::new(file.file_name()?).with_extension("o")));
         let parsed = match command::parse(words, &directory, file, self.tree.foreign().trusted()) {
             Ok(parsed) => parsed,
             Err(Refused::NotC) => {
@@ -265,12 +283,19 @@ impl Reader<'_> {
             ungenerated: Vec::new(),
             optional: Vec::new(),
         };
-        Ok(self.seen.insert(command.clone()).then_some(command))
+        let next = self.seen.len();
+        let number = *self.seen.entry(command.clone()).or_insert(next);
+        if let Some(output) = output {
+            let output = normalise(&command.directory.join(output));
+            self.objects.outputs.insert(output, number);
+        }
+        Ok((number == next).then_some(command))
     }
 }
 
 /// A tree that has moved, or was copied, since its database was recorded.
-struct Moved {
+#[derive(Debug)]
+pub(super) struct Moved {
     from: String,
     to: String,
 }
@@ -318,6 +343,7 @@ impl Moved {
             Some(&mut entry.file),
             entry.directory.as_mut(),
             entry.command.as_mut(),
+            entry.output.as_mut(),
         ];
         let arguments = entry.arguments.iter_mut().flatten();
         for text in texts.into_iter().flatten().chain(arguments) {
@@ -326,7 +352,7 @@ impl Moved {
     }
 
     /// `text` with each path below the old place in the new one.
-    fn replace(&self, text: &str) -> String {
+    pub(super) fn replace(&self, text: &str) -> String {
         let in_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         let mut out = String::with_capacity(text.len());
         let mut copied = 0;
@@ -344,6 +370,17 @@ impl Moved {
         }
         out + &text[copied..]
     }
+}
+
+/// What a command says that it writes.
+fn output_of(words: &[OsString]) -> Option<String> {
+    let separate = words.iter().position(|word| word == "-o");
+    let separate = separate.and_then(|at| words.get(at + 1)?.to_str());
+    let joined = || {
+        let mut words = words.iter().filter_map(|word| word.to_str());
+        words.find_map(|word| word.strip_prefix("-o").filter(|rest| !rest.is_empty()))
+    };
+    separate.or_else(joined).map(str::to_owned)
 }
 
 /// Splits a `command` as a POSIX shell does. `None` if a quote stays open.
@@ -416,6 +453,7 @@ mod tests {
         let tree = Tree::of(&scope).unwrap();
         let mut problems = Vec::new();
         let commands = read(&folder.join(FILE_NAME), &tree, &scope, &mut problems);
+        let commands = commands.map(|(commands, _)| commands);
         let prefix = format!("{}/", folder.display());
         (
             commands,

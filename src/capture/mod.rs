@@ -14,8 +14,10 @@ mod complaint;
 mod condition;
 mod disk;
 mod flags;
+mod generated;
 pub mod hidden;
 pub mod intercept;
+mod links;
 mod manifest;
 mod preprocess;
 mod problem;
@@ -37,6 +39,7 @@ use thiserror::Error;
 
 pub use command::{CompileCommand, harmless};
 pub use compiler::NoCompiler;
+pub use links::{Link, LinkInput, LinkKind, renumber};
 pub use manifest::{Archive, Archived, CommandKey, Manifest, Manifests, State, StateId};
 pub use preprocess::{PreprocessError, Preprocessed, Preprocessor, assembly};
 pub use problem::{Place, Problem, Severity, distinct};
@@ -77,6 +80,8 @@ pub struct Capture {
     pub commands: Vec<CompileCommand>,
     /// So many translation units were left out as [`Options::exclude`] says.
     pub excluded: usize,
+    /// What the build links of them, if that is recorded.
+    pub links: Vec<Link>,
     /// What was left out or guessed, and why.
     pub problems: Vec<Problem>,
 }
@@ -123,9 +128,16 @@ pub fn capture(options: &Options) -> Result<Capture, CaptureError> {
     let mut capture = find(options)?;
     let found = capture.commands.len();
     let exclude = &options.exclude;
-    capture
-        .commands
-        .retain(|command| !exclude.leaves_out(&command.name));
+    let mut kept = 0;
+    let numbers = capture.commands.iter().map(|command| {
+        let keep = !exclude.leaves_out(&command.name);
+        kept += usize::from(keep);
+        keep.then(|| kept - 1)
+    });
+    let numbers: Vec<Option<usize>> = numbers.collect();
+    links::renumber(&mut capture.links, &numbers);
+    let mut wanted = numbers.iter().map(Option::is_some);
+    capture.commands.retain(|_| wanted.next().unwrap_or(false));
     capture.excluded = found - capture.commands.len();
     Ok(capture)
 }
@@ -158,6 +170,7 @@ fn find(options: &Options) -> Result<Capture, CaptureError> {
         origin,
         commands,
         excluded: 0,
+        links: Vec::new(),
         problems,
     };
     if let Some(file) = explicit {
@@ -167,24 +180,28 @@ fn find(options: &Options) -> Result<Capture, CaptureError> {
             file
         };
         tree.comes_with(&file);
-        let commands = compile_commands::read(&file, &tree, &scope, &mut problems)
+        let (commands, objects) = compile_commands::read(&file, &tree, &scope, &mut problems)
             .map_err(CaptureError::Database)?;
+        let links = links::read(&file, &tree, &commands, &objects, &mut problems);
         if commands.is_empty() {
             problems.push(nothing_under(&file, &scope));
         }
-        return Ok(captured(tree, Origin::Database(file), commands, problems));
+        let found = captured(tree, Origin::Database(file), commands, problems);
+        return Ok(Capture { links, ..found });
     }
     for file in compile_commands::candidates(scope.folder()) {
         match compile_commands::read(&file, &tree, &scope, &mut problems) {
-            Ok(commands) if commands.is_empty() => {
+            Ok((commands, _)) if commands.is_empty() => {
                 problems.push(nothing_under(&file, &scope));
             }
-            Ok(commands) => {
+            Ok((commands, objects)) => {
+                let links = links::read(&file, &tree, &commands, &objects, &mut problems);
                 tree.comes_with(&file);
                 if scope.file().is_none() {
                     problems.extend(left_out(&tree, &scope, &commands));
                 }
-                return Ok(captured(tree, Origin::Database(file), commands, problems));
+                let found = captured(tree, Origin::Database(file), commands, problems);
+                return Ok(Capture { links, ..found });
             }
             // A broken database above the tree may well be about something else.
             Err(problem) if !file.starts_with(scope.folder()) => {

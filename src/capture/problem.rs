@@ -48,11 +48,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(
-        severity: Severity,
-        place: Option<Place>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn new(severity: Severity, place: Option<Place>, message: impl Into<String>) -> Self {
         Problem {
             severity,
             place,

@@ -309,21 +309,6 @@ fn tell_ledger(run: &Run, left_out: &LeftOut, places: &Places, arguments: &Argum
     } else {
         anstream::eprintln!("{}", run.ledger);
     }
-    for (name, defined) in
-        run.program
-            .duplicates
-            .iter()
-            .take(if arguments.verbose { usize::MAX } else { 0 })
-    {
-        anstream::eprintln!(
-            "{NOTE_LABEL}: {name} is defined more than once: {}",
-            defined
-                .iter()
-                .map(|place| places.name(place))
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
-    }
     if let Some(calls) = &run.lock_calls {
         let touching = run.ledger.functions.analysed;
         calls::tell(calls, touching, places, &arguments.again());

@@ -10,6 +10,7 @@ use clap::Subcommand;
 
 use super::{CLEAN, DatabaseArguments, output};
 use crate::engine::ledger;
+use crate::engine::program::Ambiguity;
 use crate::engine::run::load_property;
 use crate::property::Property;
 use crate::report::{self, Places};
@@ -101,16 +102,39 @@ pub(super) fn function(reader: &Reader, places: &Places, name: &str) -> anyhow::
         let summary = summary_of(reader, &row, &seeds)?;
         shown.push((row, summary));
     }
-    // A function compiled in two ways mostly has one summary.
-    shown.dedup_by(|(a, summary_a), (b, summary_b)| {
-        (&a.file, a.line, &a.outcome) == (&b.file, b.line, &b.outcome) && summary_a == summary_b
-    });
+    merge_variants(&mut shown);
     output::write(None, |out| {
         for (row, summary) in &shown {
             write_function(out, (row, places), summary.as_ref(), &property)?;
         }
         Ok(())
     })
+}
+
+/// Shows once what is the same in several programs. (A function compiled in two ways mostly has one summary, too.)
+fn merge_variants(shown: &mut Vec<(FunctionRow, Option<Summary>)>) {
+    shown.dedup_by(|(later, later_summary), (row, summary)| {
+        let same = (&later.file, later.line, &later.outcome) == (&row.file, row.line, &row.outcome)
+            && later_summary == summary;
+        if same {
+            let any = row.programs.is_empty() || later.programs.is_empty();
+            row.programs.append(&mut later.programs);
+            if any {
+                row.programs.clear();
+            }
+        }
+        same
+    });
+    let places: Vec<_> = shown
+        .iter()
+        .map(|(row, _)| (row.file.clone(), row.line))
+        .collect();
+    for ((row, _), place) in shown.iter_mut().zip(&places) {
+        // It is the same in all.
+        if places.iter().filter(|other| *other == place).count() == 1 {
+            row.programs.clear();
+        }
+    }
 }
 
 fn summary_of(
@@ -137,6 +161,9 @@ fn write_function(
 ) -> io::Result<()> {
     let file = places.name(&row.file);
     write!(out, "{}  {file}:{}  ", row.name.name, row.line)?;
+    if !row.programs.is_empty() {
+        write!(out, "in {}  ", row.programs.join(", "))?;
+    }
     let reason = row.reason.as_deref().unwrap_or_default();
     match row.outcome.as_deref() {
         None => writeln!(out, "(not reached: the last check was stopped before it)"),
@@ -190,15 +217,23 @@ fn neighbours(
         }
         return Err(unknown(reader, name)?);
     }
-    let several = rows.len() > 1;
-    let mut found = Vec::new();
+    let mut found: Vec<(FunctionRow, Vec<Neighbour>)> = Vec::new();
     for row in rows {
         let neighbours = match direction {
             Direction::Callers => reader.callers(row.id)?,
             Direction::Callees => reader.callees(row.id)?,
         };
-        found.push((row, neighbours));
+        match found.last_mut() {
+            // The same function in other programs.
+            Some((last, known)) if (&last.file, last.line) == (&row.file, row.line) => {
+                known.extend(neighbours);
+                known.sort();
+                known.dedup();
+            }
+            _ => found.push((row, neighbours)),
+        }
     }
+    let several = found.len() > 1;
     output::write(None, |out| {
         for (row, neighbours) in &found {
             if several {
@@ -253,21 +288,21 @@ fn frontend(reader: &Reader, places: &Places) -> anyhow::Result<()> {
 
 fn failures(reader: &Reader, places: &Places) -> anyhow::Result<()> {
     let failures = reader.failures()?;
-    let duplicates = reader.duplicates()?;
+    let ambiguous = reader.ambiguous()?;
     let unfinished = reader.unfinished()?;
     output::write(None, |out| {
         for failure in &failures {
             write_failure(out, places, failure)?;
         }
-        for (name, defined) in &duplicates {
-            let defined: Vec<_> = defined.iter().map(|place| places.name(place)).collect();
-            writeln!(
-                out,
-                "{}: note: {name} is defined more than once, calls mean the one in their own unit, \
-                 else the first; also at {}",
-                defined[0],
-                defined[1..].join(", ")
-            )?;
+        for ambiguity in &ambiguous {
+            let name = |place: &String| places.name(place).to_string();
+            let ambiguity = Ambiguity {
+                caller: name(&ambiguity.caller),
+                taken: name(&ambiguity.taken),
+                others: ambiguity.others.iter().map(name).collect(),
+                name: ambiguity.name.clone(),
+            };
+            writeln!(out, "{}: note: {ambiguity}", ambiguity.taken)?;
         }
         if unfinished > 0 {
             writeln!(

@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -149,7 +150,12 @@ struct Run<'a> {
     external: Face,
     done: Vec<OnceLock<Done>>,
     demand: Demand,
+    /// Results of functions that are linked in several ways: most come to the same in all.
+    twins: Mutex<FxHashMap<ResultKey, Twin>>,
 }
+
+/// A result, with its summary.
+type Twin = (StoredResult, Arc<Summary>);
 
 impl<'a> Run<'a> {
     fn new(inputs: &'a Inputs<'a>) -> Self {
@@ -179,6 +185,7 @@ impl<'a> Run<'a> {
                 .map(|_| OnceLock::new())
                 .collect(),
             demand: Demand::new(&inputs.program.functions),
+            twins: Mutex::default(),
         }
     }
 
@@ -233,6 +240,14 @@ impl<'a> Run<'a> {
             return;
         }
         let keys = self.keys(&open);
+        let mut functions = open.iter().map(|&(id, _)| self.function(id));
+        let several = functions.any(|function| function.variant.is_some());
+        if several && let Some(twins) = self.twins(&keys) {
+            for ((&(id, _), key), (result, summary)) in open.iter().zip(keys).zip(twins) {
+                self.finish_result(id, Some(key), result, Some(summary));
+            }
+            return;
+        }
         let stored: Option<Vec<StoredResult>> = keys
             .iter()
             .map(|&key| self.inputs.results.get(key))
@@ -251,8 +266,19 @@ impl<'a> Run<'a> {
             if timely {
                 self.inputs.results.put(key, &result, &summary);
             }
-            self.finish_result(id, timely.then_some(key), result, Some(Arc::new(summary)));
+            let summary = Arc::new(summary);
+            if timely && several {
+                let twin = (result.clone(), Arc::clone(&summary));
+                self.twins.lock().insert(key, twin);
+            }
+            self.finish_result(id, timely.then_some(key), result, Some(summary));
         }
+    }
+
+    /// What other variants of a component's functions have come to, if nothing that these depend on differs.
+    fn twins(&self, keys: &[ResultKey]) -> Option<Vec<Twin>> {
+        let twins = self.twins.lock();
+        keys.iter().map(|key| twins.get(key).cloned()).collect()
     }
 
     /// Frees the summaries that nobody asks for now that these functions are done.
@@ -686,6 +712,7 @@ mod tests {
                 line: self.defs.len() as u32 + 1,
                 own: true,
                 announced: false,
+                weak: false,
                 body: Ok(key),
                 callees: body.mentions(),
                 members_called: body.members_called(),
@@ -705,6 +732,9 @@ mod tests {
                 pointer_size: 8,
                 methods: Vec::new(),
                 stored: Vec::new(),
+                objects_defined: Vec::new(),
+                objects_needed: Vec::new(),
+                declared_outside: Vec::new(),
                 source: "a.c".into(),
                 functions: self.defs.iter().cloned().map(Arc::new).collect(),
                 declarations: 0,

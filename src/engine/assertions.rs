@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::analysis::Record;
@@ -233,8 +233,11 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
     }
     // The gravest of each assertion.
     left.sort_by_key(|&(level, id, ..)| (level, id));
-    let mut reported: FxHashSet<&Statement> = FxHashSet::default();
-    left.retain(|(_, _, statement, _)| reported.insert(statement));
+    let definition = |id: FunctionId| program.function(id).definition;
+    let mut reported: FxHashMap<&Statement, u32> = FxHashMap::default();
+    left.retain(|&(_, id, statement, _)| {
+        *reported.entry(statement).or_insert(definition(id)) == definition(id)
+    });
     let found = left.into_iter().map(|(level, id, _, finding)| {
         let finding = Finding {
             level,

@@ -395,6 +395,7 @@ impl<'a> Findings<'a> {
             object: object.to_string(),
             fingerprint,
             specification: None,
+            programs: Vec::new(),
             trace,
         }
     }

@@ -3,7 +3,7 @@
 //! In: the linked program. Out: a [`Reading`] of counts, and with the records of its functions a
 //! [`Ledger`]; equal for equal programs and options.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -131,6 +131,8 @@ pub struct Ledger {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Functions {
     pub defined: u64,
+    /// Those that call others in some programs of the tree than in others: each is analysed several times.
+    pub in_several_programs: u64,
     pub analysed: u64,
     pub no_op: u64,
     pub seeded: u64,
@@ -150,14 +152,16 @@ impl Ledger {
         };
         // A function compiled in several ways counts once, as the worst that became of it.
         let mut own: BTreeMap<_, _> = BTreeMap::new();
+        let mut apart: BTreeSet<u32> = BTreeSet::new();
         for (function, record) in program.functions.iter().zip(records) {
             if let Some(record) = record {
                 ledger.statistics += record.statistics;
             }
             if !function.own {
-                ledger.functions_reached += 1;
+                ledger.functions_reached += u64::from(function.variant.unwrap_or(0) == 0);
                 continue;
             }
+            apart.extend(function.variant.map(|_| function.definition));
             let record = record.as_ref();
             let place = (&function.file, function.line, &function.name);
             let worst = own.entry(place).or_insert(record);
@@ -165,6 +169,7 @@ impl Ledger {
                 *worst = record;
             }
         }
+        ledger.functions.in_several_programs = apart.len() as u64;
         for record in own.into_values() {
             let functions = &mut ledger.functions;
             functions.defined += 1;
@@ -244,7 +249,13 @@ impl fmt::Display for Ledger {
                 write!(f, ", {count} {what}")?;
             }
         }
-        Ok(())
+        match functions.in_several_programs {
+            0 => Ok(()),
+            count => write!(
+                f,
+                "; {count} of them looked at once for each of the programs that they differ in"
+            ),
+        }
     }
 }
 

@@ -1,100 +1,100 @@
 //! Calls through members of records: which functions the tree's initialisers and assignments store there.
 //!
-//! In: for each unit and function the [`Method`]s that it stores. Out: for each function that calls
-//! through a member the functions meant, as callees of its own.
+//! In: for each unit the [`Method`]s that it and its functions store. Out: for a call through a member, in a program, the
+//! functions meant.
 //!
-//! A member that many functions are stored in says little. Of a few, a caller means those of its own file, if there are
-//! any: a driver goes through the record that it has filled itself. A call that closes a circle of calls is left
-//! unknown: nearly everything would call everything, and a component that is not analysed callees first
+//! A member that many functions of the program are stored in says little. Of a few, a caller means those of its own file, if
+//! there are any: a driver goes through the record that it has filled itself. A call that closes a circle of calls is left
+//! unknown ([`super::link`]): nearly everything would call everything, and a component that is not analysed callees first
 //! knows less, not more.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::callgraph::components;
-use super::program::{CalleeRef, Function, FunctionId, edges};
 use crate::ir::{MemberName, Method, SymbolName};
 
 /// A call through a member that more functions are stored in stays unknown.
 const MAX_METHODS: usize = 3;
 
-/// What is stored in the members of records, over the whole tree.
-#[derive(Default)]
-pub struct Tables {
-    methods: FxHashMap<MemberName, BTreeSet<(SymbolName, Option<FunctionId>)>>,
+/// The functions stored in a member, with their definitions; `None` if they are too many, or one has no definition.
+type Stored<'a, D> = Option<Vec<(&'a SymbolName, D)>>;
+
+/// What is stored in the members of records, over the whole tree. `D` is a definition.
+pub struct Tables<'a, D> {
+    methods: FxHashMap<&'a MemberName, Vec<(&'a SymbolName, u32)>>,
+    seen: FxHashSet<(&'a MemberName, &'a SymbolName, u32)>,
+    /// What is stored in each member of the programs that were asked for.
+    known: RefCell<FxHashMap<(&'a MemberName, u32), Stored<'a, D>>>,
 }
 
-impl Tables {
-    /// Adds what a unit or a function stores; `meant` tells which function a name is there.
-    pub fn add(&mut self, stored: &[Method], meant: &dyn Fn(&SymbolName) -> Option<FunctionId>) {
+impl<D> Default for Tables<'_, D> {
+    fn default() -> Self {
+        Tables {
+            methods: FxHashMap::default(),
+            seen: FxHashSet::default(),
+            known: RefCell::default(),
+        }
+    }
+}
+
+impl<'a, D: Copy + Ord> Tables<'a, D> {
+    /// Adds what a unit stores.
+    pub fn add(&mut self, stored: &'a [Method], unit: u32) {
         for Method { member, function } in stored {
-            let functions = self.methods.entry(member.clone()).or_default();
-            functions.insert((function.clone(), meant(function)));
+            if self.seen.insert((member, function, unit)) {
+                let functions = self.methods.entry(member).or_default();
+                functions.push((function, unit));
+            }
         }
     }
 
-    /// All functions that are stored.
-    pub fn functions(&self) -> impl Iterator<Item = FunctionId> {
+    /// All functions that are stored, with the units that do so.
+    pub fn all(&self) -> impl Iterator<Item = (u32, &'a SymbolName)> {
         let stored = self.methods.values().flatten();
-        stored.filter_map(|(_, function)| *function)
+        stored.map(|&(function, unit)| (unit, function))
     }
 
-    /// Makes the functions that are called through members callees of the caller.
-    pub fn resolve(&self, caller: &mut Function, members: &[MemberName]) {
-        for member in members {
-            let Some(functions) = self.methods.get(member) else {
-                continue;
-            };
-            if functions.len() > MAX_METHODS || functions.iter().any(|(_, id)| id.is_none()) {
-                continue;
-            }
-            let file = caller.file.clone();
-            let own =
-                |(name, _): &&(SymbolName, _)| name.file.as_deref().is_some_and(|f| *f == *file);
-            let functions: Vec<&(SymbolName, Option<FunctionId>)> =
-                match functions.iter().any(|function| own(&function)) {
-                    true => functions.iter().filter(own).collect(),
-                    false => functions.iter().collect(),
-                };
-            let names = functions.iter().map(|(name, _)| name.clone()).collect();
-            caller.methods.insert(member.clone(), names);
-            for (name, function) in functions {
-                if let Err(place) = caller.callees.binary_search_by(|c| c.name.cmp(name)) {
-                    let callee = CalleeRef {
-                        name: name.clone(),
-                        function: *function,
-                        called: true,
-                        taken: false,
-                        method: true,
-                    };
-                    caller.callees.insert(place, callee);
-                }
-            }
+    /// The functions that a call through a member may mean, for a caller in a file of a program. `meant` tells what a
+    /// name is in a unit of that program, `None` if the unit is no part of it.
+    pub fn stored(
+        &self,
+        member: &'a MemberName,
+        (program, file): (u32, &str),
+        meant: &dyn Fn(&SymbolName, u32) -> Option<Option<D>>,
+    ) -> Stored<'a, D> {
+        let all = {
+            let mut known = self.known.borrow_mut();
+            let stored = known.entry((member, program));
+            stored
+                .or_insert_with(|| self.of_program(member, meant))
+                .clone()
+        }?;
+        let own = |(name, _): &(&SymbolName, D)| name.file.as_deref() == Some(file);
+        match all.iter().any(own) {
+            true => Some(all.into_iter().filter(own).collect()),
+            false => Some(all),
         }
     }
-}
 
-/// Forgets the methods that can come back to their callers.
-pub fn drop_circular(functions: &mut [Function]) {
-    let (_, component_of) = components(&edges(functions));
-    for (caller, function) in functions.iter_mut().enumerate() {
-        let circular = |callee: &CalleeRef| {
-            let component = callee.function.map(|id| component_of[id.index()]);
-            callee.method && component == Some(component_of[caller])
-        };
-        let dropped: BTreeSet<SymbolName> = function
-            .callees
-            .iter()
-            .filter(|callee| circular(callee))
-            .map(|callee| callee.name.clone())
-            .collect();
-        if dropped.is_empty() {
-            continue;
+    fn of_program(
+        &self,
+        member: &MemberName,
+        meant: &dyn Fn(&SymbolName, u32) -> Option<Option<D>>,
+    ) -> Stored<'a, D> {
+        let mut functions: BTreeSet<(&SymbolName, D)> = BTreeSet::new();
+        for &(name, unit) in self.methods.get(member)? {
+            if let Some(definition) = meant(name, unit) {
+                functions.insert((name, definition?));
+            }
+            if functions.len() > MAX_METHODS {
+                return None;
+            }
         }
-        function.callees.retain(|callee| !circular(callee));
-        function
-            .methods
-            .retain(|_, names| !names.iter().any(|name| dropped.contains(name)));
+        let mut functions: Vec<(&SymbolName, D)> = functions.into_iter().collect();
+        // A function that is compiled in two ways is called in the first.
+        functions.dedup_by(|a, b| a.0 == b.0);
+        (!functions.is_empty()).then_some(functions)
     }
 }

@@ -17,6 +17,7 @@ mod face;
 pub mod findings;
 pub mod function;
 pub mod ledger;
+mod link;
 pub mod meter;
 mod methods;
 mod nesting;

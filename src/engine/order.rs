@@ -92,6 +92,8 @@ pub struct Take {
 /// One object taken while another is held: an edge between their classes.
 struct Edge<'p> {
     function: FunctionId,
+    /// That of all variants of the function.
+    definition: u32,
     nested: &'p Nested,
     inner: &'p Class,
     waits_for: States,
@@ -128,12 +130,12 @@ pub fn settle(
     for (&(a, b), forth) in &edges {
         if a < b
             && let Some(back) = edges.get(&(b, a))
-            && let Some(ring) = pair(forth, back)
+            && let Some(ring) = pair(program, forth, back)
         {
             contradictions.push(ring.to_vec());
         }
     }
-    contradictions.extend(rings(&edges));
+    contradictions.extend(rings(program, &edges));
     let mut told = FxHashSet::default();
     let mut findings = Vec::new();
     for ring in one_for_each_cause(contradictions) {
@@ -191,6 +193,7 @@ impl<'p> Calls<'p> {
             let Some(nesting) = self.nesting(function) else {
                 continue;
             };
+            let definition = self.program.function(function).definition;
             for nested in &nesting.nested {
                 let mut gates: BTreeSet<&Class> = nested.gates.iter().collect();
                 gates.extend(held[function.index()].iter().copied());
@@ -198,6 +201,7 @@ impl<'p> Calls<'p> {
                     Inner::Taken { class, waits_for } => {
                         let edge = Edge {
                             function,
+                            definition,
                             nested,
                             inner: class,
                             waits_for: *waits_for,
@@ -223,6 +227,7 @@ impl<'p> Calls<'p> {
                             }
                             let edge = Edge {
                                 function,
+                                definition,
                                 nested,
                                 inner: &take.class,
                                 waits_for: take.waits_for,
@@ -349,9 +354,13 @@ struct Below<'p> {
 
 /// Two edges that contradict each other, the one to report first: that of the direction which fewer
 /// functions take.
-fn pair<'e, 'p>(forth: &'e [Edge<'p>], back: &'e [Edge<'p>]) -> Option<[&'e Edge<'p>; 2]> {
-    let functions = |edges: &[Edge<'_>]| -> BTreeSet<FunctionId> {
-        edges.iter().map(|edge| edge.function).collect()
+fn pair<'e, 'p>(
+    program: &Program,
+    forth: &'e [Edge<'p>],
+    back: &'e [Edge<'p>],
+) -> Option<[&'e Edge<'p>; 2]> {
+    let functions = |edges: &[Edge<'_>]| -> BTreeSet<u32> {
+        edges.iter().map(|edge| edge.definition).collect()
     };
     let (forth_in, back_in) = (functions(forth), functions(back));
     if forth_in
@@ -367,7 +376,11 @@ fn pair<'e, 'p>(forth: &'e [Edge<'p>], back: &'e [Edge<'p>]) -> Option<[&'e Edge
     let mut pairs: Vec<[&Edge<'_>; 2]> = Vec::new();
     for first in rare {
         for second in usual {
-            if waits(first, second) && waits(second, first) && !kept_apart(first, second) {
+            if waits(first, second)
+                && waits(second, first)
+                && !kept_apart(first, second)
+                && program.are_together(first.function, second.function)
+            {
                 pairs.push([first, second]);
             }
         }
@@ -384,12 +397,9 @@ fn pair<'e, 'p>(forth: &'e [Edge<'p>], back: &'e [Edge<'p>]) -> Option<[&'e Edge
 
 /// Whether a function that goes both ways does so with the same two objects: there is no order of instances
 /// that it could know of.
-fn is_one_pair(function: FunctionId, forth: &[Edge<'_>], back: &[Edge<'_>]) -> bool {
-    fn of<'e, 'p>(
-        edges: &'e [Edge<'p>],
-        function: FunctionId,
-    ) -> impl Iterator<Item = &'e Edge<'p>> {
-        edges.iter().filter(move |edge| edge.function == function)
+fn is_one_pair(function: u32, forth: &[Edge<'_>], back: &[Edge<'_>]) -> bool {
+    fn of<'e, 'p>(edges: &'e [Edge<'p>], function: u32) -> impl Iterator<Item = &'e Edge<'p>> {
+        edges.iter().filter(move |edge| edge.definition == function)
     }
     of(forth, function).any(|one| {
         let [outer, inner] = one.nested.objects;
@@ -412,7 +422,7 @@ fn waits(one: &Edge<'_>, other: &Edge<'_>) -> bool {
 }
 
 /// Rings of three classes or more, of edges whose direction nothing contradicts.
-fn rings<'e, 'p>(edges: &'e Edges<'p>) -> Vec<Vec<&'e Edge<'p>>> {
+fn rings<'e, 'p>(program: &Program, edges: &'e Edges<'p>) -> Vec<Vec<&'e Edge<'p>>> {
     let mut next: BTreeMap<&Class, Vec<&Class>> = BTreeMap::new();
     for &(a, b) in edges.keys() {
         if !edges.contains_key(&(b, a)) {
@@ -432,7 +442,7 @@ fn rings<'e, 'p>(edges: &'e Edges<'p>) -> Vec<Vec<&'e Edge<'p>>> {
             .filter_map(|at| edges.get(&(ring[at], ring[(at + 1) % ring.len()])))
             .map(Vec::as_slice)
             .collect();
-        rings.extend(witnesses(&steps));
+        rings.extend(witnesses(program, &steps));
     }
     rings
 }
@@ -463,7 +473,7 @@ fn shortest_ring<'p>(
 
 /// One edge for each step of a ring, so that each waits for the next and nothing keeps all of them apart;
 /// the rarest first.
-fn witnesses<'e, 'p>(steps: &[&'e [Edge<'p>]]) -> Option<Vec<&'e Edge<'p>>> {
+fn witnesses<'e, 'p>(program: &Program, steps: &[&'e [Edge<'p>]]) -> Option<Vec<&'e Edge<'p>>> {
     let mut ring: Vec<&Edge<'_>> = Vec::new();
     for &edges in steps {
         ring.push(
@@ -476,11 +486,14 @@ fn witnesses<'e, 'p>(steps: &[&'e [Edge<'p>]]) -> Option<Vec<&'e Edge<'p>>> {
         let next = ring[(at + 1) % ring.len()];
         let others = ring.iter().filter(|edge| !std::ptr::eq(**edge, ring[at]));
         let mut others = others;
-        if !waits(ring[at], next) || others.any(|edge| kept_apart(ring[at], edge)) {
+        let apart = |edge: &&Edge<'_>| {
+            kept_apart(ring[at], edge) || !program.are_together(ring[at].function, edge.function)
+        };
+        if !waits(ring[at], next) || others.any(apart) {
             return None;
         }
     }
-    let functions: BTreeSet<FunctionId> = ring.iter().map(|edge| edge.function).collect();
+    let functions: BTreeSet<u32> = ring.iter().map(|edge| edge.definition).collect();
     if functions.len() < ring.len() {
         return None;
     }
@@ -527,6 +540,7 @@ fn finding(
         fingerprint: finding::fingerprint(&rule.id, &function.name, &object, &trace),
         object: taken.clone(),
         specification: None,
+        programs: Vec::new(),
         trace,
     })
 }

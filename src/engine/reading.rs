@@ -9,12 +9,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::contain::contained;
 use super::meter::Meter;
 use super::run::Progress;
 use crate::capture::{
-    self, Archive, Capture, CommandKey, CompileCommand, Manifests, NoCompiler, Preprocessed,
+    self, Archive, Capture, CommandKey, CompileCommand, Link, Manifests, NoCompiler, Preprocessed,
     Preprocessor, Problem, Severity,
 };
 use crate::frontend::annotate::Annotator;
@@ -45,6 +46,10 @@ pub struct Context<'a> {
 #[derive(Debug, Default)]
 pub struct Units {
     pub indexes: Vec<UnitIndex>,
+    /// For each of those a hash of the flags that it is compiled with.
+    pub flags: Vec<u64>,
+    /// What the build links, with units numbered as in `indexes`.
+    pub links: Vec<Link>,
     /// Units that could not be read at all.
     pub failed: Vec<Loss>,
     pub problems: Vec<Problem>,
@@ -57,8 +62,8 @@ pub fn read(capture: &Capture, context: &Context<'_>) -> Result<Units, NoCompile
         Preprocessor::new(&capture.tree, arguments).with_temporary(context.temporary);
     let mut units = Units {
         indexes: Vec::with_capacity(capture.commands.len()),
-        failed: Vec::new(),
         problems: capture.problems.clone(),
+        ..Units::default()
     };
     units
         .problems
@@ -93,15 +98,35 @@ pub fn read(capture: &Capture, context: &Context<'_>) -> Result<Units, NoCompile
             outcome
         })
         .collect();
-    for (index, problems) in read.into_iter().flatten() {
+    let mut numbers = vec![None; capture.commands.len()];
+    for (at, outcome) in read.into_iter().enumerate() {
+        let Some((index, problems)) = outcome else {
+            continue;
+        };
         match index {
-            Ok(index) => units.indexes.push(index),
+            Ok(index) => {
+                numbers[at] = Some(units.indexes.len());
+                units.flags.push(flags(&capture.commands[at]));
+                units.indexes.push(index);
+            }
             Err(loss) => units.failed.push(loss),
         }
         units.problems.extend(problems);
     }
+    units.links = capture.links.clone();
+    capture::renumber(&mut units.links, &numbers);
     units.problems = capture::distinct(units.problems);
     Ok(units)
+}
+
+/// A hash that is the same for commands which compile in the same way.
+fn flags(command: &CompileCommand) -> u64 {
+    let mut hasher = Xxh3::new();
+    for argument in &command.arguments {
+        hasher.update(argument.as_encoded_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.digest()
 }
 
 /// What became of a unit, and what was guessed on the way.

@@ -15,11 +15,14 @@ use super::annotations;
 use super::assertions;
 use super::function::Options;
 use super::ledger::Ledger;
+use super::link::{MAX_VARIANTS, Objects, link};
 use super::meter::{Meter, Timings};
 use super::order;
 use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
 use super::settlement;
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::capture::hidden::{self, Calls};
 use crate::capture::{
     self, Capture, CaptureError, Exclude, NoCompiler, Preprocessor, Problem, Scope, Severity,
@@ -272,8 +275,10 @@ impl Task<'_> {
         let excluded = capture.excluded as u64;
         let Units {
             indexes,
+            flags,
+            links,
             failed,
-            problems,
+            mut problems,
         } = reading::read(
             capture,
             &reading::Context {
@@ -298,7 +303,14 @@ impl Task<'_> {
                 first: first.map_or_else(|| "no reason known".to_owned(), Problem::to_string),
             });
         }
-        let program = self.front_end.measure(|| Program::link(indexes, failed));
+        let objects = Objects {
+            units: indexes,
+            flags,
+            links,
+            failed,
+        };
+        let program = self.front_end.measure(|| link(objects));
+        problems.extend(told(&program));
         self.store.database.store_program(&program)?;
         if let Ok(folder) = self.settings.folder().canonicalize() {
             let root = report::from(&folder, &root);
@@ -455,11 +467,12 @@ fn findings(
         let claim = (*kind, finding);
         of_tree(*id) && !annotations::stated(&mut sources, root, program.function(*id), claim)
     });
-    let unmet = unmet.map(|(_, _, finding)| finding);
+    let unmet = unmet.map(|(id, _, finding)| (id, finding));
     let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
+    let rings = rings.map(|(_, finding)| finding);
     let without = assertions::settle(program, records).into_iter();
     let without = without.filter(|(id, _)| of_tree(*id));
-    let of_several = unmet.chain(rings.chain(without).map(|(_, finding)| finding));
+    let of_several = unmet.chain(without);
     let mut own = Vec::new();
     for (id, record) in program.ids().zip(records) {
         let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {
@@ -473,8 +486,77 @@ fn findings(
             if settled.explained.contains(&(id, index)) {
                 finding.level = Level::Note;
             }
-            own.push(finding);
+            own.push((id, finding));
         }
     }
-    report::arrange(own.into_iter().chain(of_several).collect(), root)
+    let mut findings = of_programs(program, own.into_iter().chain(of_several));
+    findings.extend(rings);
+    report::arrange(findings, root)
+}
+
+/// The findings of all variants of a function as those of one, each with the programs that it is in if it is not in all.
+fn of_programs(
+    program: &Program,
+    findings: impl Iterator<Item = (FunctionId, Finding)>,
+) -> Vec<Finding> {
+    let mut kept: Vec<(FunctionId, Finding)> = Vec::new();
+    let mut known: FxHashMap<_, Vec<(usize, FxHashSet<FunctionId>)>> = FxHashMap::default();
+    for (id, finding) in findings {
+        let function = program.function(id);
+        if function.variant.is_none() {
+            kept.push((id, finding));
+            continue;
+        }
+        let key = (
+            function.definition,
+            finding.rule.clone(),
+            (finding.file.clone(), finding.line, finding.column),
+            finding.object.clone(),
+        );
+        let same = known.entry(key).or_default();
+        // A variant that has two of them has two findings.
+        match same
+            .iter_mut()
+            .find(|(_, variants)| !variants.contains(&id))
+        {
+            Some((at, variants)) => {
+                variants.insert(id);
+                let first = &mut kept[*at].1;
+                first.level = first.level.min(finding.level);
+            }
+            None => {
+                same.push((kept.len(), FxHashSet::from_iter([id])));
+                kept.push((id, finding));
+            }
+        }
+    }
+    for (at, variants) in known.into_values().flatten() {
+        let (id, finding) = &mut kept[at];
+        finding.programs = program.programs_of_variants(*id, &variants);
+    }
+    kept.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// What a person should know of how the program was put together.
+fn told(program: &Program) -> Vec<Problem> {
+    let mut told = Vec::new();
+    let mut tell = |severity, message| told.push(Problem::new(severity, None, message));
+    for ambiguity in &program.ambiguous {
+        tell(Severity::Note, ambiguity.to_string());
+    }
+    if program.shared_variants > 0 {
+        let message = format!(
+            "{} functions differ in more than {MAX_VARIANTS} programs; those beyond share one analysis of them",
+            program.shared_variants
+        );
+        tell(Severity::Warning, message);
+    }
+    if program.images_left_out > 0 {
+        let message = format!(
+            "{} programs of the tree are not put together: there are too many; record the build with `cassini capture`",
+            program.images_left_out
+        );
+        tell(Severity::Warning, message);
+    }
+    told
 }

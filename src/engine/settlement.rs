@@ -50,7 +50,8 @@ fn unmet(
     halves: &Halves<'_>,
     settled: &mut Settled,
 ) {
-    let mut reported = FxHashSet::default();
+    let mut reported: FxHashMap<(String, String, u32), Vec<FunctionId>> = FxHashMap::default();
+    let definition = |id: FunctionId| settlement.program.function(id).definition;
     for (id, record) in with_ids(records) {
         for claim in &record.custody.claims {
             let mut classes = claim.classes.iter();
@@ -72,8 +73,13 @@ fn unmet(
                 let Finding {
                     rule, file, line, ..
                 } = &claim.finding;
-                // One place, one finding, whatever else it is about.
-                if reported.insert((rule.clone(), file.clone(), *line)) {
+                // One place, one finding, whatever else it is about: one for each variant of the function.
+                let place = (rule.clone(), file.clone(), *line);
+                let known = reported.entry(place).or_default();
+                let first = known.first().copied();
+                let again = |first| definition(first) == definition(id) && !known.contains(&id);
+                if first.is_none_or(again) {
+                    known.push(id);
                     let mut finding = claim.finding.clone();
                     if !certain {
                         finding.level = Level::Note;
@@ -89,7 +95,7 @@ fn unmet(
         let place = (&finding.file, finding.line);
         cause.is_none_or(|cause| {
             let (file, line) = cause;
-            cause == place || !reported.contains(&(finding.rule.clone(), file.clone(), line))
+            cause == place || !reported.contains_key(&(finding.rule.clone(), file.clone(), line))
         })
     });
 }
@@ -259,7 +265,8 @@ impl<'p> Settlement<'p> {
             && let Some((node, _)) = self.inherited(function, claim)
         {
             let uses = self.uses.get(&node).into_iter().flatten();
-            let mut others = uses.filter(|(user, _)| *user != function).peekable();
+            let other = |user: FunctionId| self.program.is_another(user, function);
+            let mut others = uses.filter(|(user, _)| other(*user)).peekable();
             return others.peek().is_some() && others.all(|(_, usage)| **usage == Use::Met);
         }
         claim.inherited.is_none() && self.is_alone(function, claim)
@@ -279,7 +286,7 @@ impl<'p> Settlement<'p> {
         let others = self.hands_over.get(&(kind, class));
         let mut others = others.into_iter().flatten();
         let given_back = |id| kind == Kind::Kept && self.all_give_back(id, class);
-        others.any(|&(other, _)| other != but && !given_back(other))
+        others.any(|&(other, _)| self.program.is_another(other, but) && !given_back(other))
     }
 
     /// Whether all who call the function give back all that it keeps of a class.

@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use self::outline::NameId;
 use crate::ir::{MemberName, Mention, Method, SymbolName};
 
 /// Content hash that names a lowered body in the cache.
@@ -53,6 +54,8 @@ pub struct FunctionDef {
     pub own: bool,
     /// A header declares it: other files may call it.
     pub announced: bool,
+    /// Declared `weak`: any other definition that is linked with it goes before it.
+    pub weak: bool,
     /// The lowered body, or why there is none.
     pub body: Result<BodyKey, LossReason>,
     /// Functions called directly or mentioned otherwise.
@@ -106,6 +109,12 @@ pub struct UnitIndex {
     pub methods: Vec<Method>,
     /// All functions in the initialisers of the tree's own objects.
     pub stored: Vec<SymbolName>,
+    /// Objects of external linkage that the unit defines, and those of other units that its main file names: what
+    /// makes a linker take a unit that no call leads to.
+    pub objects_defined: Vec<NameId>,
+    pub objects_needed: Vec<NameId>,
+    /// Functions that it names and that files outside the tree declare, as the C library's headers.
+    pub declared_outside: Vec<NameId>,
     /// External declarations seen, and how many of those were function definitions.
     pub declarations: u64,
     pub function_definitions: u64,

@@ -11,7 +11,9 @@ use super::lex::{Kind, Token, undigraph};
 use super::normalise::identifier;
 
 /// Names are compared by hash: 64 bits, equal in every run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub struct NameId(pub u64);
 
 impl NameId {
@@ -35,6 +37,8 @@ pub enum Space {
     Ordinary,
     /// Pseudo-space: does any declaration of the function say `noreturn`?
     Noreturn,
+    /// Pseudo-space: does any declaration of the function say `weak`?
+    Weak,
 }
 
 /// A name that a declaration gives a meaning to.
@@ -137,6 +141,7 @@ struct Flags {
     internal: bool,
     external: bool,
     noreturn: bool,
+    weak: bool,
     gnu_inline: bool,
 }
 
@@ -203,6 +208,8 @@ impl<'t> Reader<'t> {
             };
             self.flags.noreturn |= (at..next)
                 .any(|index| matches!(self.spelling(index), b"noreturn" | b"__noreturn__"));
+            self.flags.weak |=
+                (at..next).any(|index| matches!(self.spelling(index), b"weak" | b"__weak__"));
             self.flags.gnu_inline |= (at..next)
                 .any(|index| matches!(self.spelling(index), b"gnu_inline" | b"__gnu_inline__"));
             at = next;
@@ -399,6 +406,9 @@ impl<'t> Reader<'t> {
                 self.declare(Space::Ordinary, name, rank);
                 if self.flags.noreturn {
                     self.declare(Space::Noreturn, name, 0);
+                }
+                if self.flags.weak {
+                    self.declare(Space::Weak, name, 0);
                 }
             }
         }

@@ -176,6 +176,25 @@ impl<'a> UnitScope<'a> {
             .is_some_and(|meaning| meaning.internal)
     }
 
+    /// Whether a declaration of the function says that a definition elsewhere goes before this one.
+    pub fn is_weak(&self, name: NameId) -> bool {
+        self.find(Space::Weak, name).is_some()
+    }
+
+    /// Whether the name is an object of external linkage that some other unit defines.
+    pub fn is_object_elsewhere(&self, name: NameId) -> bool {
+        self.find(Space::Ordinary, name)
+            .is_some_and(|meaning| meaning.rank == rank::EXTERN && !meaning.internal)
+    }
+
+    /// Whether it is a file outside the tree that declares the function: the C library's header, or another library's.
+    pub fn is_declared_outside(&self, name: NameId) -> bool {
+        let meaning = self.find(Space::Ordinary, name);
+        let declared = meaning.filter(|meaning| meaning.rank != rank::DEFINITION);
+        let file = declared.and_then(|meaning| self.file(meaning.id));
+        file.is_some_and(|file| !file.own)
+    }
+
     /// Whether a file that other units can include declares the name.
     pub fn is_announced(&self, name: NameId) -> bool {
         self.find(Space::Ordinary, name)

@@ -13,7 +13,7 @@ use lang_c::ast;
 use rustc_hash::FxHashSet;
 
 use super::lower::{Lowered, TypeCache, declarator_name, lower_function, lower_object};
-use super::outline::{Form, NameId};
+use super::outline::{Form, NameId, Space, rank};
 use super::parse::Declaration;
 use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
@@ -100,6 +100,9 @@ impl FrontEnd {
                     pointer_size: scope.pieces().dialect.model.pointer,
                     methods: Vec::new(),
                     stored: Vec::new(),
+                    objects_defined: Vec::new(),
+                    objects_needed: Vec::new(),
+                    declared_outside: Vec::new(),
                     declarations: 0,
                     function_definitions: 0,
                     bytes: unit.text.len() as u64,
@@ -151,6 +154,7 @@ impl Driver<'_> {
             match outline.form {
                 Form::Function => self.enqueue(id),
                 Form::Declaration => {
+                    self.objects(id);
                     let declaration = scope.declaration(id);
                     let stored = declaration.and_then(|declaration| self.stored(&declaration, id));
                     if let Err(reason) = stored {
@@ -161,9 +165,54 @@ impl Driver<'_> {
             }
         }
         while let Some(id) = self.queue.pop_front() {
+            self.needs(id);
             self.function(id);
         }
+        for names in [
+            &mut self.index.objects_defined,
+            &mut self.index.objects_needed,
+            &mut self.index.declared_outside,
+        ] {
+            names.sort_unstable();
+            names.dedup();
+        }
         self.index
+    }
+
+    /// Notes the objects that a declaration defines, and those that its initialisers name.
+    fn objects(&mut self, id: DeclId) {
+        let scope = self.scope;
+        let Some(outline) = scope.outline(id) else {
+            return;
+        };
+        let declared = outline.declared.iter().filter(|declared| {
+            declared.space == Space::Ordinary
+                && matches!(declared.rank, rank::TENTATIVE | rank::INITIALISED)
+        });
+        let mut initialised = false;
+        for declared in declared {
+            initialised |= declared.rank == rank::INITIALISED;
+            if !scope.is_internal(declared.name) {
+                self.index.objects_defined.push(declared.name);
+            }
+        }
+        if initialised {
+            self.needs(id);
+        }
+    }
+
+    /// Notes the objects of other units that a declaration of the main file names. (What a header's functions name is
+    /// left out: most units that include it never call them.)
+    fn needs(&mut self, id: DeclId) {
+        let scope = self.scope;
+        if scope.is_shared(id) {
+            return;
+        }
+        let idents = scope.outline(id).map_or(&[][..], |outline| &outline.idents);
+        let needed = idents
+            .iter()
+            .filter(|&&name| scope.is_object_elsewhere(name));
+        self.index.objects_needed.extend(needed);
     }
 
     fn enqueue(&mut self, id: DeclId) {
@@ -262,6 +311,9 @@ impl Driver<'_> {
             });
         }
         for mention in &variant.mentions {
+            if self.scope.is_declared_outside(*mention) {
+                self.index.declared_outside.push(*mention);
+            }
             if let Some(id) = self.scope.function(*mention) {
                 self.enqueue(id);
             }
@@ -287,6 +339,7 @@ impl Driver<'_> {
         let name = self.name(id);
         let mut definition = FunctionDef {
             announced: self.scope.is_announced(NameId::of(name.name.as_bytes())),
+            weak: self.scope.is_weak(NameId::of(name.name.as_bytes())),
             name,
             file: file.map_or(String::new(), |file| file.name.clone()),
             line: place.map_or(0, |piece| piece.line),

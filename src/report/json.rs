@@ -43,6 +43,8 @@ struct JsonFinding<'a> {
     fingerprint: &'a str,
     specification: Option<&'a str>,
     trace: Vec<JsonStep<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    programs: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -90,6 +92,7 @@ fn json_finding(finding: &Finding) -> JsonFinding<'_> {
         fingerprint: &finding.fingerprint,
         specification: finding.specification.as_deref(),
         trace: finding.trace.iter().map(json_step).collect(),
+        programs: &finding.programs,
     }
 }
 

@@ -13,6 +13,8 @@ pub use places::{Places, from};
 
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
+
 use crate::finding::Finding;
 
 /// Puts findings in the order in which they are shown (file, line, rule), each once, with columns that
@@ -33,9 +35,29 @@ pub fn arrange(mut findings: Vec<Finding>, root: &Path) -> Vec<Finding> {
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     // A function compiled in two ways has its findings twice.
-    let mut seen = rustc_hash::FxHashSet::default();
-    findings.retain(|finding| seen.insert(finding.fingerprint.clone()));
-    findings
+    let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+    let mut once: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        match seen.get(&finding.fingerprint) {
+            Some(&at) => also_in(&mut once[at].programs, finding.programs),
+            None => {
+                seen.insert(finding.fingerprint.clone(), once.len());
+                once.push(finding);
+            }
+        }
+    }
+    once
+}
+
+/// Adds the programs that a finding is in, too: if either is in all, it is in all.
+fn also_in(programs: &mut Vec<String>, others: Vec<String>) {
+    if others.is_empty() {
+        programs.clear();
+    } else if !programs.is_empty() {
+        programs.extend(others);
+        programs.sort_unstable();
+        programs.dedup();
+    }
 }
 
 #[cfg(test)]
@@ -68,6 +90,7 @@ pub(crate) mod tests {
                 step(line, "probe", 0, "calls reset(dev)"),
                 step(7, "reset", 1, "spin_lock(&d->lock) locks it again"),
             ],
+            programs: Vec::new(),
         }
     }
 

@@ -51,6 +51,11 @@ fn write_finding(
     for (number, step) in (1..).zip(&finding.trace) {
         write_step(out, number, width, step, (finding, places))?;
     }
+    match finding.programs.as_slice() {
+        [] => {}
+        [one] => writeln!(out, "  only in the program {one}")?,
+        several => writeln!(out, "  only in the programs {}", several.join(", "))?,
+    }
     if let Some(specification) = &finding.specification {
         let specification = specification
             .strip_prefix("not a bug if ")

@@ -16,6 +16,7 @@ use super::cache::{self, Connected, Table};
 use super::file::{self, Fault, Verdict};
 use super::{Part, StoreError, checked};
 use crate::engine::analysis;
+use crate::frontend::outline::NameId;
 use crate::frontend::unit::{BodyStore, UnitKey};
 use crate::frontend::{BodyKey, FunctionDef, Loss, UnitIndex};
 use crate::ir::{Body, Method, SymbolName};
@@ -49,6 +50,9 @@ struct StoredUnit {
     pointer_size: u8,
     methods: Vec<Method>,
     stored: Vec<SymbolName>,
+    objects_defined: Vec<NameId>,
+    objects_needed: Vec<NameId>,
+    declared_outside: Vec<NameId>,
     declarations: u64,
     function_definitions: u64,
     bytes: u64,
@@ -305,6 +309,9 @@ impl BodyStore for Bodies {
             pointer_size: stored.pointer_size,
             methods: stored.methods,
             stored: stored.stored,
+            objects_defined: stored.objects_defined,
+            objects_needed: stored.objects_needed,
+            declared_outside: stored.declared_outside,
             declarations: stored.declarations,
             function_definitions: stored.function_definitions,
             bytes: stored.bytes,
@@ -322,6 +329,9 @@ impl BodyStore for Bodies {
             pointer_size: index.pointer_size,
             methods: index.methods.clone(),
             stored: index.stored.clone(),
+            objects_defined: index.objects_defined.clone(),
+            objects_needed: index.objects_needed.clone(),
+            declared_outside: index.declared_outside.clone(),
             declarations: index.declarations,
             function_definitions: index.function_definitions,
             bytes: index.bytes,

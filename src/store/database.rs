@@ -16,7 +16,7 @@ use super::{Part, StoreError, checked, file, schema};
 use crate::engine::analysis::{Disposition, Record, ResultKey, Results, StoredResult};
 use crate::engine::function::Outcome;
 use crate::engine::ledger::Reading;
-use crate::engine::program::{Function, FunctionId, Program};
+use crate::engine::program::{Ambiguity, FunctionId, Program};
 use crate::finding::Finding;
 use crate::summary::Summary;
 
@@ -95,11 +95,12 @@ impl Database {
     /// Makes `program` the one that queries are about. Functions that were not in the last run's have
     /// no outcome until they are done.
     pub fn store_program(&self, program: &Program) -> Result<(), StoreError> {
-        let fingerprints: Vec<Fingerprint> = program.functions.iter().map(fingerprint).collect();
+        let fingerprints: Vec<Fingerprint> =
+            program.ids().map(|id| fingerprint(program, id)).collect();
         let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
         transaction.execute_batch(
-            "DELETE FROM units; DELETE FROM losses; DELETE FROM duplicates; DELETE FROM findings;",
+            "DELETE FROM units; DELETE FROM losses; DELETE FROM ambiguous; DELETE FROM findings;",
         )?;
         insert_reading(&transaction, program)?;
         update_functions(&transaction, program, &fingerprints)?;
@@ -129,7 +130,7 @@ impl Database {
         for finding in findings {
             transaction
                 .prepare_cached(
-                    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                 )?
                 .execute(params![
                     finding.fingerprint,
@@ -143,6 +144,7 @@ impl Database {
                     finding.object,
                     finding.specification,
                     json(&finding.trace),
+                    json(&finding.programs),
                 ])?;
         }
         forget_old_results(&transaction)?;
@@ -245,8 +247,9 @@ fn stored_outcomes(connection: &Connection) -> Result<Vec<Option<StoredOutcome>>
 /// Tells whether a function's rows are the same.
 type Fingerprint = [u8; 16];
 
-fn fingerprint(function: &Function) -> Fingerprint {
-    let bytes = postcard::to_stdvec(function).unwrap_or_default();
+fn fingerprint(program: &Program, id: FunctionId) -> Fingerprint {
+    let row = (program.function(id), program.programs_of(id));
+    let bytes = postcard::to_stdvec(&row).unwrap_or_default();
     xxhash_rust::xxh3::xxh3_128(&bytes).to_le_bytes()
 }
 
@@ -281,12 +284,14 @@ fn update_functions(
         }
     }
     let mut insert = connection.prepare(
-        "INSERT INTO functions (id, name, scope, file, line, own, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO functions (id, name, scope, file, line, own, body, variant, programs)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
     let mut insert_call = connection.prepare("INSERT INTO calls VALUES (?1, ?2, ?3, ?4)")?;
     for id in changed {
         let function = program.function(id);
+        let programs = program.programs_of(id);
+        let programs = (!programs.is_empty()).then(|| programs.join("\n"));
         insert.execute(params![
             id.0,
             function.name.name,
@@ -294,7 +299,9 @@ fn update_functions(
             function.file,
             function.line,
             function.own,
-            function.body.as_ref().ok().map(|key| key.0)
+            function.body.as_ref().ok().map(|key| key.0),
+            function.variant,
+            programs
         ])?;
         for callee in &function.callees {
             insert_call.execute(params![
@@ -335,11 +342,15 @@ fn insert_reading(connection: &Connection, program: &Program) -> Result<(), rusq
             loss.reason.message
         ])?;
     }
-    let mut insert = connection.prepare("INSERT INTO duplicates VALUES (?1, ?2)")?;
-    for (name, places) in &program.duplicates {
-        for place in places {
-            insert.execute([name, place])?;
-        }
+    let mut insert = connection.prepare("INSERT INTO ambiguous VALUES (?1, ?2, ?3, ?4)")?;
+    for Ambiguity {
+        name,
+        caller,
+        taken,
+        others,
+    } in &program.ambiguous
+    {
+        insert.execute([name, caller, taken, &others.join("\n")])?;
     }
     Ok(())
 }
@@ -366,7 +377,7 @@ fn json<T: Serialize>(value: &T) -> String {
 mod tests {
     use super::*;
     use crate::engine::function::{FunctionResult, Statistics};
-    use crate::engine::program::{CalleeRef, Unit};
+    use crate::engine::program::{CalleeRef, Function, Unit};
     use crate::frontend::BodyKey;
     use crate::ir::SymbolName;
     use crate::store::query::Reader;
@@ -383,6 +394,9 @@ mod tests {
         let function = |n: &str, line, callees: Vec<CalleeRef>| Function {
             methods: Default::default(),
             stored: false,
+            definition: line,
+            variant: None,
+            images: Default::default(),
             name: name(n),
             file: "src/a.c".into(),
             line,

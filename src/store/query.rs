@@ -11,6 +11,7 @@ use super::{Bodies, StoreError, checked, schema};
 use crate::engine::analysis::ResultKey;
 use crate::engine::function::FunctionResult;
 use crate::engine::ledger::Reading;
+use crate::engine::program::Ambiguity;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
 use crate::summary::Summary;
@@ -28,6 +29,10 @@ pub struct FunctionRow {
     pub outcome: Option<String>,
     pub reason: Option<String>,
     pub result: Option<ResultKey>,
+    /// Which of the definition's variants, if it calls others in some programs than in others; and those programs,
+    /// none if it may be linked into any.
+    pub variant: Option<u32>,
+    pub programs: Vec<String>,
 }
 
 /// A call edge seen from one end.
@@ -68,7 +73,8 @@ impl Reader {
             None => (None, name),
         };
         let mut statement = self.connection.prepare(
-            "SELECT id, name, scope, file, line, own, body, outcome, reason, result
+            "SELECT id, name, scope, file, line, own, body, outcome, reason, result,
+                    variant, programs
              FROM functions WHERE name = ?1 ORDER BY own DESC, id",
         )?;
         let rows = statement.query_map([name], function_row)?;
@@ -86,7 +92,8 @@ impl Reader {
         name: &SymbolName,
     ) -> Result<Option<FunctionRow>, StoreError> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result
+            "SELECT f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result,
+                    f.variant, f.programs
              FROM functions f LEFT JOIN calls ON calls.callee = f.id AND calls.caller = ?1
              WHERE f.name = ?2 AND f.scope IS ?3
              ORDER BY calls.caller IS NULL, f.own DESC, f.id LIMIT 1",
@@ -105,7 +112,8 @@ impl Reader {
     pub fn each_summary(&self, visit: &mut dyn FnMut(&Summary)) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT summaries.summary, summaries.key FROM functions JOIN summaries ON summaries.key = functions.result
-             WHERE functions.outcome = 'analysed' ORDER BY functions.id",
+             WHERE functions.outcome = 'analysed' AND coalesce(functions.variant, 0) = 0
+             ORDER BY functions.id",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -240,23 +248,21 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Names defined more than once, with the places of their definitions.
-    pub fn duplicates(&self) -> Result<Vec<(String, Vec<String>)>, StoreError> {
+    /// Calls whose meaning was guessed, by name.
+    pub fn ambiguous(&self) -> Result<Vec<Ambiguity>, StoreError> {
         let mut statement = self
             .connection
-            .prepare("SELECT name, place FROM duplicates ORDER BY name, place")?;
+            .prepare("SELECT name, caller, taken, others FROM ambiguous ORDER BY name")?;
         let rows = statement.query_map([], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+            let others: String = row.get(3)?;
+            Ok(Ambiguity {
+                name: row.get(0)?,
+                caller: row.get(1)?,
+                taken: row.get(2)?,
+                others: others.lines().map(str::to_owned).collect(),
+            })
         })?;
-        let mut duplicates: Vec<(String, Vec<String>)> = Vec::new();
-        for row in rows {
-            let (name, place) = row?;
-            match duplicates.last_mut() {
-                Some((last, places)) if *last == name => places.push(place),
-                _ => duplicates.push((name, vec![place])),
-            }
-        }
-        Ok(duplicates)
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The rows that any SQL query gives, as text, below their columns' names. The database is open for
@@ -327,6 +333,11 @@ fn function_row(row: &Row<'_>) -> Result<FunctionRow, rusqlite::Error> {
         outcome: row.get(7)?,
         reason: row.get(8)?,
         result: row.get::<_, Option<[u8; 16]>>(9)?.map(ResultKey),
+        variant: row.get(10)?,
+        programs: row
+            .get::<_, Option<String>>(11)?
+            .map(|programs| programs.lines().map(str::to_owned).collect())
+            .unwrap_or_default(),
     })
 }
 

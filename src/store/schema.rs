@@ -10,9 +10,9 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 11;
+pub const VERSION: i64 = 12;
 
-/// Tables. `functions`, `calls`, `units`, `losses` and `duplicates` are the program of the last run;
+/// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
 const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -49,7 +49,9 @@ const TABLES: &str = "
         body BLOB,                  -- key in the body cache
         outcome TEXT,               -- NULL: the run was stopped before it
         reason TEXT,
-        result BLOB                 -- key in results
+        result BLOB,                -- key in results
+        variant INTEGER,            -- NULL: the function calls the same in all programs that it is linked into
+        programs TEXT               -- those of the variant, one to a line; NULL: any
     );
     CREATE INDEX functions_by_name ON functions (name);
     CREATE TABLE calls (
@@ -62,12 +64,15 @@ const TABLES: &str = "
         file TEXT NOT NULL, line INTEGER NOT NULL, name TEXT,
         stage TEXT NOT NULL, message TEXT NOT NULL
     );
-    CREATE TABLE duplicates (name TEXT NOT NULL, place TEXT NOT NULL);
+    CREATE TABLE ambiguous (        -- several definitions lie as near to a call
+        name TEXT NOT NULL, caller TEXT NOT NULL, taken TEXT NOT NULL, others TEXT NOT NULL
+    );
     CREATE TABLE findings (
         fingerprint TEXT NOT NULL, rule TEXT NOT NULL, level TEXT NOT NULL,
         message TEXT NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
         function TEXT NOT NULL, object TEXT NOT NULL, specification TEXT,
-        trace TEXT NOT NULL         -- JSON
+        trace TEXT NOT NULL,        -- JSON
+        programs TEXT NOT NULL      -- JSON; empty: all that the function is linked into
     );
 ";
 

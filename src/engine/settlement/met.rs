@@ -137,9 +137,10 @@ impl<'p> Settlement<'p> {
         }
         let other = claim.kind.other_half();
         let is_there = |class: &Class| match self.entries.get(&(other, class)) {
-            Some(others) => others
-                .iter()
-                .any(|&other| self.belong(other, function, claim, class)),
+            Some(others) => others.iter().any(|&other| {
+                self.program.are_together(other, function)
+                    && self.belong(other, function, claim, class)
+            }),
             None => false,
         };
         let name = &self.program.function(function).name.name;

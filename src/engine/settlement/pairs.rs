@@ -2,7 +2,7 @@
 //!
 //! In: what the functions' findings are about. Out: those that others explain, and the entries that are half of a pair.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Node, Settlement, with_ids};
 use crate::engine::analysis::Record;
@@ -26,11 +26,13 @@ pub(super) fn explanations<'p>(
     settlement: &Settlement<'_>,
     records: &'p [Option<Record>],
 ) -> Explanations<'p> {
-    let mut signals: FxHashSet<&Class> = FxHashSet::default();
+    let mut signals: FxHashMap<&Class, Vec<FunctionId>> = FxHashMap::default();
     for (id, record) in with_ids(records) {
         let raised = record.custody.raised.iter();
         let raised = raised.filter(|(_, place)| !settlement.is_used(id, *place));
-        signals.extend(raised.map(|(class, _)| class));
+        for (class, _) in raised {
+            signals.entry(class).or_default().push(id);
+        }
     }
     let mut found = Explanations {
         explained: FxHashSet::default(),
@@ -39,7 +41,10 @@ pub(super) fn explanations<'p>(
     for (id, record) in with_ids(records) {
         for ambiguous in &record.custody.ambiguous {
             let class = &ambiguous.class;
-            let is_signal = ambiguous.counts && signals.contains(class);
+            let raisers = signals.get(class).into_iter().flatten();
+            let mut raisers =
+                raisers.filter(|raiser| settlement.program.are_together(**raiser, id));
+            let is_signal = ambiguous.counts && raisers.next().is_some();
             if is_signal {
                 found.explained.insert((id, ambiguous.finding));
             }
@@ -68,7 +73,9 @@ impl Settlement<'_> {
         let file_of_both = file(function).filter(|_| !self.named.contains(&function))?;
         let others = self.hands_over.get(&(Kind::Needed, class))?;
         let mut others = others.iter().filter(|(id, _)| !self.named.contains(id));
-        let other = others.find(|&&(id, _)| id != function && file(id) == Some(file_of_both));
+        let other = others.find(|&&(id, _)| {
+            self.program.is_another(id, function) && file(id) == Some(file_of_both)
+        });
         other.map(|(id, _)| *id)
     }
 
@@ -83,7 +90,7 @@ impl Settlement<'_> {
         others.any(|(other, at_times)| {
             let callers_of_other = self.callers.get(other);
             let both = callers_of_other.is_some_and(|others| !others.is_disjoint(callers));
-            *at_times && *other != function && both
+            *at_times && both && self.program.is_another(*other, function)
         })
     }
 

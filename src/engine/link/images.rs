@@ -1,0 +1,392 @@
+//! The programs, shared objects and modules of a tree, and which units each is linked of.
+//!
+//! In: the links that a build has recorded; where there are none, units with a `main`. Out: [`Images`].
+//!
+//! Recorded links are done again as a linker does them: objects in their order; of an archive the members that define what is
+//! undefined by then, as often as that brings new ones; of several definitions the first, a weak one only if there is no
+//! other. A shared object's units come behind the program's own, so that the program's definitions go before the library's.
+//! Without a record a program is its `main`'s unit and whatever that needs, from the nearest unit that defines it, and
+//! what those need; never a unit with another `main`.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::code::{Code, DefId, NameIx};
+use super::symbols::{Sym, Symbols};
+use super::{Ambiguities, Ambiguity};
+use crate::capture::{Link, LinkInput, LinkKind};
+use crate::ir::SymbolName;
+
+/// Definitions in all programs that are put together without a record, each as often as it is in one: what is
+/// beyond stays unlinked.
+const MAX_GUESSED: usize = 20_000_000;
+
+/// Something that was linked.
+pub(super) struct Image {
+    /// As a person knows it.
+    pub name: String,
+    /// Ascending, each once.
+    pub units: Vec<u32>,
+    /// The definitions of names that have several in the tree.
+    pub table: FxHashMap<NameIx, DefId>,
+    /// Put together without a record.
+    pub guessed: bool,
+    /// The images in which what this one lacks is looked for first.
+    pub hosts: Vec<u32>,
+}
+
+#[derive(Default)]
+pub(super) struct Images {
+    pub list: Vec<Image>,
+    /// Programs for which there was no room.
+    pub left_out: usize,
+}
+
+impl Images {
+    pub(super) fn new(code: &Code<'_>, links: &[Link], ambiguities: &mut Ambiguities) -> Images {
+        let mains = &code.mains;
+        let mut images = Images::default();
+        if links.is_empty() && !mains.contains(&true) {
+            return images;
+        }
+        let symbols = Symbols::new(code);
+        let linker = Linker {
+            code,
+            symbols: &symbols,
+            links,
+        };
+        linker.recorded(&mut images);
+        let linked: FxHashSet<u32> = images
+            .list
+            .iter()
+            .flat_map(|image| image.units.iter().copied())
+            .collect();
+        let mut size = 0;
+        for main in (0..code.units.len() as u32).filter(|unit| mains[*unit as usize]) {
+            if linked.contains(&main) {
+                continue;
+            }
+            let units = linker.guess(main, mains, ambiguities);
+            size += units
+                .iter()
+                .map(|unit| code.members[*unit as usize].len())
+                .sum::<usize>();
+            if size > MAX_GUESSED {
+                images.left_out += 1;
+                continue;
+            }
+            let name = code.units[main as usize].source.clone();
+            images.add(code, name, units, true);
+        }
+        images
+    }
+
+    /// Adds what is linked of these units, in this order.
+    fn add(&mut self, code: &Code<'_>, name: String, units: Vec<u32>, guessed: bool) {
+        let mut table: FxHashMap<NameIx, (bool, DefId)> = FxHashMap::default();
+        for &unit in &units {
+            for &id in &code.members[unit as usize] {
+                let def = code.def(id);
+                let Some(name) = code.name(&def.name).filter(|name| code.is_contested(*name))
+                else {
+                    continue;
+                };
+                if def.name.file.is_some() {
+                    continue;
+                }
+                let second = def.weak || !def.own || def.body.is_err();
+                let known = table.entry(name).or_insert((second, id));
+                if known.0 && !second {
+                    *known = (second, id);
+                }
+            }
+        }
+        let mut units = units;
+        units.sort_unstable();
+        units.dedup();
+        self.list.push(Image {
+            name,
+            units,
+            table: table
+                .into_iter()
+                .map(|(name, (_, id))| (name, id))
+                .collect(),
+            guessed,
+            hosts: Vec::new(),
+        });
+    }
+}
+
+struct Linker<'a> {
+    code: &'a Code<'a>,
+    symbols: &'a Symbols,
+    links: &'a [Link],
+}
+
+/// A link that is being done.
+#[derive(Default)]
+struct State {
+    units: Vec<u32>,
+    inside: FxHashSet<u32>,
+    defined: FxHashSet<Sym>,
+    undefined: BTreeSet<Sym>,
+    shared: Vec<usize>,
+    archives: Vec<usize>,
+    /// Relocatable objects and archives whose parts were taken: each is taken once.
+    expanded: FxHashSet<usize>,
+}
+
+impl Linker<'_> {
+    /// The images of the recorded links: all but archives, and what is a part of another link only.
+    fn recorded(&self, images: &mut Images) {
+        let inputs = self.links.iter().flat_map(|link| &link.inputs);
+        let parts: FxHashSet<usize> = inputs
+            .filter_map(|input| match input {
+                LinkInput::Link(link) => Some(*link),
+                LinkInput::Unit(_) => None,
+            })
+            .collect();
+        for (index, link) in self.links.iter().enumerate() {
+            let whole = match link.kind {
+                LinkKind::Program | LinkKind::Shared => true,
+                LinkKind::Relocatable => !parts.contains(&index),
+                LinkKind::Archive => false,
+            };
+            let units = if whole { self.link(index) } else { Vec::new() };
+            if !units.is_empty() {
+                images.add(self.code, link.name.clone(), units, false);
+            }
+        }
+        self.find_hosts(images);
+    }
+
+    /// What a link takes, in the order in which definitions count.
+    fn link(&self, index: usize) -> Vec<u32> {
+        let mut state = State::default();
+        if self.links[index].kind == LinkKind::Program
+            && let Some(main) = self.symbols.function("main")
+        {
+            // What starts a program calls it.
+            state.undefined.insert(main);
+        }
+        self.inputs(index, &mut state, 0);
+        while (0..state.archives.len()).any(|at| self.archive(state.archives[at], &mut state)) {}
+        let mut seen = FxHashSet::default();
+        let mut shared: VecDeque<usize> = state.shared.iter().copied().collect();
+        while let Some(library) = shared.pop_front() {
+            if library != index && seen.insert(library) {
+                let mut part = State::default();
+                self.inputs(library, &mut part, 0);
+                while (0..part.archives.len()).any(|at| self.archive(part.archives[at], &mut part))
+                {
+                }
+                shared.extend(part.shared);
+                state.units.extend(part.units);
+            }
+        }
+        let mut once = FxHashSet::default();
+        state.units.retain(|unit| once.insert(*unit));
+        state.units
+    }
+
+    fn inputs(&self, index: usize, state: &mut State, depth: usize) {
+        if depth > MAX_DEPTH || !state.expanded.insert(index) {
+            return;
+        }
+        for input in &self.links[index].inputs {
+            match *input {
+                LinkInput::Unit(unit) => self.take(unit as u32, state),
+                LinkInput::Link(link) => match self.links[link].kind {
+                    LinkKind::Relocatable => self.inputs(link, state, depth + 1),
+                    LinkKind::Shared => state.shared.push(link),
+                    LinkKind::Archive => {
+                        let taken = self.archive(link, state);
+                        if !taken && state.units.is_empty() && state.undefined.is_empty() {
+                            // Nothing will ask for anything: it is linked as a whole.
+                            self.inputs(link, state, depth + 1);
+                        }
+                        state.archives.push(link);
+                    }
+                    LinkKind::Program => {}
+                },
+            }
+        }
+    }
+
+    /// Takes a unit, if it was not taken before.
+    fn take(&self, unit: u32, state: &mut State) {
+        if !state.inside.insert(unit) {
+            return;
+        }
+        state.units.push(unit);
+        for &(symbol, _) in &self.symbols.provides[unit as usize] {
+            state.defined.insert(symbol);
+            state.undefined.remove(&symbol);
+        }
+        for symbol in &self.symbols.needs[unit as usize] {
+            if !state.defined.contains(symbol) {
+                state.undefined.insert(*symbol);
+            }
+        }
+    }
+
+    /// Takes the members of an archive that are asked for, as often as that brings new ones. Whether there were any.
+    fn archive(&self, index: usize, state: &mut State) -> bool {
+        let mut members = Vec::new();
+        self.members(index, &mut members, (&mut FxHashSet::default(), 0));
+        let mut any = false;
+        loop {
+            let before = state.units.len();
+            for &member in &members {
+                let mut provided = self.symbols.provides[member as usize].iter();
+                if !state.inside.contains(&member)
+                    && provided.any(|(symbol, _)| state.undefined.contains(symbol))
+                {
+                    self.take(member, state);
+                }
+            }
+            if state.units.len() == before {
+                return any;
+            }
+            any = true;
+        }
+    }
+
+    fn members(
+        &self,
+        index: usize,
+        members: &mut Vec<u32>,
+        (seen, depth): (&mut FxHashSet<usize>, usize),
+    ) {
+        if depth > MAX_DEPTH || !seen.insert(index) {
+            return;
+        }
+        for input in &self.links[index].inputs {
+            match *input {
+                LinkInput::Unit(unit) => members.push(unit as u32),
+                LinkInput::Link(link) => self.members(link, members, (&mut *seen, depth + 1)),
+            }
+        }
+    }
+
+    /// What an image lacks, that one defines which defines most of what it lacks: a kernel for its modules.
+    fn find_hosts(&self, images: &mut Images) {
+        let provided: Vec<FxHashSet<Sym>> = images
+            .list
+            .iter()
+            .map(|image| {
+                let units = image.units.iter();
+                let provided = units.flat_map(|unit| &self.symbols.provides[*unit as usize]);
+                provided.map(|(symbol, _)| *symbol).collect()
+            })
+            .collect();
+        for image in 0..images.list.len() {
+            let units = images.list[image].units.iter();
+            let needed = units.flat_map(|unit| &self.symbols.needs[*unit as usize]);
+            let lacking: FxHashSet<Sym> = needed
+                .filter(|symbol| !provided[image].contains(symbol))
+                .copied()
+                .collect();
+            let counts = (0..images.list.len()).filter(|other| *other != image);
+            let counts = counts.map(|other| {
+                let has = |symbol: &&Sym| provided[other].contains(symbol);
+                (lacking.iter().filter(has).count(), other)
+            });
+            let mut counts: Vec<(usize, usize)> = counts.filter(|(count, _)| *count > 0).collect();
+            counts.sort_by_key(|&(count, other)| (std::cmp::Reverse(count), other));
+            images.list[image].hosts = counts
+                .into_iter()
+                .take(MAX_HOSTS)
+                .map(|(_, other)| other as u32)
+                .collect();
+        }
+    }
+
+    /// The units that a program is likely made of, that of its `main` first.
+    fn guess(&self, main: u32, mains: &[bool], ambiguities: &mut Ambiguities) -> Vec<u32> {
+        let mut state = State::default();
+        let mut at = 0;
+        self.take(main, &mut state);
+        while let Some(&unit) = state.units.get(at) {
+            at += 1;
+            for symbol in &self.symbols.needs[unit as usize] {
+                // The C library's function, though the tree has one of that name, too.
+                let outside = self.symbols.outside[unit as usize].contains(symbol);
+                if outside || state.defined.contains(symbol) {
+                    continue;
+                }
+                if let Some(chosen) = self.choose(*symbol, (unit, main), mains, ambiguities) {
+                    self.take(chosen, &mut state);
+                }
+            }
+        }
+        state.units
+    }
+
+    /// The unit that most likely defines a symbol for one that needs it.
+    fn choose(
+        &self,
+        symbol: Sym,
+        (unit, main): (u32, u32),
+        mains: &[bool],
+        ambiguities: &mut Ambiguities,
+    ) -> Option<u32> {
+        let size = self.code.units[unit as usize].pointer_size;
+        let fits = |other: &u32| {
+            !mains[*other as usize] && self.code.units[*other as usize].pointer_size == size
+        };
+        let units: Vec<u32> = self.symbols.providers[symbol.index()]
+            .iter()
+            .copied()
+            .filter(fits)
+            .collect();
+        if units.len() < 2 {
+            return units.first().copied();
+        }
+        let Some(name) = self.symbols.names[symbol.index()] else {
+            let units = units.into_iter();
+            return units.min_by_key(|other| (self.code.steps(unit, *other), *other));
+        };
+        let candidates = || {
+            let candidates = self.code.candidates(name).iter().copied();
+            candidates.filter(|id| units.iter().any(|unit| self.code.has(*unit, *id)))
+        };
+        let (mut id, _, others) = self.code.nearest(unit, candidates())?;
+        if !others.is_empty() {
+            // As near to who needs it; perhaps not to where the program starts.
+            let equal = std::iter::once(id).chain(others.iter().copied());
+            let (nearest, _, others) = self.code.nearest(main, equal)?;
+            id = nearest;
+            if !others.is_empty() {
+                ambiguities.add(self.code, unit, id, others);
+            }
+        }
+        let flags = self.code.flags[unit as usize];
+        let with = |unit: &&u32| self.code.has(**unit, id);
+        let alike = units.iter().filter(with).copied();
+        alike.min_by_key(|unit| (self.code.flags[*unit as usize] != flags, *unit))
+    }
+}
+
+/// Files that are made of files that are made of files: no build goes so deep, but a file may say so.
+const MAX_DEPTH: usize = 64;
+/// Images that are asked for what another one lacks.
+const MAX_HOSTS: usize = 4;
+
+impl Ambiguities {
+    /// Notes that a definition was taken for a unit though others are as near.
+    pub(super) fn add(&mut self, code: &Code<'_>, unit: u32, taken: DefId, others: Vec<DefId>) {
+        let SymbolName { name, file } = &code.def(taken).name;
+        if file.is_some() {
+            return;
+        }
+        let place = |id: DefId| format!("{}:{}", code.def(id).file, code.def(id).line);
+        self.0.entry(name.clone()).or_insert_with(|| Ambiguity {
+            name: name.clone(),
+            caller: code.units[unit as usize].source.clone(),
+            taken: place(taken),
+            others: others.into_iter().map(place).collect(),
+        });
+    }
+}
