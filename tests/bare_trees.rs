@@ -169,6 +169,21 @@ fn lock_functions_that_a_header_makes_nothing_of_are_told_too() {
 }
 
 #[test]
+fn calls_within_a_macro_are_tried_where_the_macro_is_used() {
+    let header = "#ifdef T\n#include <pthread.h>\n#define LOCK(m) pthread_mutex_lock(m)\n#else\n#define LOCK(m)\n#endif\n";
+    let many: Vec<(String, String)> = (0..40)
+        .map(|n| (format!("a{n}.c"), format!("#include \"l.h\"\nint f{n};\n")))
+        .collect();
+    let mut files: Vec<(&str, &str)> = many.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+    files.push(("l.h", header));
+    files.push(("z.c", "#include \"l.h\"\nvoid f(void *m) { LOCK(m); }\n"));
+    let folder = tree(&files);
+    check(folder.path(), &["."])
+        .code(0)
+        .stderr(contains("they come in with -DT (l.h:3)"));
+}
+
+#[test]
 fn a_tree_without_lock_calls_is_told_so() {
     let folder = tree(&[(
         "a.c",

@@ -216,8 +216,10 @@ fn what_a_killed_run_leaves_is_removed_by_the_next() {
     fixture.nothing_is_left();
 }
 
-/// What may happen to a file.
-const DAMAGES: &[(&str, fn(&Path))] = &[
+/// What may happen to a file: its name, and how it is done.
+type Damage = (&'static str, fn(&Path));
+
+const DAMAGES: &[Damage] = &[
     ("a flipped byte in the middle", |file| {
         let mut bytes = fs::read(file).unwrap();
         let middle = bytes.len() / 2;

@@ -295,6 +295,8 @@ impl<'a> IncludeFinder<'a> {
         };
         let name = &include.name;
         let find = |wanted: &dyn Fn(&Path) -> bool| {
+            // A test's `x.c` that includes `x.c` means another one.
+            let wanted = |file: &Path| file != from && wanted(file);
             let header = self.own.nearest(here, name, wanted);
             header.or_else(|| project().nearest(here, name, wanted))
         };

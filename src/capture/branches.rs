@@ -16,6 +16,8 @@ pub(super) struct Call {
     pub condition: Condition,
     /// The innermost `#if` around it, as the file has it.
     pub branch: Option<String>,
+    /// The macro whose body it stands in.
+    pub within: Option<String>,
 }
 
 /// What one file holds.
@@ -41,7 +43,7 @@ impl Scan {
         let mut lines = text.lines().zip(1..).peekable();
         while let Some((line, number)) = lines.next() {
             let Some(directive) = line.trim_start().strip_prefix('#') else {
-                scanner.words(line, number, false);
+                scanner.words(line, number, None);
                 continue;
             };
             let mut directive = directive.trim_start().to_owned();
@@ -145,7 +147,7 @@ impl Scanner<'_> {
                 let body = &rest[name.len()..];
                 for (text, line) in body.split('\n').zip(line..) {
                     self.before = Before::Other;
-                    self.words(text, line, true);
+                    self.words(text, line, Some(name));
                 }
                 self.before = Before::Other;
             }
@@ -179,8 +181,8 @@ impl Scanner<'_> {
         open.text = text;
     }
 
-    /// Calls in a line of text. A macro's body may only name the function (`any`).
-    fn words(&mut self, line: &str, number: u32, any: bool) {
+    /// Calls in a line of text. The body of a macro (`within`) may only name the function.
+    fn words(&mut self, line: &str, number: u32, within: Option<&str>) {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
@@ -196,13 +198,14 @@ impl Scanner<'_> {
             }
             let (name, after) = word(rest);
             rest = after;
-            let called = any || after.trim_start().starts_with('(');
+            let called = within.is_some() || after.trim_start().starts_with('(');
             if called && self.before == Before::Other && self.names.contains(name) {
                 self.found.calls.push(Call {
                     name: name.to_owned(),
                     line: number,
                     condition: self.condition(),
                     branch: self.open.last().map(|open| open.text.clone()),
+                    within: within.map(str::to_owned),
                 });
             }
             let statement = matches!(name, "return" | "else" | "do" | "case" | "goto" | "sizeof");
@@ -338,5 +341,6 @@ mod tests {
         assert_eq!(found.macros[0].0, "lock");
         assert_eq!(found.calls.len(), 1);
         assert_eq!(found.calls[0].line, 8);
+        assert_eq!(found.calls[0].within.as_deref(), Some("LOCK"));
     }
 }

@@ -129,8 +129,9 @@ fn together(all: &[Condition], wanted: bool, known: Known<'_>) -> Option<Definit
 pub(super) fn is_choice(name: &str) -> bool {
     const SYSTEMS: &[&str] = &[
         "WIN32", "WIN64", "WINDOWS", "WINCE", "MSVC", "MSC_VER", "MINGW", "CYGWIN", "APPLE",
-        "DARWIN", "MACOS", "BSD", "SOLARIS", "SUNOS", "HPUX", "AIX", "VMS", "OS2", "AMIGA", "BEOS",
-        "HAIKU", "ANDROID", "MSDOS", "BORLAND", "WATCOM", "NOVELL", "QNX", "VXWORKS", "FREERTOS",
+        "DARWIN", "MACOS", "MAC_OS", "BSD", "SOLARIS", "SUNOS", "HPUX", "AIX", "VMS", "OS2",
+        "AMIGA", "BEOS", "HAIKU", "ANDROID", "MSDOS", "BORLAND", "WATCOM", "NOVELL", "QNX",
+        "VXWORKS", "FREERTOS",
     ];
     !name.starts_with("__")
         && !SYSTEMS

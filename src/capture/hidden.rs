@@ -73,7 +73,7 @@ pub fn calls(capture: &Capture, preprocessor: &Preprocessor<'_>, names: &BTreeSe
     let replaced = replaced(&scans);
     let macros = macros(capture, preprocessor, &scans);
     let known = |name: &str| macros.get(name).map(String::as_str);
-    let mut groups: BTreeMap<Vec<(String, i64)>, (Sites, PathBuf)> = BTreeMap::new();
+    let mut groups: BTreeMap<Vec<(String, i64)>, (Sites, Origin)> = BTreeMap::new();
     let mut others: BTreeMap<String, Sites> = BTreeMap::new();
     for (file, scan) in &scans {
         for call in &scan.calls {
@@ -89,11 +89,13 @@ pub fn calls(capture: &Capture, preprocessor: &Preprocessor<'_>, names: &BTreeSe
                 Some(needed) => {
                     let key: Vec<(String, i64)> = needed.into_iter().collect();
                     let known = groups.remove(&key);
-                    let (sites, file) = match known {
-                        Some((sites, file)) => (Some(sites), file),
-                        None => (None, file.clone()),
+                    let (sites, mut origin) = match known {
+                        Some((sites, origin)) => (Some(sites), origin),
+                        None => (None, Origin::default()),
                     };
-                    groups.insert(key, (Sites::add(sites, place), file));
+                    origin.files.insert(file.clone());
+                    origin.macros.extend(call.within.clone());
+                    groups.insert(key, (Sites::add(sites, place), origin));
                 }
                 None => {
                     let branch = call.branch.clone().unwrap_or_default();
@@ -103,21 +105,21 @@ pub fn calls(capture: &Capture, preprocessor: &Preprocessor<'_>, names: &BTreeSe
             }
         }
     }
-    let mut left_out: Vec<(Group, PathBuf)> = groups
+    let mut left_out: Vec<(Group, Origin)> = groups
         .into_iter()
-        .map(|(definitions, (sites, file))| {
+        .map(|(definitions, (sites, origin))| {
             let definitions: Definitions = definitions.into_iter().collect();
             let group = Group {
                 arguments: arguments(&definitions),
                 sites,
                 helps: false,
             };
-            (group, file)
+            (group, origin)
         })
         .collect();
     left_out.sort_by_key(|(group, _)| std::cmp::Reverse(group.sites.count));
-    for (group, file) in left_out.iter_mut().take(GROUPS) {
-        group.helps = helps(capture, preprocessor, names, (&group.arguments, file));
+    for (group, origin) in left_out.iter_mut().take(GROUPS) {
+        group.helps = helps(capture, preprocessor, names, (&group.arguments, origin));
     }
     let mut others: Vec<(String, Sites)> = others.into_iter().collect();
     others.sort_by_key(|(_, sites)| std::cmp::Reverse(sites.count));
@@ -204,19 +206,34 @@ fn macros(
     definitions.collect()
 }
 
-/// Whether calls come in, in the file or in a unit that includes it, if these arguments are given.
+/// Where the calls of a group stand.
+#[derive(Debug, Default)]
+struct Origin {
+    files: BTreeSet<PathBuf>,
+    /// The macros in whose bodies they stand.
+    macros: BTreeSet<String>,
+}
+
+/// Whether calls come in, in one of the files or in a unit that uses one of the macros, if these arguments are
+/// given.
 fn helps(
     capture: &Capture,
     preprocessor: &Preprocessor<'_>,
     names: &BTreeSet<&str>,
-    (arguments, file): (&[String], &Path),
+    (arguments, origin): (&[String], &Origin),
 ) -> bool {
-    let commands = &capture.commands;
-    let own: Vec<&CompileCommand> = commands.iter().filter(|c| c.source == file).collect();
-    let units = match own.is_empty() {
-        true => commands.iter().take(TRIED).collect(),
-        false => own,
+    let uses = |command: &&CompileCommand| {
+        let text = read_regular(&command.source, source::LIMIT).unwrap_or_default();
+        let mut macros = origin.macros.iter();
+        macros.any(|name| memchr::memmem::find(&text, name.as_bytes()).is_some())
     };
+    let commands = &capture.commands;
+    let own = commands.iter().filter(|c| origin.files.contains(&c.source));
+    let users = commands.iter().filter(uses);
+    let mut units: Vec<&CompileCommand> = own.chain(users).take(TRIED).collect();
+    if units.is_empty() {
+        units = commands.iter().take(TRIED).collect();
+    }
     let count = |command: &CompileCommand| {
         let done = preprocessor.preprocess(command).ok()?;
         Some(Scan::of(&done.text, names).calls.len())

@@ -151,6 +151,9 @@ fn decide(name: &str, comment: &str, system: &System) -> Decision {
     if turns_threads_on(name) {
         return is("1");
     }
+    if names_this_system(name) {
+        return is("1");
+    }
     if let Some(fixed) = fixed(name) {
         return is(fixed);
     }
@@ -242,6 +245,23 @@ fn is_member(name: &str, system: &System) -> bool {
         let (tag, member) = (&name[..at], &name[at + 1..]);
         system.words.contains(tag) && system.words.contains(member)
     })
+}
+
+/// Whether the macro says that the program is built for this kind of system: `LINUX`, `DBUS_UNIX`.
+pub(super) fn names_this_system(name: &str) -> bool {
+    const NOT: &[&str] = &["NO", "NOT", "HAVE", "USE", "WITH", "ENABLE", "AF", "PF"];
+    let mut words = name.rsplit('_').filter(|word| !word.is_empty());
+    let last = words.next();
+    matches!(last, Some("UNIX" | "LINUX")) && !words.next().is_some_and(|word| NOT.contains(&word))
+}
+
+/// The type for a name that a script puts a type in place of, by its size.
+fn integer(name: &str) -> &'static str {
+    let sizes = [("64", "long"), ("16", "short"), ("INT8", "char")];
+    let found = sizes
+        .iter()
+        .find(|(size, _)| name.to_uppercase().contains(size));
+    found.map_or("int", |(_, kind)| kind)
 }
 
 /// Whether the macro stands for a program with threads: `USE_THREADS`, `HAVE_PTHREAD`, `X_WITH_THREADING`.
@@ -367,6 +387,10 @@ fn substitute(line: &str, value: Option<&str>, system: &System) -> String {
         match (value, quoted) {
             (Some(value), _) => out.push_str(value),
             (None, true) => out.push_str(whole),
+            // `typedef @INT64_TYPE@ int64;`
+            (None, false) if line.trim_start().starts_with("typedef ") => {
+                out.push_str(integer(name))
+            }
             (None, false) => match decide(name, "", system) {
                 Decision::Defined(value) => out.push_str(&value),
                 _ => out.push('0'),
@@ -454,6 +478,21 @@ mod tests {
                 "#define V \"@V@\" /* a@b */",
                 "#include \"x.h\"",
                 "/* OTHER */",
+            ]
+        );
+    }
+
+    #[test]
+    fn types_and_systems_are_put_in() {
+        let text = "typedef @X_INT64_TYPE@ a;\ntypedef unsigned @INT16@ b;\n#undef DBUS_UNIX\n#undef HAVE_LINUX\n#undef LINUX\n";
+        assert_eq!(
+            lines(text),
+            [
+                "typedef long a;",
+                "typedef unsigned short b;",
+                "#define DBUS_UNIX 1",
+                "/* HAVE_LINUX */",
+                "#define LINUX 1",
             ]
         );
     }

@@ -273,10 +273,10 @@ pub(super) fn is_foreign(path: &Path) -> bool {
 
 /// How well the file `name` serves as the template of the header `base`, the best lowest; `None` if it is none.
 fn template_rank(name: &str, base: &str) -> Option<u8> {
-    /// Words of a template's name that do not belong to the header's.
-    const WORDS: &[&str] = &[
-        "in", "cmake", "cmakein", "meson", "autoconf", "template", "unix", "linux",
-    ];
+    /// Words of a template's name.
+    const WORDS: &[&str] = &["in", "cmake", "cmakein", "meson", "autoconf", "template"];
+    /// Words that do not belong to the header's name either.
+    const SYSTEMS: &[&str] = &["unix", "linux"];
     let stem = base.strip_suffix(".h")?;
     if name == format!("{base}.in") {
         return Some(0);
@@ -291,12 +291,13 @@ fn template_rank(name: &str, base: &str) -> Option<u8> {
     let all = parts(name);
     let kept: Vec<String> = all
         .iter()
-        .filter(|part| !WORDS.contains(&part.as_str()))
+        .filter(|part| !WORDS.contains(&part.as_str()) && !SYSTEMS.contains(&part.as_str()))
         .cloned()
         .collect();
     let mut wanted = parts(stem);
     wanted.push("h".to_owned());
-    (kept.len() < all.len() && kept == wanted).then_some(2)
+    let is_template = all.iter().any(|part| WORDS.contains(&part.as_str()));
+    (is_template && kept == wanted).then_some(2)
 }
 
 /// The macros that configure scripts decide and that files ask for, in order.
@@ -316,7 +317,8 @@ fn asked_macros(files: &[PathBuf]) -> BTreeSet<String> {
 
 fn macros_in_conditions(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for (at, _) in text.match_indices("HAVE_") {
+    let words = ["HAVE_", "LINUX", "UNIX"];
+    for (at, _) in words.iter().flat_map(|word| text.match_indices(word)) {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let start = text[..at].rfind(|c| !is_word(c)).map_or(0, |before| {
             before + text[before..].chars().next().map_or(1, char::len_utf8)
@@ -330,7 +332,10 @@ fn macros_in_conditions(text: &str) -> BTreeSet<String> {
             let text = text.trim_start();
             text.starts_with("if") || text.starts_with("elif")
         }) {
-            found.insert(text[start..end].to_owned());
+            let name = &text[start..end];
+            if name.contains("HAVE_") || template::names_this_system(name) {
+                found.insert(name.to_owned());
+            }
         }
     }
     found
@@ -501,6 +506,7 @@ mod tests {
             "event-config.h.cmake",
             "config.in",
             "config.c.in",
+            "config_linux.h",
         ] {
             assert_eq!(template_rank(name, "config.h"), None, "{name}");
         }

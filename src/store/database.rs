@@ -154,7 +154,7 @@ impl Database {
 
     /// Returns when all results so far are on disk.
     pub fn commit(&self) -> Result<(), StoreError> {
-        Ok(self.writer.commit()?)
+        self.writer.commit()
     }
 }
 
