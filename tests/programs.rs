@@ -39,9 +39,10 @@ fn tree(files: &[(&str, &str)], links: &[Value]) -> TempDir {
     let mut links = links.to_vec();
     for link in &mut links {
         let place = |name: &Value| json!(folder.path().join(name.as_str().unwrap()));
-        link["output"] = place(&link["output"]);
         let inputs = link["inputs"].as_array().unwrap();
-        link["inputs"] = inputs.iter().map(place).collect();
+        let (inputs, output) = (inputs.iter().map(place).collect(), place(&link["output"]));
+        link["inputs"] = inputs;
+        link["output"] = output;
     }
     let write = |name: &str, value: Value| {
         fs::write(folder.path().join(name), value.to_string()).unwrap();
