@@ -35,6 +35,8 @@ use crate::source::{self, read_regular};
 const TEXT_LIMIT: u64 = source::LIMIT;
 /// A compiler's messages are kept up to here.
 const MESSAGE_LIMIT: u64 = 1 << 20;
+/// So often a folder of stand-ins is made that somebody removes meanwhile.
+const SUPPLIES: usize = 20;
 /// So many missing headers and unknown flags are mended in one unit.
 const MENDING_LIMIT: usize = 200;
 
@@ -326,11 +328,10 @@ impl<'a> Preprocessor<'a> {
         let mut missing: Vec<PathBuf> = Vec::new();
         let mut stand_ins: Option<StandIns> = None;
         for (name, place) in &command.ungenerated {
-            let folder = StandIns::get(&mut stand_ins, &self.temporary).map_err(failed)?;
             missing.push(name.clone());
             let system = self.system(&compiler, &given);
-            let added = self.add_stand_in(folder, name, &system).map_err(failed)?;
-            if let Some(message) = added {
+            let added = self.supply(&mut stand_ins, &missing, &system);
+            if let Some(message) = added.map_err(failed)? {
                 notes.push(Problem::new(
                     Severity::Warning,
                     Some(place.clone()),
@@ -353,7 +354,7 @@ impl<'a> Preprocessor<'a> {
                 // Removed under the run: a text without them is another one.
                 stand_ins = None;
                 let system = self.system(&compiler, &given);
-                self.restore(&mut stand_ins, &missing, &system)
+                self.supply(&mut stand_ins, &missing, &system)
                     .map_err(failed)?;
                 continue;
             }
@@ -383,10 +384,10 @@ impl<'a> Preprocessor<'a> {
                     ))
                 }
                 Some(Mend::Header(name)) => {
-                    let folder = StandIns::get(&mut stand_ins, &self.temporary).map_err(failed)?;
                     missing.push(name.clone());
                     let system = self.system(&compiler, &given);
-                    match self.add_stand_in(folder, &name, &system).map_err(failed)? {
+                    let added = self.supply(&mut stand_ins, &missing, &system);
+                    match added.map_err(failed)? {
                         None if command::drop_include(&mut arguments, &name) => {
                             Some(format!("{} cannot be found; not included", name.display()))
                         }
@@ -441,18 +442,39 @@ impl<'a> Preprocessor<'a> {
         ))
     }
 
-    /// Makes stand-ins anew.
-    fn restore(
+    /// Makes the last of the missing headers exist and says how; and all of them, if the folder is new. The
+    /// folder may be removed meanwhile, with the database's.
+    fn supply(
         &self,
         stand_ins: &mut Option<StandIns>,
         missing: &[PathBuf],
         system: &System,
-    ) -> io::Result<()> {
-        let folder = StandIns::get(stand_ins, &self.temporary)?;
-        for name in missing {
-            self.add_stand_in(folder, name, system)?;
+    ) -> io::Result<Option<String>> {
+        for _ in 1..SUPPLIES {
+            match self.try_supply(stand_ins, missing, system) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => *stand_ins = None,
+                supplied => return supplied,
+            }
         }
-        Ok(())
+        self.try_supply(stand_ins, missing, system)
+    }
+
+    fn try_supply(
+        &self,
+        stand_ins: &mut Option<StandIns>,
+        missing: &[PathBuf],
+        system: &System,
+    ) -> io::Result<Option<String>> {
+        let there = match stand_ins {
+            Some(_) => missing.len().saturating_sub(1),
+            None => 0,
+        };
+        let folder = StandIns::get(stand_ins, &self.temporary)?;
+        let mut last = None;
+        for name in &missing[there..] {
+            last = self.add_stand_in(folder, name, system)?;
+        }
+        Ok(last)
     }
 
     /// Makes a missing header exist and says how; `None` if that cannot be done.
