@@ -76,8 +76,11 @@ impl Fixture {
     }
 
     fn cassini(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin("cassini"));
+        // A shell's background job ignores SIGINT, and so would all that it starts.
+        let mut command = Command::new("env");
         command
+            .arg("--default-signal=INT,TERM,HUP")
+            .arg(assert_cmd::cargo::cargo_bin("cassini"))
             .args(arguments)
             .current_dir(self.folder.path())
             .env("TMPDIR", self.temporary())
