@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::seal::{self, Condition};
@@ -141,6 +142,15 @@ pub(super) fn open(file: &Path, flags: OpenFlags) -> Result<Connection, rusqlite
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY)?;
+    // The file may have come with a tree: its tables are read, and nothing in it is run.
+    for (setting, value) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+    ] {
+        connection.set_db_config(setting, value)?;
+    }
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "cell_size_check", true)?;
     Ok(connection)
@@ -266,6 +276,25 @@ mod tests {
 
     fn check(file: &Path) -> Secured {
         secure(file, Part::Bodies, |_| Ok(Verdict::Use)).unwrap()
+    }
+
+    #[test]
+    fn triggers_and_views_of_a_file_are_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.sqlite");
+        let tables = "CREATE TABLE t (a); CREATE TABLE u (a); CREATE VIEW v AS SELECT 1;
+                      CREATE TRIGGER r AFTER INSERT ON t BEGIN INSERT INTO u VALUES (1); END;";
+        let connection = Connection::open(&file).unwrap();
+        connection.execute_batch(tables).unwrap();
+        drop(connection);
+        let connection = open(&file, WRITE).unwrap();
+        connection.execute("INSERT INTO t VALUES (1)", []).unwrap();
+        let count = |table: &str| {
+            let query = format!("SELECT count(*) FROM {table}");
+            connection.query_row(&query, [], |row| row.get::<_, i64>(0))
+        };
+        assert_eq!((count("t").unwrap(), count("u").unwrap()), (1, 0));
+        assert!(count("v").is_err());
     }
 
     #[test]

@@ -5,8 +5,7 @@
 //! Recorded links are done again as a linker does them: objects in their order; of an archive the members that define what is
 //! undefined by then, as often as that brings new ones; of several definitions the first, a weak one only if there is no
 //! other. A shared object's units come behind the program's own, so that the program's definitions go before the library's.
-//! Without a record a program is its `main`'s unit and whatever that needs, from the nearest unit that defines it, and
-//! what those need; never a unit with another `main`.
+//! Without a record a program is a guess ([`guess`]).
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::code::{Code, DefId, NameIx};
 use super::symbols::{Sym, Symbols};
-use super::{Ambiguities, Ambiguity};
+use super::{Ambiguities, Ambiguity, guess};
 use crate::capture::{Link, LinkInput, LinkKind};
 use crate::ir::SymbolName;
 
@@ -67,7 +66,7 @@ impl Images {
             if linked.contains(&main) {
                 continue;
             }
-            let units = linker.guess(main, mains, ambiguities);
+            let units = guess::units(code, &symbols, main, ambiguities);
             size += units
                 .iter()
                 .map(|unit| code.members[*unit as usize].len())
@@ -272,100 +271,33 @@ impl Linker<'_> {
 
     /// What an image lacks, that one defines which defines most of what it lacks: a kernel for its modules.
     fn find_hosts(&self, images: &mut Images) {
-        let provided: Vec<FxHashSet<Sym>> = images
-            .list
-            .iter()
-            .map(|image| {
-                let units = image.units.iter();
-                let provided = units.flat_map(|unit| &self.symbols.provides[*unit as usize]);
-                provided.map(|(symbol, _)| *symbol).collect()
-            })
-            .collect();
-        for image in 0..images.list.len() {
-            let units = images.list[image].units.iter();
+        let mut providers: FxHashMap<Sym, Vec<u32>> = FxHashMap::default();
+        for (at, image) in (0u32..).zip(&images.list) {
+            let units = image.units.iter();
+            for (symbol, _) in units.flat_map(|unit| &self.symbols.provides[*unit as usize]) {
+                let images = providers.entry(*symbol).or_default();
+                if images.last() != Some(&at) {
+                    images.push(at);
+                }
+            }
+        }
+        for (at, image) in (0u32..).zip(&mut images.list) {
+            let units = image.units.iter();
             let needed = units.flat_map(|unit| &self.symbols.needs[*unit as usize]);
-            let lacking: FxHashSet<Sym> = needed
-                .filter(|symbol| !provided[image].contains(symbol))
-                .copied()
-                .collect();
-            let counts = (0..images.list.len()).filter(|other| *other != image);
-            let counts = counts.map(|other| {
-                let has = |symbol: &&Sym| provided[other].contains(symbol);
-                (lacking.iter().filter(has).count(), other)
-            });
-            let mut counts: Vec<(usize, usize)> = counts.filter(|(count, _)| *count > 0).collect();
-            counts.sort_by_key(|&(count, other)| (std::cmp::Reverse(count), other));
-            images.list[image].hosts = counts
-                .into_iter()
-                .take(MAX_HOSTS)
-                .map(|(_, other)| other as u32)
-                .collect();
-        }
-    }
-
-    /// The units that a program is likely made of, that of its `main` first.
-    fn guess(&self, main: u32, mains: &[bool], ambiguities: &mut Ambiguities) -> Vec<u32> {
-        let mut state = State::default();
-        let mut at = 0;
-        self.take(main, &mut state);
-        while let Some(&unit) = state.units.get(at) {
-            at += 1;
-            for symbol in &self.symbols.needs[unit as usize] {
-                // The C library's function, though the tree has one of that name, too.
-                let outside = self.symbols.outside[unit as usize].contains(symbol);
-                if outside || state.defined.contains(symbol) {
-                    continue;
-                }
-                if let Some(chosen) = self.choose(*symbol, (unit, main), mains, ambiguities) {
-                    self.take(chosen, &mut state);
+            let needed: FxHashSet<Sym> = needed.copied().collect();
+            let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
+            for others in needed.iter().filter_map(|symbol| providers.get(symbol)) {
+                if others.binary_search(&at).is_err() {
+                    others
+                        .iter()
+                        .for_each(|other| *counts.entry(*other).or_default() += 1);
                 }
             }
+            let mut counts: Vec<(u32, usize)> = counts.into_iter().collect();
+            counts.sort_by_key(|&(other, count)| (std::cmp::Reverse(count), other));
+            let hosts = counts.into_iter().take(MAX_HOSTS);
+            image.hosts = hosts.map(|(other, _)| other).collect();
         }
-        state.units
-    }
-
-    /// The unit that most likely defines a symbol for one that needs it.
-    fn choose(
-        &self,
-        symbol: Sym,
-        (unit, main): (u32, u32),
-        mains: &[bool],
-        ambiguities: &mut Ambiguities,
-    ) -> Option<u32> {
-        let size = self.code.units[unit as usize].pointer_size;
-        let fits = |other: &u32| {
-            !mains[*other as usize] && self.code.units[*other as usize].pointer_size == size
-        };
-        let units: Vec<u32> = self.symbols.providers[symbol.index()]
-            .iter()
-            .copied()
-            .filter(fits)
-            .collect();
-        if units.len() < 2 {
-            return units.first().copied();
-        }
-        let Some(name) = self.symbols.names[symbol.index()] else {
-            let units = units.into_iter();
-            return units.min_by_key(|other| (self.code.steps(unit, *other), *other));
-        };
-        let candidates = || {
-            let candidates = self.code.candidates(name).iter().copied();
-            candidates.filter(|id| units.iter().any(|unit| self.code.has(*unit, *id)))
-        };
-        let (mut id, _, others) = self.code.nearest(unit, candidates())?;
-        if !others.is_empty() {
-            // As near to who needs it; perhaps not to where the program starts.
-            let equal = std::iter::once(id).chain(others.iter().copied());
-            let (nearest, _, others) = self.code.nearest(main, equal)?;
-            id = nearest;
-            if !others.is_empty() {
-                ambiguities.add(self.code, unit, id, others);
-            }
-        }
-        let flags = self.code.flags[unit as usize];
-        let with = |unit: &&u32| self.code.has(**unit, id);
-        let alike = units.iter().filter(with).copied();
-        alike.min_by_key(|unit| (self.code.flags[*unit as usize] != flags, *unit))
     }
 }
 

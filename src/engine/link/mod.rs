@@ -9,6 +9,7 @@
 //! ([`variants`]).
 
 mod code;
+mod guess;
 mod images;
 mod nearest;
 mod resolve;

@@ -418,3 +418,78 @@ fn a_link_of_itself_ends() {
     );
     assert_eq!(program.images, ["p"]);
 }
+
+/// The file of what a call means in the function of this file.
+fn meant_in<'p>(program: &'p Program, file: &str, callee: &str) -> Option<&'p str> {
+    let caller = program.functions.iter().find(|f| f.file == file)?;
+    let callee = caller.callee(&external(callee))?.function?;
+    Some(&program.function(callee).file)
+}
+
+#[test]
+fn without_a_record_a_program_takes_what_can_be_linked_with_the_rest() {
+    // A server's assertion prints the server's state; the client and its library have a plain one.
+    let calls = |names: &[&str]| names.iter().map(|name| external(name)).collect::<Vec<_>>();
+    let function = |name: &str, file: &str, body, callees: &[&str]| {
+        def(external(name), file, 1, body, &calls(callees))
+    };
+    let program = link(vec![
+        unit(
+            "server.c",
+            vec![
+                function("main", "server.c", 1, &["list", "command"]),
+                function("state", "server.c", 2, &[]),
+            ],
+        ),
+        unit("client.c", vec![function("main", "client.c", 3, &["list"])]),
+        unit("list.c", vec![function("list", "list.c", 4, &["fail"])]),
+        unit(
+            "debug.c",
+            vec![
+                function("fail", "debug.c", 5, &["state"]),
+                function("command", "debug.c", 6, &[]),
+            ],
+        ),
+        unit("plain.c", vec![function("fail", "plain.c", 7, &[])]),
+    ]);
+    assert!(program.ambiguous.is_empty(), "{:?}", program.ambiguous);
+    let list = |image: &str| {
+        let image = program
+            .images
+            .iter()
+            .position(|name| name == image)
+            .unwrap();
+        let of = |f: &&Function| match &program.sets[f.images.0 as usize] {
+            ImageSet::Of(images) => f.file == "list.c" && images.contains(&(image as u32)),
+            ImageSet::Any => false,
+        };
+        let function = program.functions.iter().find(of).unwrap();
+        let meant = function.callee(&external("fail")).unwrap().function;
+        program.function(meant.unwrap()).file.as_str()
+    };
+    assert_eq!(list("server.c"), "debug.c");
+    assert_eq!(list("client.c"), "plain.c");
+}
+
+#[test]
+fn without_a_record_a_program_has_one_definition_of_each_name() {
+    // What defines `one` a second time is not what the program takes `two` from.
+    let program = link(vec![
+        unit(
+            "main.c",
+            vec![
+                def(external("main"), "main.c", 1, 1, &[external("two")]),
+                def(external("one"), "main.c", 2, 2, &[]),
+            ],
+        ),
+        unit(
+            "a.c",
+            vec![
+                def(external("one"), "a.c", 1, 3, &[]),
+                def(external("two"), "a.c", 2, 4, &[]),
+            ],
+        ),
+        unit("b.c", vec![def(external("two"), "b.c", 1, 5, &[])]),
+    ]);
+    assert_eq!(meant_in(&program, "main.c", "two"), Some("b.c"));
+}
