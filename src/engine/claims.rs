@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use super::custody::{Ambiguous, Claim, Custody, HandOver, Kind, Place, Use};
+use super::custody::{Ambiguous, Claim, Custody, HandOver, Kind, Offer, Place, Use};
 use super::doubt;
 use super::findings::{About, Findings, possible_unchanged};
-use crate::ir::SymbolName;
+use crate::ir::{POINTER_BITS, SymbolName};
 use crate::property::{StateId, Target};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Inferred};
-use crate::summary::{Root, Row, Summary, predicates, trace};
+use crate::summary::{Root, Summary, predicates, trace};
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -219,7 +219,7 @@ fn kept(
         let states = machine.state_ids().filter(|&state| state != initial);
         exits_kept.extend(states.map(|to| (None, to, exits.paths(initial, to))));
     }
-    let fails = failure(exec, exit);
+    let fails = failure(exec, exit, findings.returns_pointer());
     let both_ways = !ambient && goes_both_ways(exits, initial);
     for (place, to, paths) in exits_kept {
         let paths = exec.formula.guards.and_not(paths, given_back);
@@ -259,6 +259,8 @@ fn kept(
         let at = (site.site.file.to_string(), site.site.line, site.site.column);
         let state = machine.state_name(to).to_string();
         if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
+            let row = place.map(|place| &summary.rows[place.index as usize]);
+            let told = row.is_some_and(|row| row.outcond.iter().any(Option::is_some));
             claims.push(Claim {
                 kind: Kind::Kept,
                 place,
@@ -266,13 +268,11 @@ fn kept(
                 inherited,
                 on_failure,
                 both_halves: on_failure,
-                offered: both_ways
-                    || offered(
-                        exec,
-                        exit,
-                        exits,
-                        place.map(|place| &summary.rows[place.index as usize]),
-                    ),
+                offer: match both_ways {
+                    true => Offer::Meant,
+                    false => offer(exec, exit, exits, told),
+                },
+                given_back_otherwise: told && released(exec, exits.object, initial),
                 doubtful: doubt::perhaps_given_back_by_callee(exec, exits.object, paths)
                     || !possible_unchanged(exec, paths, queries),
                 unusual,
@@ -362,7 +362,11 @@ fn needed(
             inherited,
             on_failure: false,
             both_halves: takes,
-            offered: goes_both_ways(exits, initial),
+            offer: match goes_both_ways(exits, initial) {
+                true => Offer::Meant,
+                false => Offer::Nothing,
+            },
+            given_back_otherwise: false,
             doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
             unusual: false,
             ambient: false,
@@ -523,10 +527,16 @@ fn uses(
     }
 }
 
-/// Where the function's result says that it has failed.
-fn failure(exec: &mut Executor<'_>, exit: &Exit<'_>) -> Option<Guard> {
+/// Where the function's result says that it has failed; a pointer, too, by being null.
+fn failure(exec: &mut Executor<'_>, exit: &Exit<'_>, is_pointer: bool) -> Option<Guard> {
     let result = exit.result?;
-    let fails = predicates::failure(exec, result)?;
+    let mut fails = predicates::failure(exec, result)?;
+    if is_pointer {
+        let null = exec.formula.terms.constant(0, POINTER_BITS);
+        let is_null = exec.formula.terms.eq(result, null);
+        let is_null = exec.formula.guard_of(is_null);
+        fails = exec.formula.guards.or(fails, is_null);
+    }
     (fails != Guard::FALSE && fails != Guard::TRUE).then_some(fails)
 }
 
@@ -557,27 +567,35 @@ fn on_failure(
     queries.model(exec, back).is_some()
 }
 
-/// Whether what is kept looks like an offer to the caller: the object hangs on the result, or the result
-/// tells whether a lock that was only tried for was got.
-fn offered(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, row: Option<&Row>) -> bool {
+/// Whether what is kept looks like an offer to the caller: the object hangs on the result, or the result, which tells
+/// whether it is kept (`told`), tells whether a lock that was only tried for was got.
+fn offer(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, told: bool) -> Offer {
     let object = Converter::new(exit).object(exec, exits.object.loc);
     if object.is_some_and(|object| object.root == Root::Return)
         || hangs_on_result(exec, exit, exits)
     {
-        return true;
+        return Offer::Meant;
     }
     let initial = exec.machine_of(exits.object).initial;
     if exec.is_saved(exits.object.machine) {
-        return only_moved_alone(exec, exits.object, initial);
+        return match only_moved_alone(exec, exits.object, initial) {
+            true => Offer::Meant,
+            false => Offer::Nothing,
+        };
     }
-    let released = |event: &OpEvent| {
-        event.object == exits.object
-            && event.to == Some(Status::At(initial))
-            && event.from != Status::At(initial)
-    };
-    let told = row.is_some_and(|row| row.outcond.iter().any(Option::is_some));
     let untaken = exits.paths(initial, initial) != Guard::FALSE;
-    told && untaken && !exec.log.ops.iter().any(released)
+    match told && untaken && !released(exec, exits.object, initial) {
+        true => Offer::Tried,
+        false => Offer::Nothing,
+    }
+}
+
+/// Whether the function gives an object back that was not given back on entry.
+fn released(exec: &Executor<'_>, object: Object, initial: StateId) -> bool {
+    let initial = Status::At(initial);
+    let ops = &exec.log.ops;
+    ops.iter()
+        .any(|event| event.object == object && event.to == Some(initial) && event.from != initial)
 }
 
 /// Whether the function moves an object out of its initial state, never back, and nothing else along

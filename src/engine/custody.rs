@@ -54,9 +54,11 @@ pub struct Claim {
     pub on_failure: bool,
     /// The function itself has the other half, too, where it succeeds or on other paths.
     pub both_halves: bool,
-    /// Where nobody calls the function it is taken to be meant: the result tells of a lock tried for, or
-    /// leads to the locked object.
-    pub offered: bool,
+    /// Whether it is taken to be meant where nobody calls the function.
+    pub offer: Offer,
+    /// The result tells whether the object is kept, and the function itself gives it back where it is not: it does not
+    /// only try for it.
+    pub given_back_otherwise: bool,
     /// A callee has the other half on some paths, on which its summary may have lost: this is no finding,
     /// but the other half for others.
     pub doubtful: bool,
@@ -75,6 +77,23 @@ pub struct Claim {
     pub instead_of: Option<u32>,
     /// What to report if it is not met.
     pub finding: Finding,
+}
+
+impl Claim {
+    /// The function keeps the object with one result and gives it back with another, and nothing says that it means to.
+    pub fn is_forgotten(&self) -> bool {
+        self.given_back_otherwise && self.offer == Offer::Nothing
+    }
+}
+
+/// What speaks for a claim where nobody calls the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Offer {
+    Nothing,
+    /// The result tells whether an object was got that the function only tries for, as far as the function itself shows.
+    Tried,
+    /// The result leads to the object, or an argument says which half is wanted.
+    Meant,
 }
 
 /// What a function does with a callee's claim.

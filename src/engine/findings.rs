@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use super::doubt::{self, Elsewhere};
 use crate::finding::{self, Finding, Level, TraceStep};
-use crate::ir::{Body, RetTy};
+use crate::ir::{Body, RetTy, Ty};
 use crate::property::{Property, Rule, StateId, Target};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Move};
@@ -189,6 +189,10 @@ impl<'a> Findings<'a> {
     /// Whether callers get a record from the function, of which its summary says nothing.
     pub fn returns_record(&self) -> bool {
         matches!(self.body.ret, RetTy::Record { .. })
+    }
+
+    pub fn returns_pointer(&self) -> bool {
+        self.body.ret == RetTy::Scalar(Ty::Ptr)
     }
 
     /// Type B.

@@ -52,8 +52,8 @@ struct Taken<'e> {
     name: &'e str,
     /// None for a call, which takes who knows what.
     object: Option<Object>,
-    /// By the function itself.
-    direct: bool,
+    /// Whenever the function comes there: by itself, or by a callee on all its paths.
+    surely: bool,
 }
 
 /// What matters here of an operation.
@@ -175,7 +175,7 @@ impl Collector {
             let taken = Taken {
                 name: &event.name,
                 object: Some(event.object),
-                direct: event.primitive,
+                surely: event.always,
             };
             self.nest(exec, inner, event.guard, at, taken, &steps, queries);
         }
@@ -297,6 +297,8 @@ impl Collector {
             let Some(rule) = exec.machine_of(object).order.clone() else {
                 continue;
             };
+            let since = &exec.log.ops[since];
+            let held_surely = since.source.is_none() || !since.open;
             self.nesting.nested.push(Nested {
                 rule,
                 site: (site.file.to_string(), site.line, site.column),
@@ -306,7 +308,7 @@ impl Collector {
                 objects,
                 inner: inner.clone(),
                 inner_name: taken.name.to_string(),
-                direct: taken.direct && exec.log.ops[since].source.is_none(),
+                surely: taken.surely && held_surely,
                 gates,
                 trace,
             });

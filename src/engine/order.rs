@@ -58,8 +58,8 @@ pub struct Nested {
     pub inner: Inner,
     /// As the source writes it; empty for a call.
     pub inner_name: String,
-    /// The function takes both itself, not by way of others.
-    pub direct: bool,
+    /// The function takes both whenever it comes there: itself, or by way of callees that do so on all their paths.
+    pub surely: bool,
     /// What else is held.
     pub gates: BTreeSet<Class>,
     /// File, line and column of the inner operation.
@@ -523,9 +523,9 @@ fn finding(
     let taken = &shown(&first.name, first.inner);
     let (file, line, column) = first.nested.site.clone();
     let object = format!("{taken} after {held}");
-    // What callees take, and leave held, they may not where they are called so.
-    let direct = |edge: &&Edge<'_>| edge.nested.direct;
-    let certain = direct(&first) && others.iter().all(direct);
+    // What callees take on some of their paths they may not where they are called so.
+    let surely = |edge: &&Edge<'_>| edge.nested.surely;
+    let certain = surely(&first) && others.iter().all(surely);
     Some(Finding {
         rule: rule.id.clone(),
         level: match certain {

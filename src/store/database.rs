@@ -97,6 +97,8 @@ impl Database {
     pub fn store_program(&self, program: &Program) -> Result<(), StoreError> {
         let fingerprints: Vec<Fingerprint> =
             program.ids().map(|id| fingerprint(program, id)).collect();
+        // Else the write would wait until the writer's batch is old enough to be committed.
+        self.commit()?;
         let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
         transaction.execute_batch(
@@ -473,6 +475,21 @@ mod tests {
             nesting: Default::default(),
             statistics: Statistics::default(),
         }
+    }
+
+    #[test]
+    fn the_program_does_not_wait_for_a_batch_to_grow_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(folder.path());
+        // A wait for the writer's transaction to end would be an error.
+        let at_once = std::time::Duration::ZERO;
+        database.connection().busy_timeout(at_once).unwrap();
+        database.send(Message::Manifest {
+            command: [1; 32],
+            manifest: vec![0; 8],
+        });
+        database.store_program(&program()).unwrap();
+        database.finish(&[]).unwrap();
     }
 
     #[test]

@@ -574,12 +574,14 @@ fn taking(
         .now(state, object)
         .guard_of(Status::At(machine.initial));
     let guards = &mut exec.formula.guards;
-    let taken = guards.and(taken, place);
-    let taken = guards.and(taken, unheld);
-    let guard = guards.and(taken, state.guard);
+    let may = guards.and(state.guard, place);
+    let may = guards.and(may, unheld);
+    let guard = guards.and(taken, may);
     if guard == Guard::FALSE {
         return;
     }
+    let primitive = !rows.iter().any(|enabled| enabled.inferred);
+    let always = primitive || guards.implies(may, taken);
     let inside = rows
         .iter()
         .find(|enabled| enabled.row.from == machine.initial && !enabled.row.trace.is_empty());
@@ -587,7 +589,7 @@ fn taking(
         object,
         guard,
         waits_for,
-        primitive: !rows.iter().any(|enabled| enabled.inferred),
+        always,
         call: exec.log.call,
         order,
         stack: site.stack.clone(),

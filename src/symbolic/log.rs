@@ -144,8 +144,8 @@ pub struct TakeEvent {
     pub guard: Guard,
     /// The states in which another holder is waited for.
     pub waits_for: States,
-    /// The call itself takes it, not a callee of the tree's.
-    pub primitive: bool,
+    /// The call itself takes it, or a callee that does so on all its paths.
+    pub always: bool,
     /// See [`OpEvent::call`].
     pub call: u32,
     /// Number of operations logged before it.

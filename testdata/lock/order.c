@@ -86,7 +86,7 @@ void reset(struct pool *p, struct item *i) //~ clean
 void requeue(struct item *i)
 {
 	spin_lock(&i->state_lock);
-	spin_lock(&i->pool->list_lock); //~ note lock/order
+	spin_lock(&i->pool->list_lock); //~ certain lock/order
 	i->pool->count++;
 	spin_unlock(&i->pool->list_lock);
 	spin_unlock(&i->state_lock);

@@ -105,3 +105,70 @@ void name(struct session *s) //~ clean
 	pthread_mutex_unlock(&names);
 	pthread_mutex_unlock(&s->lock);
 }
+
+/* Helpers that take their lock on every path are as certain as taking it. */
+static pthread_mutex_t left = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t right = PTHREAD_MUTEX_INITIALIZER;
+static int lefts, rights;
+
+static void count_left(int n) //~ clean
+{
+	pthread_mutex_lock(&left);
+	lefts += n;
+	if (lefts > 100)
+		lefts = 0;
+	pthread_mutex_unlock(&left);
+}
+
+static void count_right(int n) //~ clean
+{
+	pthread_mutex_lock(&right);
+	rights += n;
+	if (rights > 100)
+		rights = 0;
+	pthread_mutex_unlock(&right);
+}
+
+void left_first(void)
+{
+	pthread_mutex_lock(&left);
+	count_right(lefts); //~ certain lock/order
+	pthread_mutex_unlock(&left);
+}
+
+void right_first(void)
+{
+	pthread_mutex_lock(&right);
+	count_left(rights);
+	pthread_mutex_unlock(&right);
+}
+
+/* One that takes its lock at times may not where the other is held. */
+static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+static int inners, outers;
+
+static void count_inner(void) //~ clean
+{
+	if (inners > outers % 7) {
+		pthread_mutex_lock(&inner);
+		inners++;
+		pthread_mutex_unlock(&inner);
+	}
+}
+
+void outer_first(void)
+{
+	pthread_mutex_lock(&outer);
+	count_inner();
+	pthread_mutex_unlock(&outer);
+}
+
+void inner_first(void)
+{
+	pthread_mutex_lock(&inner);
+	pthread_mutex_lock(&outer); //~ note lock/order
+	outers++;
+	pthread_mutex_unlock(&outer);
+	pthread_mutex_unlock(&inner);
+}

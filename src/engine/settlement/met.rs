@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashSet;
 
 use super::{Node, Settlement, of_header};
-use crate::engine::custody::{Claim, Kind, Use};
+use crate::engine::custody::{Claim, Kind, Offer, Use};
 use crate::engine::program::FunctionId;
 use crate::symbolic::class::Class;
 
@@ -32,7 +32,7 @@ impl<'p> Settlement<'p> {
 
     /// Whether a claim for which callers have no name is met.
     fn unnamed_is_met(&self, function: FunctionId, claim: &Claim) -> bool {
-        self.is_met_by_an_entry(function, claim) || self.is_held_by_callers(function, claim)
+        self.is_met_by_an_entry(function, claim, claim) || self.is_held_by_callers(function, claim)
     }
 
     /// Whether some caller, or one not far up, holds something of the class that the function needs wherever it calls it (an
@@ -68,15 +68,20 @@ impl<'p> Settlement<'p> {
     }
 
     /// Follows a claim up the call graph.
-    fn node_is_met(&self, start: Node, claim: &Claim) -> bool {
+    fn node_is_met(&self, start: Node, first: &Claim) -> bool {
         // Where nothing else ever leaves such an object held, and no caller holds one, a caller that cannot say what
         // becomes of it is none that has taken it.
-        let alone = claim.kind == Kind::Needed
-            && !self.is_met_by_an_entry(start.0, claim)
-            && self.is_alone(start.0, claim)
-            && !self.is_held_by_callers(start.0, claim);
+        let alone = first.kind == Kind::Needed
+            && !self.is_met_by_an_entry(start.0, first, first)
+            && self.is_alone(start.0, first)
+            && !self.is_held_by_callers(start.0, first);
+        // The function gives the object back itself but where it forgets to, and nothing else ever does: nor does who calls
+        // it through a pointer.
+        let nobody_else = first.kind == Kind::Kept
+            && (first.on_failure || first.is_forgotten())
+            && self.is_alone(start.0, first);
         let mut seen: FxHashSet<Node> = FxHashSet::default();
-        let mut work = vec![(start, claim)];
+        let mut work = vec![(start, first)];
         while let Some((node, claim)) = work.pop() {
             if !seen.insert(node) {
                 continue;
@@ -87,7 +92,10 @@ impl<'p> Settlement<'p> {
             }
             let Some(users) = self.uses.get(&node) else {
                 // Its callers never come to the point, or there are none.
-                if self.may_be_called(function, claim) || self.is_met_by_an_entry(function, claim) {
+                let only_through_pointers = nobody_else && !self.called.contains(&function);
+                if !only_through_pointers && self.may_be_called(function, claim)
+                    || self.is_met_by_an_entry(function, claim, first)
+                {
                     return true;
                 }
                 continue;
@@ -130,11 +138,17 @@ impl<'p> Settlement<'p> {
     }
 
     /// Whether another function that nobody calls has the other half, or this one's name says that it is
-    /// there for its callers' sake.
-    fn is_met_by_an_entry(&self, function: FunctionId, claim: &Claim) -> bool {
-        if claim.on_failure {
+    /// there for its callers' sake. `first` is the callee's claim that this one comes from, or the claim itself: one that is
+    /// a mistake there (kept on failure, given back on success) is no offer of those who pass it on.
+    fn is_met_by_an_entry(&self, function: FunctionId, claim: &Claim, first: &Claim) -> bool {
+        if claim.on_failure || first.on_failure {
             return false;
         }
+        let offered = match claim.offer {
+            Offer::Nothing => false,
+            Offer::Tried => !first.is_forgotten(),
+            Offer::Meant => true,
+        };
         let other = claim.kind.other_half();
         let is_there = |class: &Class| match self.entries.get(&(other, class)) {
             Some(others) => others.iter().any(|&other| {
@@ -151,7 +165,7 @@ impl<'p> Settlement<'p> {
             Kind::Needed if self.program.function(function).stored => &["unlock"],
             Kind::Needed => &["unlock", "release"],
         };
-        claim.offered
+        offered
             || of_header(self.program, function)
             || claim.classes.is_empty()
             || claim.classes.iter().any(is_there)
