@@ -19,6 +19,7 @@ use super::function::{self, FunctionResult, Options, Outcome, Statistics};
 use super::meter::Timings;
 use super::order::Nesting;
 use super::program::{CalleeRef, Function, FunctionId, Program};
+use super::recursion::Recursion;
 use super::schedule;
 use crate::finding::Finding;
 use crate::frontend::{BodyKey, LossReason};
@@ -48,11 +49,17 @@ pub struct StoredResult {
     pub findings: Vec<Finding>,
     pub custody: Custody,
     pub nesting: Nesting,
+    pub recursion: Recursion,
     pub outcome: Outcome,
     pub statistics: Statistics,
 }
 
 impl StoredResult {
+    /// Whether callers know more of what the function initialises.
+    fn hands_on(&self) -> bool {
+        self.outcome == Outcome::Analysed && self.recursion.hands_on()
+    }
+
     pub fn split(result: FunctionResult) -> (StoredResult, Summary) {
         let stored = StoredResult {
             identity: face::identity(&result.summary),
@@ -60,6 +67,7 @@ impl StoredResult {
             findings: result.findings,
             custody: result.custody,
             nesting: result.nesting,
+            recursion: result.recursion,
             outcome: result.outcome,
             statistics: result.statistics,
         };
@@ -99,6 +107,7 @@ pub struct Record {
     pub findings: Vec<Finding>,
     pub custody: Custody,
     pub nesting: Nesting,
+    pub recursion: Recursion,
     pub statistics: Statistics,
 }
 
@@ -225,15 +234,8 @@ impl<'a> Run<'a> {
                 (None, Ok(body)) => open.push((id, *body)),
             }
         }
-        let active = open.iter().any(|&(id, _)| {
-            let mut faces = self
-                .function(id)
-                .callees
-                .iter()
-                .filter_map(|c| self.face(c));
-            faces.any(Face::is_active)
-        });
-        if !active {
+        let touches = self.any_callee(&open, Face::is_active);
+        if !touches && !self.any_callee(&open, Face::initialises) {
             for &(id, body) in &open {
                 self.finish(id, self.noop(id, body), Disposition::NoOp);
             }
@@ -244,7 +246,7 @@ impl<'a> Run<'a> {
         let several = functions.any(|function| function.variant.is_some());
         if several && let Some(twins) = self.twins(&keys) {
             for ((&(id, _), key), (result, summary)) in open.iter().zip(keys).zip(twins) {
-                self.finish_result(id, Some(key), result, Some(summary));
+                self.finish_result((id, touches), Some(key), result, Some(summary));
             }
             return;
         }
@@ -254,7 +256,7 @@ impl<'a> Run<'a> {
             .collect();
         if let Some(stored) = stored {
             for ((&(id, _), key), result) in open.iter().zip(keys).zip(stored) {
-                self.finish_result(id, Some(key), result, None);
+                self.finish_result((id, touches), Some(key), result, None);
             }
             return;
         }
@@ -271,8 +273,17 @@ impl<'a> Run<'a> {
                 let twin = (result.clone(), Arc::clone(&summary));
                 self.twins.lock().insert(key, twin);
             }
-            self.finish_result(id, timely.then_some(key), result, Some(summary));
+            let key = timely.then_some(key);
+            self.finish_result((id, touches), key, result, Some(summary));
         }
+    }
+
+    /// Whether something is true of a function that one of these calls.
+    fn any_callee(&self, members: &[(FunctionId, BodyKey)], is: impl Fn(&Face) -> bool) -> bool {
+        members.iter().any(|&(id, _)| {
+            let callees = self.function(id).callees.iter();
+            callees.filter_map(|callee| self.face(callee)).any(&is)
+        })
     }
 
     /// What other variants of a component's functions have come to, if nothing that these depend on differs.
@@ -460,6 +471,7 @@ impl<'a> Run<'a> {
                 findings: Vec::new(),
                 custody: Custody::default(),
                 nesting: Nesting::default(),
+                recursion: Recursion::default(),
                 outcome: Outcome::Failed(message),
                 statistics: Statistics::default(),
             })
@@ -472,6 +484,7 @@ impl<'a> Run<'a> {
             findings: Vec::new(),
             custody: Custody::default(),
             nesting: Nesting::default(),
+            recursion: Recursion::default(),
             statistics: Statistics::default(),
         };
         self.finish_with(id, face, record);
@@ -481,29 +494,57 @@ impl<'a> Run<'a> {
         self.finish(id, Face::primitive(summary), Disposition::Seeded);
     }
 
+    /// `touches`: some callee touches an object. A function that only initialises some is a no-op to its callers, unless they
+    /// know more of what it initialises.
     fn finish_result(
         &self,
-        id: FunctionId,
+        (id, touches): (FunctionId, bool),
         key: Option<ResultKey>,
         result: StoredResult,
         summary: Option<Arc<Summary>>,
     ) {
-        let face = self.analysed(id, key, &result, summary);
+        let face = match self.function(id).body {
+            Ok(body) if !touches && !result.hands_on() => self.noop(id, body),
+            _ => self.analysed(id, key, &result, summary),
+        };
+        let recursion = match result.outcome {
+            Outcome::Analysed => result.recursion,
+            _ => self.unknown_recursion(id),
+        };
         let disposition = match result.outcome {
+            Outcome::Analysed if !touches => Disposition::NoOp,
             Outcome::Analysed => Disposition::Analysed,
             Outcome::OutOfBudget(what) => Disposition::OutOfBudget(what),
             Outcome::OutOfTime => Disposition::OutOfBudget("time limit".to_owned()),
             Outcome::Failed(why) => Disposition::Failed(why),
         };
-        let record = Record {
+        let mut record = Record {
             disposition,
             key,
             findings: result.findings,
             custody: result.custody,
             nesting: result.nesting,
+            recursion,
             statistics: result.statistics,
         };
+        if !touches {
+            record.custody = Custody::default();
+            record.nesting = Nesting::default();
+        }
         self.finish_with(id, face, record);
+    }
+
+    /// What is known of the objects that a function initialises which could not be analysed.
+    fn unknown_recursion(&self, id: FunctionId) -> Recursion {
+        let function = self.function(id);
+        let mut callees = function
+            .callees
+            .iter()
+            .filter_map(|callee| self.face(callee));
+        match callees.any(Face::initialises) {
+            true => Recursion::unknown((function.file.clone(), function.line)),
+            false => Recursion::default(),
+        }
     }
 
     fn finish_with(&self, id: FunctionId, face: Face, record: Record) {

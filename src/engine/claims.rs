@@ -264,7 +264,7 @@ fn kept(
             claims.push(Claim {
                 kind: Kind::Kept,
                 place,
-                classes: classes(exec, exit, exits.object),
+                classes: Converter::new(exit).classes(exec, exits.object.loc),
                 inherited,
                 on_failure,
                 both_halves: on_failure,
@@ -358,7 +358,7 @@ fn needed(
         return Some(Claim {
             kind: Kind::Needed,
             place,
-            classes: classes(exec, exit, exits.object),
+            classes: Converter::new(exit).classes(exec, exits.object.loc),
             inherited,
             on_failure: false,
             both_halves: takes,
@@ -615,19 +615,6 @@ fn only_moved_alone(exec: &Executor<'_>, object: Object, initial: StateId) -> bo
 fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> bool {
     let pointers = Converter::new(exit).pointers_to(exec, exits.object.loc);
     pointers.contains(&None)
-}
-
-/// The object's class, that of the member that it is if it lies in a global, and those of the pointers to
-/// it that the function leaves.
-fn classes(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Vec<Class> {
-    let mut classes: Vec<Class> = exec.class_of(object.loc).into_iter().collect();
-    let member = exec.member_class(object.loc);
-    classes.extend(member.filter(|member| !classes.contains(member)));
-    for pointer in Converter::new(exit).pointers_to(exec, object.loc) {
-        let pointer = pointer.and_then(|loc| exec.class_of(loc));
-        classes.extend(pointer.map(Class::pointed_to));
-    }
-    classes
 }
 
 impl OpEvent {

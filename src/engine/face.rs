@@ -21,6 +21,8 @@ struct Held {
     key: Option<ResultKey>,
     /// A call moves an object of some machine.
     active: bool,
+    /// It initialises one, and callers know more of that.
+    initialises: bool,
     summary: Mutex<Option<Arc<Summary>>>,
 }
 
@@ -77,6 +79,7 @@ impl Face {
             view: View::Summary(Held {
                 key: None,
                 active: !summary.is_noop(),
+                initialises: !summary.initialises.is_empty(),
                 summary: Mutex::new(Some(summary)),
             }),
             primitive: true,
@@ -98,6 +101,7 @@ impl Face {
             view: View::Summary(Held {
                 key,
                 active: result.active,
+                initialises: result.recursion.hands_on(),
                 summary: Mutex::new(summary),
             }),
             ..Face::external()
@@ -107,6 +111,11 @@ impl Face {
     /// Whether a call moves an object of some machine.
     pub(super) fn is_active(&self) -> bool {
         matches!(&self.view, View::Summary(held) if held.active)
+    }
+
+    /// Whether a call initialises an object, and callers know more of that.
+    pub(super) fn initialises(&self) -> bool {
+        matches!(&self.view, View::Summary(held) if held.initialises)
     }
 
     /// Nothing but the name is known of a call, or that it does nothing.

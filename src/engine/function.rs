@@ -12,11 +12,13 @@ use super::custody::Custody;
 use super::findings::Findings;
 use super::nesting;
 use super::order::Nesting;
+use super::recursion::{self, Recursion};
 use crate::finding::Finding;
 use crate::ir::Body;
 use crate::property::Property;
 use crate::sat::{self, Budget, Session};
 use crate::summary::Summary;
+use crate::summary::convert::Converter;
 use crate::summary::infer::{self, Exit, Feasible};
 use crate::symbolic::callee::Callees;
 use crate::symbolic::exec::Executor;
@@ -80,6 +82,7 @@ pub struct FunctionResult {
     pub findings: Vec<Finding>,
     pub custody: Custody,
     pub nesting: Nesting,
+    pub recursion: Recursion,
     pub outcome: Outcome,
     pub statistics: Statistics,
 }
@@ -108,6 +111,7 @@ pub fn analyse(
         findings: Vec::new(),
         custody: Custody::default(),
         nesting: Nesting::default(),
+        recursion: Recursion::default(),
         outcome: Outcome::Analysed,
         statistics: Statistics::default(),
     };
@@ -142,6 +146,9 @@ pub fn analyse(
                 };
                 result.custody = claims::custody(&mut exec, &finished, &exits, &mut queries);
                 result.custody.assertions = findings.assertions(&mut exec, &exit, &mut queries);
+                let converter = Converter::new(&exit);
+                result.recursion =
+                    recursion::collect(&mut exec, converter, &findings, &inferred.summary);
                 result.summary = inferred.summary;
             }
             None => {
@@ -151,6 +158,9 @@ pub fn analyse(
                     noreturn: !exec.cut,
                     ..Summary::default()
                 };
+                let converter = Converter::of_entry();
+                result.recursion =
+                    recursion::collect(&mut exec, converter, &findings, &result.summary);
             }
         }
         result.findings = findings.found;
@@ -162,6 +172,7 @@ pub fn analyse(
         result.summary = Summary::default();
         result.custody = Custody::default();
         result.nesting = Nesting::default();
+        result.recursion = Recursion::default();
         result.findings.clear();
         result.outcome = match exec.out_of_time {
             true => Outcome::OutOfTime,

@@ -20,6 +20,7 @@ use super::meter::{Meter, Timings};
 use super::order;
 use super::program::{FunctionId, Program};
 use super::reading::{self, Units};
+use super::recursion;
 use super::settlement;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -460,6 +461,7 @@ fn findings(
     root: &Path,
 ) -> Vec<Finding> {
     let settled = settlement::settle(program, records);
+    let recursive = recursion::settle(program, records);
     let rings = order::settle(program, records, property);
     let of_tree = |id: FunctionId| program.function(id).own;
     let mut sources = Sources::default();
@@ -486,7 +488,11 @@ fn findings(
             if settled.explained.contains(&(id, index)) {
                 finding.level = Level::Note;
             }
-            own.push((id, finding));
+            let finding = match recursive.get(&(id, index)) {
+                Some(verdict) => verdict.apply(finding),
+                None => Some(finding),
+            };
+            own.extend(finding.map(|finding| (id, finding)));
         }
     }
     let mut findings = of_programs(program, own.into_iter().chain(of_several));

@@ -191,6 +191,7 @@ struct MachineRow {
     unheld_release: Option<Spanned<String>>,
     order: Option<Spanned<String>>,
     atomic: Option<Spanned<String>>,
+    recursive: Option<Spanned<String>>,
     #[serde(default)]
     operations: BTreeMap<Spanned<String>, Spanned<TargetRow>>,
 }
@@ -334,6 +335,7 @@ fn add_machine(
     let unheld_release = rule(row.unheld_release);
     let order = rule(row.order);
     let atomic = rule(row.atomic);
+    let recursive = rule(row.recursive);
     let mut operations = BTreeMap::new();
     for (operation, targets) in row.operations {
         if let Some(targets) =
@@ -355,6 +357,7 @@ fn add_machine(
         unheld_release,
         order,
         atomic,
+        recursive,
     };
     if let Some(model) = model {
         machine.initial = model.initial;
@@ -365,6 +368,7 @@ fn add_machine(
         machine.unheld_release = machine.unheld_release.or(model.unheld_release);
         machine.order = machine.order.or(model.order);
         machine.atomic = machine.atomic.or(model.atomic);
+        machine.recursive = machine.recursive.or(model.recursive);
     }
     checker.machines.push(machine);
 }

@@ -71,6 +71,8 @@ pub struct Machine {
     pub unheld_release: Option<String>,
     /// The rule for objects that are taken in different orders in different places.
     pub order: Option<String>,
+    /// The rule that an object does not break which the program has initialised as recursive.
+    pub recursive: Option<String>,
 }
 
 /// A rule of a checker; its documentation is the manual page shown by `cassini explain`.

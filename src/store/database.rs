@@ -175,11 +175,12 @@ impl Results for Database {
     }
 
     fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
-        let (Ok(summary), Ok(findings), Ok(custody), Ok(nesting)) = (
+        let (Ok(summary), Ok(findings), Ok(custody), Ok(nesting), Ok(recursion)) = (
             checked::encode(&key.0, summary),
             postcard::to_stdvec(&result.findings),
             postcard::to_stdvec(&result.custody),
             postcard::to_stdvec(&result.nesting),
+            postcard::to_stdvec(&result.recursion),
         ) else {
             return;
         };
@@ -198,6 +199,7 @@ impl Results for Database {
             findings,
             custody,
             nesting,
+            recursion,
             statistics: result.statistics,
         };
         self.writer.send(Message::Result {
@@ -440,6 +442,7 @@ mod tests {
             findings: Vec::new(),
             custody: Default::default(),
             nesting: Default::default(),
+            recursion: Default::default(),
             outcome,
             statistics: Statistics {
                 blocks: 7,
@@ -473,6 +476,7 @@ mod tests {
             findings: Vec::new(),
             custody: Default::default(),
             nesting: Default::default(),
+            recursion: Default::default(),
             statistics: Statistics::default(),
         }
     }

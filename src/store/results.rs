@@ -18,12 +18,13 @@ pub(super) struct ResultRow {
     pub findings: Vec<u8>,
     pub custody: Vec<u8>,
     pub nesting: Vec<u8>,
+    pub recursion: Vec<u8>,
     pub statistics: Statistics,
 }
 
 /// What [`ResultRow::read`] reads.
-const COLUMNS: &str = "outcome, reason, identity, active, findings, custody, nesting, blocks,
-     terms, queries, solver_calls, checksum, key";
+const COLUMNS: &str = "outcome, reason, identity, active, findings, custody, nesting, recursion,
+     blocks, terms, queries, solver_calls, checksum, key";
 
 impl ResultRow {
     /// The row and its key, if it is what was written.
@@ -43,15 +44,16 @@ impl ResultRow {
             findings: row.get(4)?,
             custody: row.get(5)?,
             nesting: row.get(6)?,
+            recursion: row.get(7)?,
             statistics: Statistics {
-                blocks: count(7)?,
-                terms: count(8)?,
-                queries: count(9)?,
-                solver_calls: count(10)?,
+                blocks: count(8)?,
+                terms: count(9)?,
+                queries: count(10)?,
+                solver_calls: count(11)?,
             },
         };
-        let key = ResultKey(row.get(12)?);
-        let sound = found.check(key) == row.get::<_, i64>(11)?;
+        let key = ResultKey(row.get(13)?);
+        let sound = found.check(key) == row.get::<_, i64>(12)?;
         Ok(sound.then_some((key, found)))
     }
 
@@ -76,7 +78,12 @@ impl ResultRow {
         for count in [blocks, terms, queries, solver_calls] {
             add(&count.to_le_bytes());
         }
-        for blob in [&self.findings, &self.custody, &self.nesting] {
+        for blob in [
+            &self.findings,
+            &self.custody,
+            &self.nesting,
+            &self.recursion,
+        ] {
             add(blob);
         }
         hasher.digest().cast_signed()
@@ -90,6 +97,7 @@ impl ResultRow {
             findings: postcard::from_bytes(&self.findings).ok()?,
             custody: postcard::from_bytes(&self.custody).ok()?,
             nesting: postcard::from_bytes(&self.nesting).ok()?,
+            recursion: postcard::from_bytes(&self.recursion).ok()?,
             outcome: match self.outcome {
                 "analysed" => Outcome::Analysed,
                 "out of budget" => Outcome::OutOfBudget(reason),
@@ -150,6 +158,7 @@ pub(super) fn read_result(
         findings: result.findings,
         custody: result.custody,
         nesting: result.nesting,
+        recursion: result.recursion,
         outcome: result.outcome,
         statistics: result.statistics,
     }))

@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 12;
+pub const VERSION: i64 = 13;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -25,6 +25,7 @@ const TABLES: &str = "
         findings BLOB NOT NULL,     -- postcard
         custody BLOB NOT NULL,      -- postcard
         nesting BLOB NOT NULL,      -- postcard
+        recursion BLOB NOT NULL,    -- postcard
         blocks INTEGER NOT NULL, terms INTEGER NOT NULL,
         queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL,
         checksum INTEGER NOT NULL   -- of all that

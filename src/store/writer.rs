@@ -228,7 +228,8 @@ impl Batch {
         self.connection
             .prepare_cached(
                 "INSERT OR REPLACE INTO results
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
+                     ?14)",
             )?
             .execute(params![
                 key.0,
@@ -239,6 +240,7 @@ impl Batch {
                 row.findings,
                 row.custody,
                 row.nesting,
+                row.recursion,
                 row.statistics.blocks.cast_signed(),
                 row.statistics.terms.cast_signed(),
                 row.statistics.queries.cast_signed(),

@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::convert::RESULT;
-use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject, assertion};
+use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject};
+use super::{assertion, initialisation};
 use crate::ir::{POINTER_BITS, Ty};
 use crate::property::{StateId, States, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
@@ -83,6 +84,7 @@ fn apply(
     let inputs = binding.inputs(exec, state, summary);
     sleep(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
+    let initialised = initialisation::before(exec, state, summary, &binding);
     for unnamed in &summary.unnamed {
         if let Some(machine) = exec.machine(&unnamed.machine) {
             exec.moved_unnamed((&unnamed.class, machine), unnamed.calls, state.guard);
@@ -146,6 +148,7 @@ fn apply(
         }
         objects[index] = places;
     }
+    initialisation::log(exec, state, summary, &binding, initialised);
     coincide(exec, state, summary, &objects);
     let order = exec.log.ops.len();
     let inferred = !summary.is_primitive();
@@ -969,7 +972,7 @@ impl<'s, 'c> Binding<'s, 'c> {
     }
 
     /// [`Self::address`] as guarded locations.
-    fn locate(
+    pub(super) fn locate(
         &self,
         exec: &mut Executor<'_>,
         state: &mut State,
@@ -981,7 +984,12 @@ impl<'s, 'c> Binding<'s, 'c> {
         }
     }
 
-    fn value(&self, exec: &mut Executor<'_>, state: &mut State, expr: &IExpr) -> Option<Term> {
+    pub(super) fn value(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        expr: &IExpr,
+    ) -> Option<Term> {
         match expr {
             IExpr::Const { value, width } => Some(exec.formula.terms.constant(*value, *width)),
             IExpr::Value {

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::infer::Exit;
 use super::{IExpr, IObj, Offset, Root, When};
 use crate::ir::POINTER_BITS;
+use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::memory::Origin;
@@ -256,6 +257,19 @@ impl Converter {
         };
         let handles = self.handles.iter().filter(here);
         handles.map(|handle| handle.left).collect()
+    }
+
+    /// The object's class, that of the member that it is if it lies in a global, and those of the pointers to
+    /// it that the function leaves.
+    pub fn classes(&self, exec: &mut Executor<'_>, loc: Loc) -> Vec<Class> {
+        let mut classes: Vec<Class> = exec.class_of(loc).into_iter().collect();
+        let member = exec.member_class(loc);
+        classes.extend(member.filter(|member| !classes.contains(member)));
+        for pointer in self.pointers_to(exec, loc) {
+            let pointer = pointer.and_then(|loc| exec.class_of(loc));
+            classes.extend(pointer.map(Class::pointed_to));
+        }
+        classes
     }
 
     /// An object's name in the function's source. What lies behind a received pointer is named from where

@@ -277,6 +277,7 @@ pub fn infer(
     summary.unnamed = moved_unnamed(exec, exit, unnamed);
     super::sleep::add(exec, &mut summary, queries);
     super::assertion::add(exec, &mut summary, queries);
+    super::initialisation::add(exec, &mut summary, exit);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
     for row in &mut summary.rows {

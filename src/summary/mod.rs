@@ -7,6 +7,7 @@ pub mod apply;
 pub mod assertion;
 pub mod convert;
 pub mod infer;
+pub mod initialisation;
 pub mod interface;
 pub mod predicates;
 pub mod seeds;
@@ -105,6 +106,19 @@ pub struct Assertion {
     pub trace: Vec<TraceStep>,
 }
 
+/// The function initialises an object, and only its callers know which, or as what.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Initialisation {
+    pub object: IObj,
+    /// As the function's own source would write it.
+    pub name: String,
+    pub class: Option<Class>,
+    /// Of width 1, over entry values: the object is recursive. `None`: it is not known what decides that.
+    pub recursive: Option<IExpr>,
+    /// The object that keeps the number by which the one above is decided: an attribute.
+    pub kept_in: Option<IObj>,
+}
+
 /// Objects that the function moves between states and that its callers have no name for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unnamed {
@@ -132,6 +146,7 @@ pub struct Summary {
     /// What must be held where it is called, if the function itself has no part in that.
     pub assertions: Vec<Assertion>,
     pub unnamed: Vec<Unnamed>,
+    pub initialises: Vec<Initialisation>,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// The result in terms of entry values, where it is known and small.
@@ -180,6 +195,7 @@ impl Summary {
             && self.outputs == other.outputs
             && self.noreturn == other.noreturn
             && self.unnamed == other.unnamed
+            && self.initialises == other.initialises
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)
             && all_alike(&self.sleeps, &other.sleeps, same_sleep)

@@ -4,6 +4,7 @@
 //! they refer to. Out: a [`Summary`] for each function, of the same form as an inferred one (paper
 //! §5.2, Figure 8), so that nothing later can tell them apart.
 
+mod initial;
 mod saved;
 mod syntax;
 
@@ -197,6 +198,12 @@ impl Seeds {
                     trace: Vec::new(),
                 });
             }
+        }
+        for row in document.rows::<initial::WriteRow>("write") {
+            row.add_to(&mut seeds, &mut document);
+        }
+        for row in document.rows::<initial::InitialiseRow>("initialise") {
+            row.add_to(&mut seeds, &mut document);
         }
         let types = seeds.values().flat_map(|seed| &seed.types);
         self.types.extend(types.cloned());

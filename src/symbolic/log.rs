@@ -127,6 +127,20 @@ pub struct AssertEvent {
     pub inside: Arc<[TraceStep]>,
 }
 
+/// A call initialises an object.
+#[derive(Clone, Debug)]
+pub struct InitEvent {
+    pub loc: Loc,
+    /// The paths on which it does.
+    pub guard: Guard,
+    /// Those on which the object is recursive; `None`: that is not known.
+    pub recursive: Option<Guard>,
+    /// Where the number is that decides it, as far as it is the one that was there on entry.
+    pub kept_in: Vec<(Guard, Loc)>,
+    /// Call sites from the analysed function's own frame down to the call.
+    pub stack: Vec<Site>,
+}
+
 /// A row of a callee's summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -250,5 +264,6 @@ pub struct Log {
     pub calls: Vec<CallEvent>,
     pub sleeps: Vec<SleepEvent>,
     pub assertions: Vec<AssertEvent>,
+    pub initialised: Vec<InitEvent>,
     pub returns: Vec<ReturnEvent>,
 }
