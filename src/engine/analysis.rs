@@ -758,6 +758,7 @@ mod tests {
                 callees: body.mentions(),
                 members_called: body.members_called(),
                 methods: Vec::new(),
+                enumerated: Vec::new(),
                 pointer_size: 8,
                 small,
             });
@@ -773,6 +774,7 @@ mod tests {
                 pointer_size: 8,
                 methods: Vec::new(),
                 stored: Vec::new(),
+                enumerated: Vec::new(),
                 objects_defined: Vec::new(),
                 objects_needed: Vec::new(),
                 declared_outside: Vec::new(),

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::link::{Objects, link};
 use crate::frontend::{BodyKey, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{MemberName, SymbolName};
+use crate::ir::{Enumerated, MemberName, SymbolName};
 
 /// A function of a [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -138,6 +138,8 @@ pub struct Program {
     pub failed: Vec<Loss>,
     /// Declarations lost, sorted by place, each once however many units it was lost in.
     pub losses: Vec<Loss>,
+    /// The enumeration constants that files outside the tree define, in the initialisers of its static objects; sorted.
+    pub enumerated: Vec<Enumerated>,
     /// The names of the programs, shared objects and modules that the tree is linked into, as far as that is known.
     pub images: Vec<String>,
     pub sets: Vec<ImageSet>,

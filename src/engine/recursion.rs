@@ -19,8 +19,10 @@ use super::findings::Findings;
 use super::program::{FunctionId, Program};
 use super::settlement::with_ids;
 use crate::finding::{Finding, Level};
+use crate::ir::{Enumerated, Step, SymbolName};
 use crate::summary::Summary;
 use crate::summary::convert::Converter;
+use crate::summary::seeds::Seeds;
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -201,11 +203,15 @@ fn is_foreign(exec: &Executor<'_>, object: Object, finding: &Finding) -> bool {
     in_callee && bases.any(unknown)
 }
 
-/// What is known of one class.
-#[derive(Default)]
-struct Known<'r> {
-    all: Vec<(FunctionId, &'r Initialised)>,
+/// What initialises an object: a call in a function, or the object's own initialiser.
+#[derive(Clone, Copy)]
+enum By<'r> {
+    Function(FunctionId),
+    Itself(&'r SymbolName),
 }
+
+/// Some initialisations.
+type Known<'r> = Vec<(By<'r>, &'r Initialised)>;
 
 /// What becomes of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,8 +226,10 @@ pub enum Verdict {
 pub fn settle(
     program: &Program,
     records: &[Option<Record>],
+    seeds: &Seeds,
 ) -> FxHashMap<(FunctionId, u32), Verdict> {
-    let initialisations = Initialisations::new(program, records);
+    let statics = statics(program, seeds);
+    let initialisations = Initialisations::new(program, records, &statics);
     let mut verdicts = FxHashMap::default();
     for (id, record) in with_ids(records) {
         for again in &record.recursion.again {
@@ -261,53 +269,73 @@ struct Initialisations<'r> {
     by_class: BTreeMap<&'r Class, Known<'r>>,
     /// Objects without a class.
     stray: Known<'r>,
-    recursive: Vec<FunctionId>,
+    recursive: Vec<By<'r>>,
 }
 
 impl<'r> Initialisations<'r> {
-    fn new(program: &'r Program, records: &'r [Option<Record>]) -> Self {
+    fn new(
+        program: &'r Program,
+        records: &'r [Option<Record>],
+        statics: &'r [(&'r SymbolName, Initialised)],
+    ) -> Self {
         let told = told(program, records);
         let mut initialisations = Initialisations {
             program,
             by_class: BTreeMap::new(),
-            stray: Known::default(),
+            stray: Vec::new(),
             recursive: Vec::new(),
         };
         for (id, record) in with_ids(records) {
             for one in &record.recursion.initialised {
                 // Callers that are known have it, too.
-                if one.handed_on && told.get(id.index()) == Some(&true) {
-                    continue;
-                }
-                if one.kind == Kind::Recursive {
-                    initialisations.recursive.push(id);
-                }
-                if one.classes.is_empty() {
-                    initialisations.stray.all.push((id, one));
-                }
-                for class in &one.classes {
-                    let known = initialisations.by_class.entry(class).or_default();
-                    known.all.push((id, one));
+                if !one.handed_on || told.get(id.index()) != Some(&true) {
+                    initialisations.add(By::Function(id), one);
                 }
             }
         }
+        for (object, one) in statics {
+            initialisations.add(By::Itself(object), one);
+        }
         initialisations
+    }
+
+    fn add(&mut self, by: By<'r>, one: &'r Initialised) {
+        if one.kind == Kind::Recursive {
+            self.recursive.push(by);
+        }
+        if one.classes.is_empty() {
+            self.stray.push((by, one));
+        }
+        for class in &one.classes {
+            self.by_class.entry(class).or_default().push((by, one));
+        }
+    }
+
+    /// Whether what does an initialisation may be of one program with a function.
+    fn together(&self, function: FunctionId, by: By<'_>) -> bool {
+        match by {
+            By::Function(other) => self.program.are_together(function, other),
+            By::Itself(_) => true,
+        }
     }
 
     /// What makes a finding of this function none, or doubtful.
     fn verdict(&self, function: FunctionId, again: &Again) -> Option<Verdict> {
         let mut recursive = self.recursive.iter();
-        let any = recursive.any(|&id| self.program.are_together(function, id));
+        let any = recursive.any(|&by| self.together(function, by));
         let known = match &again.own {
-            Some(own) => own.iter().map(|one| (function, one)).collect(),
+            Some(own) => own
+                .iter()
+                .map(|one| (By::Function(function), one))
+                .collect(),
             None => self.of_classes(function, &again.classes),
         };
         if known.is_empty() {
             return self.unknown(function, again, any);
         }
-        let resolved = known.into_iter().flat_map(|(id, one)| {
+        let resolved = known.into_iter().flat_map(|(by, one)| {
             let kinds = self.resolve(function, &one.kind).into_iter();
-            kinds.map(move |kind| (kind, id, one))
+            kinds.map(move |kind| (kind, by, one))
         });
         let resolved: Vec<_> = resolved.collect();
         let find = |wanted: &Kind| resolved.iter().find(|(kind, ..)| kind == wanted);
@@ -315,15 +343,15 @@ impl<'r> Initialisations<'r> {
             (Some(_), _) if resolved.iter().all(|(kind, ..)| *kind == Kind::Recursive) => {
                 Some(Verdict::None)
             }
-            (_, Some(&(_, id, one))) if any => {
-                let who = self.who(id, one);
+            (_, Some(&(_, by, one))) if any => {
+                let who = self.who(by, one);
                 let why = format!("{who} initialises such an object with a kind that is not known");
                 Some(Verdict::Unless(why))
             }
-            (Some(&(_, id, one)), None) => {
+            (Some(&(_, by, one)), None) => {
                 let why = format!(
-                    "{} initialises such an object as recursive, others are not",
-                    self.who(id, one)
+                    "{} initialises some such objects as recursive",
+                    self.who(by, one)
                 );
                 Some(Verdict::Unless(why))
             }
@@ -337,14 +365,17 @@ impl<'r> Initialisations<'r> {
         if again.classes.iter().any(Class::is_single) || again.own.is_some() {
             return None;
         }
-        let together =
-            |(id, _): &&(FunctionId, &Initialised)| self.program.are_together(function, *id);
-        let mut stray = self.stray.all.iter().filter(together);
+        let stray = self.stray.iter();
+        let mut stray = stray.filter(|(by, _)| self.together(function, *by));
         let stray = stray.find(|(_, one)| any && one.kind != Kind::Plain);
-        if let Some((id, one)) = stray {
+        if let Some((by, one)) = stray {
+            let kind = match one.kind {
+                Kind::Recursive => "as recursive",
+                _ => "with a kind that is not known",
+            };
             let why = format!(
-                "nothing is known to initialise it, and {} initialises recursive objects that may be any",
-                self.who(*id, one)
+                "nothing is known to initialise it, and {} initialises an object {kind} that may be this one",
+                self.who(*by, one)
             );
             return Some(Verdict::Unless(why));
         }
@@ -354,16 +385,11 @@ impl<'r> Initialisations<'r> {
     }
 
     /// What the function's program initialises of the first of these classes of which it initialises anything.
-    fn of_classes(
-        &self,
-        function: FunctionId,
-        classes: &'r [Class],
-    ) -> Vec<(FunctionId, &'r Initialised)> {
-        let of_class = |class: &Class| -> Vec<_> {
-            let known = self.by_class.get(class).into_iter();
+    fn of_classes(&self, function: FunctionId, classes: &[Class]) -> Known<'r> {
+        let of_class = |class: &Class| -> Known<'r> {
+            let known = self.by_class.get(class).into_iter().flatten();
             known
-                .flat_map(|known| &known.all)
-                .filter(|(id, _)| self.program.are_together(function, *id))
+                .filter(|(by, _)| self.together(function, *by))
                 .copied()
                 .collect()
         };
@@ -372,7 +398,7 @@ impl<'r> Initialisations<'r> {
     }
 
     /// What a kind comes to, in the program of a function.
-    fn resolve(&self, function: FunctionId, kind: &'r Kind) -> BTreeSet<Kind> {
+    fn resolve(&self, function: FunctionId, kind: &Kind) -> BTreeSet<Kind> {
         let Kind::As(classes) = kind else {
             return BTreeSet::from([kind.clone()]);
         };
@@ -391,12 +417,48 @@ impl<'r> Initialisations<'r> {
         kinds.collect()
     }
 
-    /// The function that initialises something, with its place.
-    fn who(&self, id: FunctionId, one: &Initialised) -> String {
-        let (file, line) = &one.place;
-        let name = &self.program.function(id).name.name;
-        format!("`{name}` ({file}:{line})")
+    /// What initialises something, with its place.
+    fn who(&self, by: By<'_>, one: &Initialised) -> String {
+        match by {
+            By::Function(id) => {
+                let (file, line) = &one.place;
+                let name = &self.program.function(id).name.name;
+                format!("`{name}` ({file}:{line})")
+            }
+            By::Itself(object) => format!("the initialiser of `{}`", object.name),
+        }
     }
+}
+
+/// The objects that their initialisers make recursive.
+fn statics<'p>(program: &'p Program, seeds: &Seeds) -> Vec<(&'p SymbolName, Initialised)> {
+    let recursive = program.enumerated.iter();
+    let recursive = recursive.filter(|one| seeds.means_recursive(&one.constant));
+    let of_object = |one: &'p Enumerated| {
+        let is_object = |step: &Step| seeds.is_object_type(&step.member.0);
+        let inside = one.way.iter().position(is_object)?;
+        let at = one.way[inside].at;
+        let holder = inside.checked_sub(1).map(|last| &one.way[last]);
+        let member = holder.map(|step| step.member.1.as_str());
+        let offset = |bytes: u64| i64::try_from(bytes).ok();
+        let mut classes = vec![Class::of_global(&one.object, offset(at)?, member)];
+        if let Some(Step {
+            member: (record, member),
+            offset: within,
+            ..
+        }) = holder
+        {
+            classes.extend(Class::of_member(record, member, offset(*within)?));
+        }
+        let initialised = Initialised {
+            classes,
+            kind: Kind::Recursive,
+            handed_on: false,
+            place: Default::default(),
+        };
+        Some((&one.object, initialised))
+    };
+    recursive.filter_map(of_object).collect()
 }
 
 /// Of each function whether some function calls it, and all that do are known.

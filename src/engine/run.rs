@@ -332,7 +332,7 @@ impl Task<'_> {
         if interrupted || !self.settings.analyse {
             self.store.database.commit()?;
         } else {
-            found = findings(&program, &records, self.property, &root);
+            found = findings(&program, &records, (self.property, self.seeds), &root);
             found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
             self.store.database.finish(&found)?;
             let keys = program
@@ -457,11 +457,11 @@ impl analysis::Bodies for Tracked<'_> {
 fn findings(
     program: &Program,
     records: &[Option<Record>],
-    property: &Property,
+    (property, seeds): (&Property, &Seeds),
     root: &Path,
 ) -> Vec<Finding> {
     let settled = settlement::settle(program, records);
-    let recursive = recursion::settle(program, records);
+    let recursive = recursion::settle(program, records, seeds);
     let rings = order::settle(program, records, property);
     let of_tree = |id: FunctionId| program.function(id).own;
     let mut sources = Sources::default();

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::outline::NameId;
-use crate::ir::{MemberName, Mention, Method, SymbolName};
+use crate::ir::{Enumerated, MemberName, Mention, Method, SymbolName};
 
 /// Content hash that names a lowered body in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,6 +63,8 @@ pub struct FunctionDef {
     /// The members of records that it calls functions through, and those that it stores functions in.
     pub members_called: Vec<MemberName>,
     pub methods: Vec<Method>,
+    /// The enumeration constants that files outside the tree define, in the initialisers of its static objects.
+    pub enumerated: Vec<Enumerated>,
     /// Bytes of a pointer: functions whose pointers differ are no part of one program.
     pub pointer_size: u8,
     /// [`crate::ir::Body::is_small`] of the body: a caller may inline it.
@@ -109,6 +111,8 @@ pub struct UnitIndex {
     pub methods: Vec<Method>,
     /// All functions in the initialisers of the tree's own objects.
     pub stored: Vec<SymbolName>,
+    /// The enumeration constants that files outside the tree define, in the initialisers of the tree's own objects.
+    pub enumerated: Vec<Enumerated>,
     /// Objects of external linkage that the unit defines, and those of other units that its main file names: what
     /// makes a linker take a unit that no call leads to.
     pub objects_defined: Vec<NameId>,

@@ -195,6 +195,18 @@ impl<'a> UnitScope<'a> {
         file.is_some_and(|file| !file.own)
     }
 
+    /// Whether the name is an enumeration constant that a file outside the tree defines.
+    pub fn is_enumerator_outside(&self, name: NameId) -> bool {
+        let meaning = self.find(Space::Ordinary, name);
+        meaning.is_some_and(|Meaning { id, rank, .. }| {
+            rank == rank::DEFINITION
+                && self
+                    .outline(id)
+                    .is_some_and(|outline| outline.form == Form::Declaration)
+                && self.file(id).is_some_and(|file| !file.own)
+        })
+    }
+
     /// Whether a file that other units can include declares the name.
     pub fn is_announced(&self, name: NameId) -> bool {
         self.find(Space::Ordinary, name)

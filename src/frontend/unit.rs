@@ -19,7 +19,7 @@ use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
 use super::split::{Tree, split};
 use super::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Body, SymbolKind, SymbolName};
+use crate::ir::{Body, Enumerated, SymbolKind, SymbolName};
 
 /// Hash of all that a unit's index depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -100,6 +100,7 @@ impl FrontEnd {
                     pointer_size: scope.pieces().dialect.model.pointer,
                     methods: Vec::new(),
                     stored: Vec::new(),
+                    enumerated: Vec::new(),
                     objects_defined: Vec::new(),
                     objects_needed: Vec::new(),
                     declared_outside: Vec::new(),
@@ -221,7 +222,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Notes the functions in the initialisers of a declaration, which become reachable.
+    /// Notes the functions in the initialisers of a declaration, which become reachable, and enumeration constants of files
+    /// outside the tree.
     fn stored(&mut self, declaration: &Declaration, id: DeclId) -> Result<(), LossReason> {
         let scope = self.scope;
         let ast::ExternalDeclaration::Declaration(node) = &declaration.ast.node else {
@@ -235,7 +237,8 @@ impl Driver<'_> {
             return Ok(());
         }
         let idents = scope.outline(id).map_or(&[][..], |outline| &outline.idents);
-        if !idents.iter().any(|&name| scope.is_function(name)) {
+        let tells = |&name: &NameId| scope.is_function(name) || scope.is_enumerator_outside(name);
+        if !idents.iter().any(tells) {
             return Ok(());
         }
         let functions = idents.iter().filter_map(|&name| scope.function(name));
@@ -247,8 +250,19 @@ impl Driver<'_> {
             let named = lowered.body.mentions().into_iter();
             self.index.stored.extend(named.map(|mention| mention.name));
             self.index.methods.extend(lowered.methods);
+            let enumerated = self.of_outside(lowered.enumerated);
+            self.index.enumerated.extend(enumerated);
         }
         Ok(())
+    }
+
+    /// Those of these constants that files outside the tree define.
+    fn of_outside(&self, mut enumerated: Vec<Enumerated>) -> Vec<Enumerated> {
+        enumerated.retain(|one| {
+            let name = NameId::of(one.constant.as_bytes());
+            self.scope.is_enumerator_outside(name)
+        });
+        enumerated
     }
 
     fn split_losses(&mut self) {
@@ -348,12 +362,18 @@ impl Driver<'_> {
             callees: Vec::new(),
             members_called: Vec::new(),
             methods: Vec::new(),
+            enumerated: Vec::new(),
             pointer_size: self.scope.pieces().dialect.model.pointer,
             small: false,
         };
         let mut mentions = Vec::new();
         match body {
-            Ok(Lowered { body, methods }) => {
+            Ok(Lowered {
+                body,
+                methods,
+                enumerated,
+            }) => {
+                definition.enumerated = self.of_outside(enumerated);
                 definition.members_called = body.members_called();
                 definition.methods = methods;
                 definition.name = body.name.clone();

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::split::{SourceFile, Tree};
 use super::unit::{BodyStore, FrontEnd, UnitKey, UnitSource};
 use super::{BodyKey, UnitIndex};
-use crate::ir::Body;
+use crate::ir::{Body, Enumerated, Step};
 
 /// Headers lie under `/`, all else is the tree's own.
 struct OwnTree;
@@ -221,6 +221,41 @@ fn static_on_an_earlier_declaration_counts() {
     let names: Vec<_> = index.functions.iter().map(|f| f.name.to_string()).collect();
     assert_eq!(names, ["f", "main.c::h"]);
     assert_eq!(index.functions[0].callees[0].name.to_string(), "main.c::h");
+}
+
+#[test]
+fn constants_of_system_headers_are_found_in_initialisers() {
+    let text = "# 1 \"/pthread.h\"\nenum { RECURSIVE = 1 };\n\
+        typedef union { struct kind { int count; int kind; } data; long align; } mutex_t;\n\
+        # 1 \"main.c\" 2\nenum { OWN = 1 };\nstruct s { int n; mutex_t lock; };\n\
+        static struct s all[2] = { { 0 }, { .lock = { { 0, RECURSIVE } }, .n = OWN } };\n\
+        int f(void) { static mutex_t one = { { 0, RECURSIVE } }; return one.data.kind; }\n";
+    let index = index(&FrontEnd::new(), &Memory::default(), "main.c", text);
+    let shown = |enumerated: &[Enumerated]| -> Vec<String> {
+        let way = |step: &Step| {
+            format!(
+                "{}+{}:{}.{}",
+                step.at, step.offset, step.member.0, step.member.1
+            )
+        };
+        enumerated
+            .iter()
+            .map(|one| {
+                let way: Vec<_> = one.way.iter().map(way).collect();
+                format!("{} in {} at {}", one.constant, one.object, way.join(" "))
+            })
+            .collect()
+    };
+    assert_eq!(
+        shown(&index.enumerated),
+        ["RECURSIVE in main.c::all at 16+8:struct s.lock 24+0:mutex_t.data 24+4:struct kind.kind"]
+    );
+    let of_function = shown(&index.functions[0].enumerated);
+    assert_eq!(of_function.len(), 1);
+    assert!(
+        of_function[0].ends_with("at 0+0:mutex_t.data 0+4:struct kind.kind"),
+        "{of_function:?}"
+    );
 }
 
 #[test]

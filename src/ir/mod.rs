@@ -163,6 +163,25 @@ pub struct Method {
     pub function: SymbolName,
 }
 
+/// An enumeration constant in the initialiser of an object of static storage: `{ .lock = { { 0, PTHREAD_MUTEX_RECURSIVE_NP } } }`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Enumerated {
+    pub constant: String,
+    pub object: SymbolName,
+    /// The members that lead to where it is stored, outermost first.
+    pub way: Vec<Step>,
+}
+
+/// A member on the way to a place in an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Step {
+    /// Bytes from the beginning of the object to the record that the member is one of.
+    pub at: u64,
+    pub member: MemberName,
+    /// Bytes from the beginning of the record.
+    pub offset: u64,
+}
+
 /// A function that another one names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mention {

@@ -532,6 +532,7 @@ mod tests {
             [
                 "mutex",
                 "spinlock",
+                "thread_mutex",
                 "bitlock",
                 "rwlock",
                 "rwspinlock",

@@ -19,7 +19,7 @@ use crate::engine::analysis;
 use crate::frontend::outline::NameId;
 use crate::frontend::unit::{BodyStore, UnitKey};
 use crate::frontend::{BodyKey, FunctionDef, Loss, UnitIndex};
-use crate::ir::{Body, Method, SymbolName};
+use crate::ir::{Body, Enumerated, Method, SymbolName};
 
 /// KiB of SQLite's own page cache.
 const PAGE_CACHE: i64 = 64 << 10;
@@ -50,6 +50,7 @@ struct StoredUnit {
     pointer_size: u8,
     methods: Vec<Method>,
     stored: Vec<SymbolName>,
+    enumerated: Vec<Enumerated>,
     objects_defined: Vec<NameId>,
     objects_needed: Vec<NameId>,
     declared_outside: Vec<NameId>,
@@ -309,6 +310,7 @@ impl BodyStore for Bodies {
             pointer_size: stored.pointer_size,
             methods: stored.methods,
             stored: stored.stored,
+            enumerated: stored.enumerated,
             objects_defined: stored.objects_defined,
             objects_needed: stored.objects_needed,
             declared_outside: stored.declared_outside,
@@ -329,6 +331,7 @@ impl BodyStore for Bodies {
             pointer_size: index.pointer_size,
             methods: index.methods.clone(),
             stored: index.stored.clone(),
+            enumerated: index.enumerated.clone(),
             objects_defined: index.objects_defined.clone(),
             objects_needed: index.objects_needed.clone(),
             declared_outside: index.declared_outside.clone(),

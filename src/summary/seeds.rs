@@ -69,6 +69,8 @@ pub struct Seeds {
     by_name: BTreeMap<String, Seed>,
     /// The types that primitives operate on.
     types: BTreeSet<String>,
+    /// Enumeration constants that make an object recursive in its initialiser.
+    recursive: BTreeSet<String>,
 }
 
 impl Seeds {
@@ -117,6 +119,11 @@ impl Seeds {
     /// Whether a primitive operates on objects of this type.
     pub fn is_object_type(&self, type_name: &str) -> bool {
         self.types.contains(type_name)
+    }
+
+    /// Whether an object is recursive whose initialiser has this enumeration constant.
+    pub fn means_recursive(&self, constant: &str) -> bool {
+        self.recursive.contains(constant)
     }
 
     /// All names in order.
@@ -204,6 +211,9 @@ impl Seeds {
         }
         for row in document.rows::<initial::InitialiseRow>("initialise") {
             row.add_to(&mut seeds, &mut document);
+        }
+        for row in document.rows::<initial::ConstantRow>("initialiser") {
+            self.recursive.extend(row.recursive);
         }
         let types = seeds.values().flat_map(|seed| &seed.types);
         self.types.extend(types.cloned());

@@ -10,6 +10,7 @@ use super::memory::Origin;
 use super::naming::{Link, Namer, Names, Part};
 use super::region::{Loc, RegionKind, SymbolicOffset};
 use super::term::{Node, Term};
+use crate::ir::SymbolName;
 
 const MAX_DEPTH: u32 = 8;
 
@@ -40,6 +41,29 @@ impl Class {
             offset: 0,
             single: false,
         }
+    }
+
+    /// The class of a member of a global, or of the global itself, that lies at this offset.
+    pub fn of_global(global: &SymbolName, offset: i64, member: Option<&str>) -> Class {
+        let name = match (offset, member) {
+            (0, None) => global.to_string(),
+            (_, Some(member)) => format!("{global}.{member}"),
+            (offset, None) => format!("{global}.+{offset}"),
+        };
+        Class {
+            name,
+            offset,
+            single: true,
+        }
+    }
+
+    /// The class of a member of any record of this name; none if it has no name.
+    pub fn of_member(record: &str, member: &str, offset: i64) -> Option<Class> {
+        (!record.is_empty()).then(|| Class {
+            name: format!("{record}.{member}"),
+            offset,
+            single: false,
+        })
     }
 
     /// The class of what an object of this class points to.
@@ -82,11 +106,7 @@ impl Class {
 impl Part {
     /// The class of this member of any such record.
     fn class(&self) -> Option<Class> {
-        (!self.record.is_empty()).then(|| Class {
-            name: format!("{}.{}", self.record, self.name),
-            offset: self.offset as i64,
-            single: false,
-        })
+        Class::of_member(&self.record, &self.name, self.offset as i64)
     }
 }
 
@@ -136,16 +156,7 @@ impl Namer<'_> {
                 }
                 let member = part.map(|part| &*part.name);
                 let member = member.or_else(|| known.map(Class::last));
-                let name = match (loc.offset, member) {
-                    (0, None) => symbol.to_string(),
-                    (_, Some(member)) => format!("{symbol}.{member}"),
-                    (offset, None) => format!("{symbol}.+{offset}"),
-                };
-                return Some(Class {
-                    name,
-                    offset: loc.offset,
-                    single: true,
-                });
+                return Some(Class::of_global(symbol, loc.offset, member));
             }
             RegionKind::Local { .. } | RegionKind::String(_) => return None,
             _ => {}

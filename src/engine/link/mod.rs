@@ -28,6 +28,7 @@ use super::callgraph::components;
 use super::program::{Ambiguity, CalleeRef, Function, FunctionId, ImageSet, Program, SetId, Unit};
 use crate::capture::{Link, LinkInput};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
+use crate::ir::Enumerated;
 
 /// A definition is analysed at most so many times; the programs beyond that share the last analysis.
 pub const MAX_VARIANTS: u32 = 8;
@@ -84,6 +85,7 @@ pub fn link(objects: Objects) -> Program {
     } = objects.sorted();
     let mut program = linked(&units, &flags, &links);
     program.losses = losses(&units);
+    program.enumerated = enumerated(&units);
     program.failed = failed;
     program.units = units
         .into_iter()
@@ -270,6 +272,16 @@ impl Variants<'_> {
         let next = SetId(self.sets.len() as u32);
         *self.sets.entry(set).or_insert(next)
     }
+}
+
+fn enumerated(units: &[UnitIndex]) -> Vec<Enumerated> {
+    let of_objects = units.iter().flat_map(|unit| &unit.enumerated);
+    let functions = units.iter().flat_map(|unit| &unit.functions);
+    let of_functions = functions.flat_map(|function| &function.enumerated);
+    let mut enumerated: Vec<Enumerated> = of_objects.chain(of_functions).cloned().collect();
+    enumerated.sort();
+    enumerated.dedup();
+    enumerated
 }
 
 fn losses(units: &[UnitIndex]) -> Vec<Loss> {

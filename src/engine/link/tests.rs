@@ -46,6 +46,7 @@ fn def(name: SymbolName, file: &str, line: u32, body: u8, callees: &[SymbolName]
             .collect(),
         members_called: Vec::new(),
         methods: Vec::new(),
+        enumerated: Vec::new(),
         pointer_size: 8,
         small: false,
     }
@@ -55,6 +56,7 @@ fn unit(source: &str, functions: Vec<FunctionDef>) -> UnitIndex {
     UnitIndex {
         methods: Vec::new(),
         stored: Vec::new(),
+        enumerated: Vec::new(),
         objects_defined: Vec::new(),
         objects_needed: Vec::new(),
         declared_outside: Vec::new(),

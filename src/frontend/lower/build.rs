@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use crate::ir::fold;
 use crate::ir::{
     BinOp, Block, BlockId, Body, CmpOp, Expr, ExprId, ExprKind, Local, LocalId, Pos, RetTy, Says,
-    Stmt, StmtKind, StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator, Ty,
-    UnOp,
+    Step, Stmt, StmtKind, StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator,
+    Ty, UnOp,
 };
 
 /// A block under construction.
@@ -515,6 +515,41 @@ impl Builder {
             record: self.name(record),
         };
         self.expr(kind, Ty::Ptr)
+    }
+
+    /// The object that an address of known offset lies in, and the members that lead there, outermost first.
+    pub fn way_to(&self, address: ExprId) -> Option<(SymbolName, Vec<Step>)> {
+        // Bytes that each step adds, innermost first, and the member if it is one.
+        let mut steps = Vec::new();
+        let mut at = address;
+        let object = loop {
+            at = match *self.kind(at) {
+                ExprKind::AddrSymbol(symbol) => break self.symbols.get(symbol.index())?,
+                ExprKind::Member {
+                    base,
+                    offset,
+                    name,
+                    record,
+                } => {
+                    let word = |index: u32| self.names.get(index as usize).cloned();
+                    steps.push((offset, Some((word(record)?, word(name)?))));
+                    base
+                }
+                ExprKind::Index { base, index, scale } => {
+                    let index = u64::try_from(self.constant(index)?).ok()?;
+                    steps.push((index.checked_mul(scale)?, None));
+                    base
+                }
+                _ => return None,
+            };
+        };
+        let mut at = 0u64;
+        let mut way = Vec::new();
+        for (offset, member) in steps.into_iter().rev() {
+            way.extend(member.map(|member| Step { at, member, offset }));
+            at = at.checked_add(offset)?;
+        }
+        Some((object.name.clone(), way))
     }
 
     pub fn index(&mut self, base: ExprId, index: ExprId, scale: u64) -> ExprId {

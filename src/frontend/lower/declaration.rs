@@ -221,7 +221,9 @@ impl Lowerer<'_> {
             if self.statics.is_some() && self.dry_runs == 0 {
                 self.static_initializer(symbol, addr, &ty, &initializer.node)?;
             } else {
+                self.noting = true;
                 let (_, _) = self.dry(|this| this.initialize(addr, &ty, &initializer.node));
+                self.noting = false;
             }
         }
         Ok(())

@@ -189,6 +189,7 @@ impl Lowerer<'_> {
         let symbol = self.b.symbol(name.clone(), kind);
         let addr = self.b.addr_symbol(symbol);
         self.static_storage = true;
+        self.noting = true;
         self.initialize(addr, &ty, &initializer.node)?;
         self.close_scope()?;
         self.b.terminate(TermKind::Return(None));
@@ -228,6 +229,7 @@ impl Lowerer<'_> {
         Lowered {
             body,
             methods: std::mem::take(&mut self.methods),
+            enumerated: std::mem::take(&mut self.enumerated),
         }
     }
 

@@ -11,7 +11,7 @@ use super::names::{Class, Record};
 use super::value::{Operand, Place, Repr, Value};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{Kind, Len, RecordDef, Type};
-use crate::ir::StmtKind;
+use crate::ir::{Enumerated, StmtKind};
 
 type Item = Node<InitializerListItem>;
 
@@ -113,6 +113,7 @@ impl Lowerer<'_> {
             Initializer::Expression(expr) => {
                 let value = self.value(expr)?;
                 self.at(expr.span);
+                self.note_enumerator(place, expr);
                 self.write(place, &value)
             }
         }
@@ -212,6 +213,7 @@ impl Lowerer<'_> {
         if scalar || whole || opaque {
             items.list = rest;
             self.at(expr.span);
+            self.note_enumerator(place, expr);
             return self.write(place, &value);
         }
         items.pending = Some(value);
@@ -223,6 +225,20 @@ impl Lowerer<'_> {
             items.list = rest;
         }
         Ok(())
+    }
+
+    /// Notes an enumeration constant, or what may be one, in the initialiser of an object of static storage.
+    fn note_enumerator(&mut self, place: &Place, expr: &Node<Expression>) {
+        if let Expression::Identifier(id) = &expr.node
+            && self.noting
+            && let Some((object, way)) = self.b.way_to(place.addr)
+        {
+            self.enumerated.push(Enumerated {
+                constant: id.node.name.clone(),
+                object,
+                way,
+            });
+        }
     }
 
     fn forget_range(&mut self, place: &Place, low: u64, high: u64) -> Lower<()> {
@@ -371,8 +387,14 @@ impl Lowerer<'_> {
         match &field.name {
             Some(name) => {
                 let ty = field.ty.clone();
-                let mut member = self.slot_place(place.addr, *slot, ("", name), ty)?;
-                member.field = Some((self.record_name(&place.ty)?, name.to_string()));
+                let record = self.record_name(&place.ty)?;
+                // The initialiser of an object of static storage is never executed: its members' records may have names.
+                let of = match self.noting {
+                    true => self.record_spelling(&place.ty, &record)?,
+                    false => String::new(),
+                };
+                let mut member = self.slot_place(place.addr, *slot, (&of, name), ty)?;
+                member.field = Some((record, name.to_string()));
                 Ok(member)
             }
             None => self.anonymous(place, slot.bit / 8, &field.ty),

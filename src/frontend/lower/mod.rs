@@ -52,7 +52,7 @@ use super::model::Model;
 use super::parse::Declaration;
 use super::scope::{Scope, TagKind};
 use super::types::{IntKind, Kind, Name, RecordDef, Type};
-use crate::ir::{BlockId, Body, ExprId, Local, LocalId, Method, Pos, RetTy, SymbolId};
+use crate::ir::{BlockId, Body, Enumerated, ExprId, Local, LocalId, Method, Pos, RetTy, SymbolId};
 
 /// A lowered function or initialiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub struct Lowered {
     pub body: Body,
     /// The functions that it stores in members of records.
     pub methods: Vec<Method>,
+    /// The enumeration constants in the initialisers of its objects of static storage.
+    pub enumerated: Vec<Enumerated>,
 }
 
 /// What a name of a block means.
@@ -169,6 +171,9 @@ pub(crate) struct Lowerer<'a> {
     statics: Option<Vec<Body>>,
     /// Functions stored in members so far.
     methods: Vec<Method>,
+    /// What is lowered is the initialiser of an object of static storage.
+    noting: bool,
+    enumerated: Vec<Enumerated>,
     enumerating: Vec<FxHashMap<Name, i128>>,
     looks: Vec<Vec<Look>>,
     /// Locals whose address the program takes.
@@ -212,6 +217,8 @@ impl<'a> Lowerer<'a> {
             static_literals: 0,
             statics: None,
             methods: Vec::new(),
+            noting: false,
+            enumerated: Vec::new(),
             enumerating: Vec::new(),
             looks: Vec::new(),
             address_taken: FxHashSet::default(),

@@ -438,7 +438,7 @@ impl Lowerer<'_> {
     }
 
     /// A record as a declaration names it: `struct inode`, or the typedef name of one without a tag.
-    fn record_spelling(&mut self, ty: &Type, name: &str) -> Lower<String> {
+    pub fn record_spelling(&mut self, ty: &Type, name: &str) -> Lower<String> {
         let Some(record) = self.record(ty)? else {
             return Ok(name.to_owned());
         };

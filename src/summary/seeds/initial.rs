@@ -1,4 +1,4 @@
-//! Seed rows of functions that initialise objects: `[[write]]` and `[[initialise]]`.
+//! Seed rows of how objects are initialised: `[[write]]`, `[[initialise]]` and `[[initialiser]]`.
 //!
 //! In: such rows. Out: what they say, in the seeds of the functions that they name.
 
@@ -131,6 +131,14 @@ impl InitialiseRow {
             None => recursive,
         }
     }
+}
+
+/// An `[[initialiser]]` row as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConstantRow {
+    /// The enumeration constants by which an initialiser makes an object recursive.
+    pub recursive: Vec<String>,
 }
 
 fn object(text: &Spanned<String>, document: &mut Document) -> Option<IObj> {

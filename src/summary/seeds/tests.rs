@@ -279,7 +279,7 @@ operation = \"none\"
     assert_eq!(
         errors,
         [
-            "my.toml:4:11: no machine `mutx`; expected one of mutex, spinlock, bitlock, \
+            "my.toml:4:11: no machine `mutx`; expected one of mutex, spinlock, thread_mutex, bitlock, \
              rwlock, rwspinlock, semaphore, interrupts",
             "my.toml:8:18: `2take` is no C function name",
             "my.toml:17:13: machine `mutex` has no operation `release`; expected one of lock, \
@@ -416,5 +416,52 @@ fn an_allocation_sleeps_by_its_flags_and_a_mutex_always() {
             "my.toml:3:8: `param1 == 3` is no condition on an argument; expected something like \
              `param1 & 0x400`"
         ]
+    );
+}
+
+#[test]
+fn rows_say_which_numbers_make_an_object_recursive() {
+    let seeds = built_in();
+    let init = &seeds.get("pthread_mutex_init").unwrap().summary;
+    let [initialisation] = &init.initialises[..] else {
+        panic!("{init:?}");
+    };
+    let attribute = IObj {
+        root: Root::Param(1),
+        path: vec![Offset::bytes(0)],
+    };
+    assert_eq!(initialisation.kept_in, Some(attribute));
+    assert!(init.is_noop());
+    let settype = &seeds.get("pthread_mutexattr_settype").unwrap().summary;
+    assert_eq!(settype.initialises.len(), 1);
+    assert_eq!(settype.modified.len(), 1);
+    assert_eq!(settype.modified[0].size, 4);
+    assert!(settype.modified[0].value.is_some());
+    assert!(seeds.means_recursive("PTHREAD_MUTEX_RECURSIVE_NP"));
+    assert!(!seeds.means_recursive("PTHREAD_MUTEX_ERRORCHECK_NP"));
+}
+
+#[test]
+fn what_a_row_of_initialisations_lacks_is_told() {
+    let row = |kind: &str, more: &str| {
+        format!("[[initialise]]\nnames = [\"f\"]\nobject = \"*param0\"\nkind = \"{kind}\"\n{more}")
+    };
+    let (_, errors) = load(&row("param1", ""));
+    assert_eq!(
+        errors,
+        [
+            "my.toml:4:8: which numbers mean a recursive object? `recursive` or `recursive_bits` is missing"
+        ]
+    );
+    let (_, errors) = load(&row("ret", "recursive = [1]\n"));
+    assert_eq!(
+        errors,
+        ["my.toml:4:8: what an object is initialised as is known before the call"]
+    );
+    let write = "[[write]]\nnames = [\"f\"]\nobject = \"*param0\"\nvalue = \"*param1\"\n";
+    let (_, errors) = load(write);
+    assert_eq!(
+        errors,
+        ["my.toml:4:9: `*param1` is no value; expected something like `param1` or `0`"]
     );
 }
