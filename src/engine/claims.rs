@@ -136,14 +136,16 @@ fn ambiguous(exec: &mut Executor<'_>, findings: &Findings<'_>) -> Vec<Ambiguous>
     let about = about.filter_map(|(index, (finding, &About { object, .. }))| {
         let machine = exec.machine_of(object);
         let exits = machine.inconsistent_exit.as_ref() == Some(&finding.rule);
-        if !exits && !machine.counts {
+        let again = machine.is_about_taking(&finding.rule);
+        if !exits && !again && !machine.counts {
             return None;
         }
         Some(Ambiguous {
             finding: index,
-            class: exec.class_of(object.loc)?,
+            class: exec.class_of(object.loc),
             counts: machine.counts,
             exits,
+            again,
         })
     });
     about.collect()

@@ -133,11 +133,14 @@ pub struct Custody {
 pub struct Ambiguous {
     /// Index into the function's findings.
     pub finding: u32,
-    pub class: Class,
+    /// `None` for an object that is known by a variable only.
+    pub class: Option<Class>,
     /// The object counts: it is a semaphore.
     pub counts: bool,
     /// It is about ways out that callers cannot tell apart.
     pub exits: bool,
+    /// It is about an object that is taken again.
+    pub again: bool,
 }
 
 /// A function leaves objects in another state than it finds them in.

@@ -40,7 +40,12 @@ pub(super) fn explanations<'p>(
     };
     for (id, record) in with_ids(records) {
         for ambiguous in &record.custody.ambiguous {
-            let class = &ambiguous.class;
+            if ambiguous.again && settlement.starts_a_counterpart(id, ambiguous.class.as_ref()) {
+                found.explained.insert((id, ambiguous.finding));
+            }
+            let Some(class) = &ambiguous.class else {
+                continue;
+            };
             let raisers = signals.get(class).into_iter().flatten();
             let mut raisers =
                 raisers.filter(|raiser| settlement.program.are_together(**raiser, id));
@@ -102,6 +107,28 @@ impl Settlement<'_> {
         others.any(|&(other, _)| {
             let mut named = callees.iter().filter(|callee| callee.taken);
             named.any(|callee| callee.function == Some(other))
+        })
+    }
+
+    /// Whether the function passes on or stores a function that gives such an object back without having taken it: another
+    /// thread's start, mostly. Who takes the object a second time waits for that one.
+    fn starts_a_counterpart(&self, function: FunctionId, class: Option<&Class>) -> bool {
+        let taken = self.program.function(function).callees.iter();
+        let taken = taken.filter(|callee| callee.taken);
+        let mut others = taken.filter_map(|callee| callee.function);
+        others.any(|other| match class {
+            Some(class) => {
+                let needing = self.hands_over.get(&(Kind::Needed, class));
+                let mut needing = needing.into_iter().flatten();
+                needing.any(|(id, _)| *id == other)
+            }
+            // Known by a variable here, by a parameter there.
+            None => {
+                let record = self.records[other.index()].as_ref();
+                let claims = record.map(|record| &record.custody.claims);
+                let mut claims = claims.into_iter().flatten();
+                claims.any(|claim| claim.kind == Kind::Needed)
+            }
         })
     }
 
