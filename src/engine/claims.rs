@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::custody::{Ambiguous, Claim, Custody, HandOver, Kind, Offer, Place, Use};
+use super::contested::Tested;
+use super::custody::{Ambiguous, Claim, Conditional, Custody, HandOver, Kind, Offer, Place, Use};
 use super::doubt;
 use super::findings::{About, Findings, possible_unchanged};
 use crate::ir::{POINTER_BITS, SymbolName};
@@ -39,7 +40,8 @@ pub fn custody(
     let mut custody = Custody::default();
     // What follows from a mistake that is reported is not another; but one that shows only where the caller holds
     // the object may be that nobody does.
-    let claiming = findings.about.iter().all(|about| about.held_on_entry);
+    let mut about = findings.about.iter();
+    let claiming = about.all(|about| about.held_on_entry || about.is_conditional());
     for object in exits {
         // What a record leads to that is passed by value: who uses the function knows.
         let region = object.object.loc.region;
@@ -50,15 +52,19 @@ pub fn custody(
         let unnameable = exec.regions.is_local(region) || given;
         let failed = findings.has_failed(object.object);
         let instead_of = findings.of_held_on_entry(object.object);
-        if !claiming || unnameable || failed && instead_of.is_none() {
+        let contested = findings.of_contested(object.object);
+        if !claiming || unnameable || failed && instead_of.is_none() && contested.is_none() {
             continue;
         }
-        if !failed {
-            custody.claims.extend(kept(exec, finished, object, queries));
+        if !failed || contested.is_some() {
+            let kept = kept(exec, finished, object, queries).into_iter();
+            let kept = kept.map(|claim| Claim { contested, ..claim });
+            custody.claims.extend(kept);
         }
         let needed = needed(exec, finished, object, queries);
         custody.claims.extend(needed.map(|claim| Claim {
             instead_of,
+            contested,
             ..claim
         }));
     }
@@ -66,7 +72,15 @@ pub fn custody(
     uses(exec, exits, summary, row_paths, &mut custody);
     custody.calls = std::mem::take(&mut exec.called);
     custody.handed_out = std::mem::take(&mut exec.handed_out);
-    custody.ambiguous = ambiguous(exec, findings);
+    custody.ambiguous = ambiguous(exec, finished, exits);
+    let about = (0..).zip(&findings.about);
+    let conditional = about.filter(|(_, about)| !about.rests_on.is_empty());
+    custody.conditional = conditional
+        .map(|(finding, about)| Conditional {
+            finding,
+            on: about.rests_on.clone(),
+        })
+        .collect();
     custody.raised = raised(exec, summary, row_paths);
     custody
 }
@@ -131,24 +145,59 @@ fn half(initial: StateId, from: StateId, to: &Target) -> Option<Kind> {
 }
 
 /// What the findings are about that other functions may explain.
-fn ambiguous(exec: &mut Executor<'_>, findings: &Findings<'_>) -> Vec<Ambiguous> {
+fn ambiguous(exec: &mut Executor<'_>, finished: &Finished<'_>, exits: &[Exits]) -> Vec<Ambiguous> {
+    let findings = finished.findings;
     let about = (0..).zip(findings.found.iter().zip(&findings.about));
-    let about = about.filter_map(|(index, (finding, &About { object, .. }))| {
+    let about = about.filter_map(|(index, (finding, about))| {
+        let About {
+            object, contested, ..
+        } = *about;
         let machine = exec.machine_of(object);
-        let exits = machine.inconsistent_exit.as_ref() == Some(&finding.rule);
+        let is_of_exits = machine.inconsistent_exit.as_ref() == Some(&finding.rule);
         let again = machine.is_about_taking(&finding.rule);
-        if !exits && !again && !machine.counts {
+        if !is_of_exits && !again && !machine.counts {
             return None;
         }
         Some(Ambiguous {
             finding: index,
             class: exec.class_of(object.loc),
             counts: machine.counts,
-            exits,
+            exits: is_of_exits,
             again,
+            keeps: contested_places(exec, (finished, index), exits),
+            for_release_only: contested == Some(Tested::ForRelease),
         })
     });
     about.collect()
+}
+
+/// The rows of the objects that a finding tells to be kept as an argument says, as places.
+fn contested_places(
+    exec: &mut Executor<'_>,
+    (finished, finding): (&Finished<'_>, u32),
+    exits: &[Exits],
+) -> Vec<Place> {
+    let Inferred { summary, row_paths } = finished.inferred;
+    let told = finished.findings.contested.iter();
+    let told: Vec<Object> = told
+        .filter(|(_, other)| *other == finding)
+        .map(|(object, _)| *object)
+        .collect();
+    let rows = (0..).zip(summary.rows.iter().zip(row_paths));
+    let rows = rows.filter(|(_, (row, (object, paths)))| {
+        let exits = exits.iter().find(|exits| exits.object == *object);
+        let own = exits.and_then(|exits| exits.contested);
+        row.contested
+            && told.contains(object)
+            && own.is_some_and(|own| {
+                own.from == row.from && !exec.formula.guards.excludes(own.paths, *paths)
+            })
+    });
+    let place = |(index, _)| Place {
+        kind: Kind::Kept,
+        index,
+    };
+    rows.map(place).collect()
 }
 
 /// Where callers find an object that must be held on entry, if they have a name for it.
@@ -284,6 +333,7 @@ fn kept(
                     && lost(exec, exit, exits.object, initial, paths),
                 for_good: ambient && for_good(exec, exits.object, initial, queries),
                 instead_of: None,
+                contested: None,
                 finding,
             });
         }
@@ -375,6 +425,7 @@ fn needed(
             for_good: false,
             lost: false,
             instead_of: None,
+            contested: None,
             finding: findings.finding(&rule, at, &name, &state, trace)?,
         });
     }
@@ -621,7 +672,7 @@ fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> b
 
 impl OpEvent {
     /// The callee's claim that this operation is, if it is one of a callee's.
-    fn claim(&self, kind: Kind) -> Option<super::custody::CalleeClaim> {
+    pub(super) fn claim(&self, kind: Kind) -> Option<super::custody::CalleeClaim> {
         let source = self.source.as_ref()?;
         let index = match kind {
             Kind::Kept => source.row,

@@ -75,6 +75,9 @@ pub struct Claim {
     /// The function's own finding, by its number, that goes if this claim is surely met by nobody: it is about what
     /// becomes of an object that is held on entry.
     pub instead_of: Option<u32>,
+    /// The function's own finding, by its number, that an argument alone decides whether this object is kept: while that
+    /// stands it says what is wrong, and no other claim about the object does.
+    pub contested: Option<u32>,
     /// What to report if it is not met.
     pub finding: Finding,
 }
@@ -120,6 +123,8 @@ pub struct Custody {
     pub handed_out: BTreeSet<SymbolName>,
     /// What its findings of ways out that callers cannot tell apart are about, and all those of semaphores.
     pub ambiguous: Vec<Ambiguous>,
+    /// Its findings that rest on what callees keep and may not be meant to.
+    pub conditional: Vec<Conditional>,
     /// The objects that it leaves in another state than it finds them in.
     pub hands_over: BTreeSet<HandOver>,
     /// Semaphores that it raises and never lowers, with their place in its summary.
@@ -141,6 +146,19 @@ pub struct Ambiguous {
     pub exits: bool,
     /// It is about an object that is taken again.
     pub again: bool,
+    /// Where an argument alone decides which way out is taken: what the function claims to keep on the one that keeps
+    /// the object. No mistake if some caller gives it back.
+    pub keeps: Vec<Place>,
+    /// That argument is tested for the release alone.
+    pub for_release_only: bool,
+}
+
+/// A finding that is none if callees were not meant to keep what they keep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conditional {
+    /// Index into the function's findings.
+    pub finding: u32,
+    pub on: Vec<CalleeClaim>,
 }
 
 /// A function leaves objects in another state than it finds them in.

@@ -10,17 +10,20 @@
 //! *Type B*: the object leaves in different states without a difference that the caller can observe.
 //! Conditions on entry values excuse it only where the function leaves the object alone on the other
 //! path: a conditional lock wrapper. A function that gives the lock back on some paths and keeps it on
-//! others forgot to, even if an argument decides which path is taken.
+//! others forgot to, even if an argument decides which path is taken; unless some caller gives the lock back where it
+//! has passed the argument that keeps it, which is settled later ([`super::contested`]).
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::contested::{self, ByArgument, Tested};
+use super::custody::CalleeClaim;
 use super::doubt::{self, Elsewhere};
 use crate::finding::{self, Finding, Level, TraceStep};
 use crate::ir::{Body, RetTy, Ty};
 use crate::property::{Property, Rule, StateId, Target};
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Exits, Feasible, Move};
+use crate::summary::infer::{Contested, Exit, Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
 use crate::summary::trace;
 use crate::symbolic::exec::Executor;
@@ -40,16 +43,22 @@ pub struct Findings<'a> {
     property: &'a Property,
     pub found: Vec<Finding>,
     pub about: Vec<About>,
+    /// Objects that are kept as an argument says, with the finding that tells so, by its number: one place may stand for several.
+    pub contested: Vec<(Object, u32)>,
     /// Objects with a finding: what follows from a mistake is not another.
     failed: BTreeSet<Object>,
 }
 
 /// What a finding is about.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct About {
     pub object: Object,
     /// The function does no wrong unless it is called with the object held.
     pub held_on_entry: bool,
+    /// An argument alone decides whether the object is kept, and where that is tested: callers may mean it.
+    pub contested: Option<Tested>,
+    /// What callees keep, and may not be meant to, without which there would be no such finding.
+    pub rests_on: Vec<CalleeClaim>,
 }
 
 impl About {
@@ -58,7 +67,14 @@ impl About {
         About {
             object,
             held_on_entry: false,
+            contested: None,
+            rests_on: Vec::new(),
         }
+    }
+
+    /// The finding stands or falls with others.
+    pub fn is_conditional(&self) -> bool {
+        self.contested.is_some() || !self.rests_on.is_empty()
     }
 }
 
@@ -69,6 +85,8 @@ struct Ambiguity {
     wrong: (StateId, Guard),
     kept: (StateId, Guard),
     given_back: (StateId, Guard),
+    /// All the ways out that keep the object, if an argument tells them from those that do not.
+    by_argument: Option<ByArgument>,
 }
 
 impl<'a> Findings<'a> {
@@ -78,6 +96,7 @@ impl<'a> Findings<'a> {
             property,
             found: Vec::new(),
             about: Vec::new(),
+            contested: Vec::new(),
             failed: BTreeSet::new(),
         }
     }
@@ -112,6 +131,7 @@ impl<'a> Findings<'a> {
             let query = exec.undoubted(object, query);
             let exit_guard = exit.map_or(Guard::TRUE, |exit| exit.guard);
             let query = doubt::others_as_usual(exec, exit_guard, object, query);
+            let (query, rests_on) = contested::without(exec, object, query, index, queries);
             let usual = entered_as_usual(exec, object, query);
             let model = queries.model(exec, usual);
             let Some(model) = model.or_else(|| queries.model(exec, query)) else {
@@ -134,7 +154,10 @@ impl<'a> Findings<'a> {
             let trace = trace::path(exec, &model, object, query, Some(index));
             let certain = !depends_on_outcomes(exec, object, query)
                 && self.possible_by_itself(exec, (query, query), queries);
-            let about = About::of(object);
+            let about = About {
+                rests_on,
+                ..About::of(object)
+            };
             self.report(&rule, place, about, (&name, &state), trace, certain);
         }
     }
@@ -152,6 +175,8 @@ impl<'a> Findings<'a> {
                 }
                 let paths = exec.apart(object, paths);
                 let paths = exec.undoubted(object, paths);
+                let order = exec.log.sleeps[index].order;
+                let (paths, rests_on) = contested::without(exec, object, paths, order, queries);
                 let usual = entered_as_usual(exec, object, paths);
                 let Some(model) = queries.model(exec, usual) else {
                     continue;
@@ -159,7 +184,7 @@ impl<'a> Findings<'a> {
                 if !possible_unchanged(exec, usual, queries) {
                     continue;
                 }
-                if doubt::kept_by_callee_at_times(exec, object, exec.log.sleeps[index].order)
+                if doubt::kept_by_callee_at_times(exec, object, order)
                     || doubt::one_kind_or_the_other(exec, object, &exec.log.sleeps[index])
                 {
                     continue;
@@ -180,7 +205,10 @@ impl<'a> Findings<'a> {
                 trace.extend(trace::sleeping(event));
                 let certain = !depends_on_outcomes(exec, object, paths)
                     && self.possible_by_itself(exec, (usual, usual), queries);
-                let about = About::of(object);
+                let about = About {
+                    rests_on,
+                    ..About::of(object)
+                };
                 self.report(&rule, place, about, (&name, &state), trace, certain);
             }
         }
@@ -228,9 +256,17 @@ impl<'a> Findings<'a> {
             let at_hand = name.is_some_and(|name| {
                 !name.root.is_received() && name.path.len() <= MAX_STEPS_AT_HAND
             });
-            let Some((ambiguity, kept, given_back)) =
-                ambiguity(exec, exit, object, at_hand, (&elsewhere, &held), queries)
-            else {
+            // What a callee may keep by mistake is no mistake of this function's, if there is another.
+            let apart = exec.contested(key, usize::MAX);
+            let mut find = |exec: &mut Executor<'_>, apart: Guard| {
+                let others = (&elsewhere, &held[..], apart);
+                ambiguity(exec, exit, object, at_hand, others, queries)
+            };
+            let found = match find(exec, apart) {
+                None if apart != Guard::FALSE => find(exec, Guard::FALSE),
+                found => found,
+            };
+            let Some((ambiguity, kept, given_back)) = found else {
                 continue;
             };
             self.failed.insert(key);
@@ -239,9 +275,19 @@ impl<'a> Findings<'a> {
                 kept: (state, paths),
                 ..
             } = ambiguity;
-            object.report(exec, entry, ambiguity.wrong.0, ambiguity.wrong.1);
-            if state != ambiguity.wrong.0 {
-                object.report(exec, entry, state, paths);
+            let (_, rests_on) = contested::without(exec, key, paths, usize::MAX, queries);
+            // Callers that have no name for the object cannot give it back either.
+            let by_argument = ambiguity.by_argument.filter(|_| named);
+            if let Some(ByArgument { paths, .. }) = &by_argument {
+                object.contested = Some(Contested {
+                    from: entry,
+                    paths: *paths,
+                });
+            } else {
+                object.report(exec, entry, ambiguity.wrong.0, ambiguity.wrong.1);
+                if state != ambiguity.wrong.0 {
+                    object.report(exec, entry, state, paths);
+                }
             }
             let Some(place) = trace::returns(exec, &kept).cloned() else {
                 continue;
@@ -280,11 +326,25 @@ impl<'a> Findings<'a> {
                 && !exec.moves_another_unnamed(key.machine, both[1], both[0])
                 && !doubt::another_left_open(exec, key, both)
                 && self.possible_by_itself(exec, (both[0], not_given_away), queries);
+            let given_back = ambiguity.given_back.1;
+            let mut tested = |by_argument: &ByArgument| {
+                contested::tested(exec, self.body, key, (by_argument, given_back))
+            };
             let about = About {
                 object: key,
                 held_on_entry: entry != initial,
+                contested: by_argument.as_ref().map(&mut tested),
+                rests_on,
             };
+            let (file, line) = (place.0.clone(), place.1);
             self.report(&rule, place, about, (&name, &state), trace, certain);
+            let told =
+                |found: &Finding| (&found.rule, &found.file, found.line) == (&rule, &file, line);
+            if by_argument.is_some()
+                && let Some((index, _)) = (0..).zip(&self.found).find(|(_, found)| told(found))
+            {
+                self.contested.push((key, index));
+            }
         }
     }
 
@@ -345,6 +405,14 @@ impl<'a> Findings<'a> {
         let mut about = (0..).zip(&self.about);
         let found = about.find(|(_, about)| about.object == object && about.held_on_entry);
         found.map(|(index, _)| index)
+    }
+
+    /// The finding about the object, by its number, if an argument decides whether the object is kept.
+    pub fn of_contested(&self, object: Object) -> Option<u32> {
+        let mut contested = self.contested.iter();
+        contested
+            .find(|known| known.0 == object)
+            .map(|known| known.1)
     }
 
     /// A finding in the function; `None` for a rule that does not exist.
@@ -518,7 +586,7 @@ fn ambiguity(
     exit: &Exit<'_>,
     exits: &Exits,
     at_hand: bool,
-    (elsewhere, held): (&Elsewhere, &[(Object, Guard)]),
+    (elsewhere, held, apart): (&Elsewhere, &[(Object, Guard)], Guard),
     queries: &mut dyn Feasible,
 ) -> Option<(Ambiguity, Rc<Model>, Rc<Model>)> {
     let machine = exec.machine_of(exits.object);
@@ -569,6 +637,7 @@ fn ambiguity(
             };
             away = exec.formula.guards.and_not(away, explained);
             away = exec.formula.guards.and_not(away, with_another);
+            away = exec.formula.guards.and_not(away, apart);
             away = exec.undoubted(exits.object, away);
             let wrong = (kept, away);
             away = doubt::others_as_usual(exec, exit.state.guard, exits.object, away);
@@ -623,6 +692,17 @@ fn ambiguity(
                     && possible_unchanged(exec, left, queries)
                     && possible_unchanged(exec, right, queries)
                 {
+                    let by_argument = match undoes {
+                        true => contested::by_argument(
+                            exec,
+                            exits,
+                            (entry, &chosen),
+                            (away, there),
+                            &with_inputs,
+                            queries,
+                        ),
+                        false => None,
+                    };
                     let wrong = (wrong.0, alike(exec, wrong.1, left, &chosen));
                     let (left, right) = ((kept, left, left_model), (other, right, right_model));
                     // The exit in which something is held is the one to show.
@@ -635,6 +715,7 @@ fn ambiguity(
                         wrong,
                         kept: (kept.0, kept.1),
                         given_back: (given_back.0, given_back.1),
+                        by_argument,
                     };
                     return Some((ambiguity, kept.2, given_back.2));
                 }
@@ -660,7 +741,7 @@ fn alike(exec: &mut Executor<'_>, paths: Guard, others: Guard, chosen: &[Predica
 
 /// A model of each of two ways out that agree on all that the caller can observe: what was chosen to tell
 /// them apart may be too little, if a query was given up.
-fn indistinguishable(
+pub fn indistinguishable(
     exec: &mut Executor<'_>,
     (left, right): (Guard, Guard),
     observable: &[Predicate],
@@ -687,7 +768,7 @@ fn indistinguishable(
 }
 
 /// The first combination of conditions under which both are possible.
-fn open(
+pub fn open(
     exec: &mut Executor<'_>,
     left: Guard,
     right: Guard,

@@ -11,6 +11,7 @@ mod assertions;
 pub mod callgraph;
 mod claims;
 mod contain;
+pub mod contested;
 pub mod custody;
 mod doubt;
 mod face;

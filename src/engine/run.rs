@@ -481,7 +481,7 @@ fn findings(
             continue;
         };
         for (index, finding) in (0..).zip(&record.findings) {
-            if settled.replaced.contains(&(id, index)) {
+            if settled.dropped.contains(&(id, index)) {
                 continue;
             }
             let mut finding = finding.clone();

@@ -10,11 +10,13 @@
 //! met where they hold something of the class. Of a chain of claims that are not met the innermost is reported: one cause,
 //! one report.
 
+mod contested;
 mod met;
 mod pairs;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::contested::Standing;
 use self::pairs::{Explanations, Halves, explanations};
 use super::analysis::{Disposition, Record};
 use super::custody::{Claim, HandOver, Kind, Place, Use};
@@ -28,8 +30,8 @@ pub struct Settled {
     pub unmet: Vec<(FunctionId, Kind, Finding)>,
     /// The functions' own findings that others explain, by their index.
     pub explained: FxHashSet<(FunctionId, u32)>,
-    /// Those in the place of which something else is among `unmet`.
-    pub replaced: FxHashSet<(FunctionId, u32)>,
+    /// Those that are none: callers show that what they tell is meant, or something else is among `unmet` in their place.
+    pub dropped: FxHashSet<(FunctionId, u32)>,
 }
 
 pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
@@ -38,16 +40,17 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
     let mut settled = Settled {
         unmet: Vec::new(),
         explained,
-        replaced: FxHashSet::default(),
+        dropped: FxHashSet::default(),
     };
-    unmet(&settlement, records, &halves, &mut settled);
+    let standing = settlement.contested(records, &mut settled);
+    unmet(&settlement, records, (&halves, &standing), &mut settled);
     settled
 }
 
 fn unmet(
     settlement: &Settlement<'_>,
     records: &[Option<Record>],
-    halves: &Halves<'_>,
+    (halves, standing): (&Halves<'_>, &Standing),
     settled: &mut Settled,
 ) {
     let mut reported: FxHashMap<(String, String, u32), Vec<FunctionId>> = FxHashMap::default();
@@ -55,6 +58,12 @@ fn unmet(
     for (id, record) in with_ids(records) {
         for claim in &record.custody.claims {
             let mut classes = claim.classes.iter();
+            let told = claim.contested.map(|finding| (id, finding));
+            if told.is_some_and(|told| !settled.dropped.contains(&told))
+                || settlement.rests_on(standing, id, claim)
+            {
+                continue;
+            }
             if !claim.doubtful
                 && !claim.unusual
                 && !classes.any(|class| halves.contains(&(id, class)))
@@ -68,7 +77,7 @@ fn unmet(
                     if !certain {
                         continue;
                     }
-                    settled.replaced.insert((id, other));
+                    settled.dropped.insert((id, other));
                 }
                 let Finding {
                     rule, file, line, ..

@@ -638,9 +638,11 @@ fn surely_apart(one: &Enabled<'_>, other: &Enabled<'_>) -> bool {
     let differ =
         |one: &Option<bool>, other: &Option<bool>| one.is_some() && other.is_some() && one != other;
     let (one, other) = (one.row, other.row);
+    // Two ways out that the callee's argument tells apart, where the caller does not say which it asks for.
+    let undecided = one.contested || other.contested;
     let mut inputs = inputs.iter().zip(one.incond.iter().zip(&other.incond));
     let mut outputs = one.outcond.iter().zip(&other.outcond);
-    inputs.any(|(input, (one, other))| differ(one, other) && !reads_memory(input))
+    !undecided && inputs.any(|(input, (one, other))| differ(one, other) && !reads_memory(input))
         || outputs.any(|(one, other)| differ(one, other))
 }
 
@@ -726,6 +728,7 @@ fn transition(
                 source: enabled.source.clone(),
                 saves,
                 open,
+                contested: row.contested,
                 call: exec.log.call,
                 stack: site.stack.clone(),
                 text: text.clone(),

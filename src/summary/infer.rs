@@ -70,6 +70,15 @@ pub struct Exits {
     pub moves: Vec<Move>,
     /// The paths on which the function operates on the object.
     pub touched: Guard,
+    /// See [`Row::contested`].
+    pub contested: Option<Contested>,
+}
+
+/// Ways out of the function that keep an object and that only an argument tells from others that give it back.
+#[derive(Clone, Copy, Debug)]
+pub struct Contested {
+    pub from: StateId,
+    pub paths: Guard,
 }
 
 impl Exits {
@@ -199,6 +208,7 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
             object: *object,
             moves,
             touched: tracked.touched,
+            contested: None,
         });
     }
     all
@@ -364,13 +374,13 @@ fn rows(
         };
         columns.push((predicate.side, column));
     }
-    for Move {
-        from,
-        to,
-        paths,
-        reported,
-    } in &exits.moves
-    {
+    for (entry, contested) in parts(exec, exits) {
+        let Move {
+            from,
+            to,
+            paths,
+            reported,
+        } = &entry;
         let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
         enumerate(exec, *paths, chosen, &mut Vec::new(), &mut cubes, queries);
         for cube in merge_cubes(cubes) {
@@ -408,6 +418,7 @@ fn rows(
                 touched,
                 doubtful,
                 reported: *reported,
+                contested,
                 trace,
             };
             made.push((row, guard));
@@ -421,11 +432,41 @@ fn rows(
             Target::State(_) => 1,
             Target::Error(_) => 2,
         };
-        (row.reported, kind)
+        (row.reported, kind, row.contested)
     });
     let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
     summary.rows.extend(rows);
     paths
+}
+
+/// The moves, those with contested paths in two parts, so that no row is both.
+fn parts(exec: &mut Executor<'_>, exits: &Exits) -> Vec<(Move, bool)> {
+    let mut all = Vec::new();
+    let contested_by_callees = exec.contested(exits.object, usize::MAX);
+    for entry in &exits.moves {
+        let keeps = matches!(entry.to, Target::State(to) if to != entry.from) && !entry.reported;
+        let own = exits.contested.filter(|own| own.from == entry.from);
+        let own = own.map_or(Guard::FALSE, |own| own.paths);
+        let guards = &mut exec.formula.guards;
+        let contested = match keeps {
+            true => guards.or(own, contested_by_callees),
+            false => Guard::FALSE,
+        };
+        let (inside, outside) = (
+            guards.and(entry.paths, contested),
+            guards.and_not(entry.paths, contested),
+        );
+        for (paths, contested) in [(outside, false), (inside, true)] {
+            if paths != Guard::FALSE {
+                let paths = Move {
+                    paths,
+                    ..entry.clone()
+                };
+                all.push((paths, contested));
+            }
+        }
+    }
+    all
 }
 
 /// The paths on which predicates have the values wanted.

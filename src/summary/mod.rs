@@ -64,6 +64,10 @@ pub struct Row {
     /// Part of a mistake that is reported in this function itself. Callers take it as mended: the
     /// object leaves in the state it came in.
     pub reported: bool,
+    /// An argument alone decides between this way out, on which the object stays held, and one that gives it back. That
+    /// is a mistake of the function's unless some caller shows that it is meant: who calls it with which argument
+    /// is known only when all functions are done. To callers the row is as true as any.
+    pub contested: bool,
     /// One way through the function that takes this row: the operations on the object, outermost
     /// call first.
     pub trace: Vec<TraceStep>,

@@ -38,6 +38,24 @@ pub struct Predicate {
     pub guard: Guard,
 }
 
+impl Predicate {
+    /// Whether the arguments decide it, whatever is in memory: a caller that writes them down knows.
+    pub fn is_of_arguments(&self) -> bool {
+        let mut only = self.side == Side::Input;
+        self.expr.each(&mut |part| {
+            only &= match part {
+                IExpr::Value { object, .. } => {
+                    matches!(object.root, Root::Param(_)) && object.path.is_empty()
+                }
+                IExpr::Address(object) => object.path.len() <= 1,
+                IExpr::Unknown { .. } | IExpr::InState { .. } => false,
+                IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
+            }
+        });
+        only
+    }
+}
+
 /// Candidates, those tried first first.
 pub fn mine(
     exec: &mut Executor<'_>,

@@ -484,6 +484,7 @@ impl<'a> Effect<'a> {
                     touched: true,
                     doubtful: false,
                     reported: false,
+                    contested: false,
                     trace: Vec::new(),
                 };
                 match kept.is_empty() {

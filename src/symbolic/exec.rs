@@ -326,6 +326,16 @@ impl<'a> Executor<'a> {
         self.machines[usize::from(machine.0)].saved.is_some()
     }
 
+    /// The paths on which one of so many operations was a callee's that left the object held, and may not have been meant to.
+    pub fn contested(&mut self, object: Object, until: usize) -> Guard {
+        let Executor { log, formula, .. } = self;
+        let events = log.ops.iter().take(until);
+        let events = events.filter(|event| event.object == object && event.contested);
+        events.fold(Guard::FALSE, |paths, event| {
+            formula.guards.or(paths, event.guard)
+        })
+    }
+
     /// A guard's paths on which what becomes of an object rests on nothing doubtful.
     pub fn undoubted(&mut self, object: Object, guard: Guard) -> Guard {
         let open = self.open.of(object);

@@ -59,6 +59,8 @@ pub struct OpEvent {
     pub saves: bool,
     /// The callee has other outcomes here, and the paths do not tell them apart.
     pub open: bool,
+    /// Whether the callee means to leave the object held there shows only when all functions are done.
+    pub contested: bool,
     /// The call that it is part of, as counted by [`Log::call`].
     pub call: u32,
     /// Call sites from the analysed function's own frame down to the operation.

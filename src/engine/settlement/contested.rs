@@ -1,0 +1,100 @@
+//! Whether callers mean what only an argument decides: that a function keeps an object.
+//!
+//! In: the findings about ways out that an argument alone tells apart, those that rest on what callees keep so, and what
+//! callers do with it. Out: the findings that are none, and what is kept by mistake.
+//!
+//! It is meant if some caller gives the object back, or one further up to whom it is handed on.
+
+use rustc_hash::FxHashSet;
+
+use super::{Node, Settled, Settlement, with_ids};
+use crate::engine::analysis::Record;
+use crate::engine::custody::{Ambiguous, Claim, Use};
+use crate::engine::program::FunctionId;
+
+/// What functions keep by mistake, as the findings in them tell: what follows from that is told by them, too.
+pub(super) type Standing = FxHashSet<Node>;
+
+impl Settlement<'_> {
+    /// Settles the findings that an argument alone decides what is kept, and those that rest on such.
+    pub(super) fn contested(&self, records: &[Option<Record>], settled: &mut Settled) -> Standing {
+        let mut standing = Standing::default();
+        for (id, record) in with_ids(records) {
+            let contested = record.custody.ambiguous.iter();
+            for ambiguous in contested.filter(|ambiguous| !ambiguous.keeps.is_empty()) {
+                let nodes = || ambiguous.keeps.iter().map(|place| (id, *place));
+                if nodes().any(|node| self.is_given_back(node)) {
+                    settled.dropped.insert((id, ambiguous.finding));
+                } else {
+                    standing.extend(nodes());
+                    if self.is_interface(id, ambiguous) {
+                        settled.explained.insert((id, ambiguous.finding));
+                    }
+                }
+            }
+        }
+        for (id, record) in with_ids(records) {
+            for conditional in &record.custody.conditional {
+                let mut on = conditional.on.iter().filter_map(|(callee, place)| {
+                    let callee = self.program.function(id).callee(callee)?;
+                    Some((callee.function?, *place))
+                });
+                if on.any(|node| self.is_by_mistake(&standing, node)) {
+                    settled.dropped.insert((id, conditional.finding));
+                }
+            }
+        }
+        standing
+    }
+
+    /// Whether what a function claims comes from what a callee, or one of its callees, keeps by mistake.
+    pub(super) fn rests_on(
+        &self,
+        standing: &Standing,
+        function: FunctionId,
+        claim: &Claim,
+    ) -> bool {
+        let inherited = self.inherited(function, claim);
+        inherited.is_some_and(|(node, _)| self.is_by_mistake(standing, node))
+    }
+
+    fn is_by_mistake(&self, standing: &Standing, node: Node) -> bool {
+        let mut seen: FxHashSet<Node> = FxHashSet::default();
+        let mut next = Some(node);
+        while let Some(node) = next.filter(|node| seen.insert(*node)) {
+            if standing.contains(&node) {
+                return true;
+            }
+            let claim = self.claims.get(&node);
+            next = claim.and_then(|claim| Some(self.inherited(node.0, claim)?.0));
+        }
+        false
+    }
+
+    /// Whether some caller gives back what a function keeps, or hands it on to one who does.
+    fn is_given_back(&self, start: Node) -> bool {
+        let mut seen: FxHashSet<Node> = FxHashSet::default();
+        let mut work = vec![start];
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
+                match usage {
+                    Use::Met => return true,
+                    Use::HandedOn(place) => work.push((*caller, *place)),
+                    Use::Unnamed | Use::Left => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether nobody is seen to ask for what a function keeps, and the argument is there for nothing else: callers that
+    /// are not in the tree may.
+    fn is_interface(&self, function: FunctionId, ambiguous: &Ambiguous) -> bool {
+        let mut places = ambiguous.keeps.iter();
+        ambiguous.for_release_only
+            && places.all(|place| !self.uses.contains_key(&(function, *place)))
+    }
+}
