@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Node, Settled, Settlement, with_ids};
 use crate::engine::analysis::Record;
-use crate::engine::custody::{Ambiguous, Claim, Use};
+use crate::engine::custody::{Ambiguous, Claim};
 use crate::engine::program::FunctionId;
 
 /// What functions keep by mistake, as the findings in them tell: what follows from that is told by them, too.
@@ -23,7 +23,7 @@ impl Settlement<'_> {
             let contested = record.custody.ambiguous.iter();
             for ambiguous in contested.filter(|ambiguous| !ambiguous.keeps.is_empty()) {
                 let nodes = || ambiguous.keeps.iter().map(|place| (id, *place));
-                if nodes().any(|node| self.is_given_back(node)) {
+                if nodes().any(|node| self.has_other_half_above(node, false)) {
                     settled.dropped.insert((id, ambiguous.finding));
                 } else {
                     standing.extend(nodes());
@@ -67,25 +67,6 @@ impl Settlement<'_> {
             }
             let claim = self.claims.get(&node);
             next = claim.and_then(|claim| Some(self.inherited(node.0, claim)?.0));
-        }
-        false
-    }
-
-    /// Whether some caller gives back what a function keeps, or hands it on to one who does.
-    fn is_given_back(&self, start: Node) -> bool {
-        let mut seen: FxHashSet<Node> = FxHashSet::default();
-        let mut work = vec![start];
-        while let Some(node) = work.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
-                match usage {
-                    Use::Met => return true,
-                    Use::HandedOn(place) => work.push((*caller, *place)),
-                    Use::Unnamed | Use::Left => {}
-                }
-            }
         }
         false
     }

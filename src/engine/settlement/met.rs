@@ -127,6 +127,27 @@ impl<'p> Settlement<'p> {
         false
     }
 
+    /// Whether some caller has the other half of a claim, or hands it on to one who does; `if_unnamed`: what to take of one
+    /// whose callers cannot name the object.
+    pub(super) fn has_other_half_above(&self, start: Node, if_unnamed: bool) -> bool {
+        let mut seen: FxHashSet<Node> = FxHashSet::default();
+        let mut work = vec![start];
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
+                match usage {
+                    Use::Met => return true,
+                    Use::HandedOn(place) => work.push((*caller, *place)),
+                    Use::Unnamed if if_unnamed => return true,
+                    Use::Unnamed | Use::Left => {}
+                }
+            }
+        }
+        false
+    }
+
     /// Whether a function that may do the claim's other half calls this one, or has it called, as far as can be seen.
     fn may_be_called(&self, function: FunctionId, claim: &Claim) -> bool {
         if !claim.ambient && claim.kind == Kind::Kept {

@@ -4,9 +4,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Node, Settlement, with_ids};
+use super::{Settlement, with_ids};
 use crate::engine::analysis::Record;
-use crate::engine::custody::{Kind, Place, Use};
+use crate::engine::custody::{Kind, Place};
 use crate::engine::program::FunctionId;
 use crate::symbolic::class::Class;
 
@@ -21,7 +21,7 @@ pub(super) struct Explanations<'p> {
 /// What makes a finding of one function less than it seems: another function raises the semaphore, which may tell
 /// that something is there, and lock nothing; or another entry of the same file, as of one table, gives the object
 /// back, and who calls both knows when; or who calls it calls another, too, that gives the object back at times; or the
-/// function stores one that does, for later.
+/// function stores one that does, for later; or it starts a thread that gives back what it takes a second time.
 pub(super) fn explanations<'p>(
     settlement: &Settlement<'_>,
     records: &'p [Option<Record>],
@@ -138,21 +138,6 @@ impl Settlement<'_> {
         if self.program.function(function).small && self.mentioned.contains(&function) {
             return true;
         }
-        let mut seen: FxHashSet<Node> = FxHashSet::default();
-        let mut work: Vec<Node> = place.map(|place| (function, place)).into_iter().collect();
-        while let Some(node) = work.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
-                match usage {
-                    Use::Met => return true,
-                    Use::HandedOn(place) => work.push((*caller, *place)),
-                    Use::Unnamed => return true,
-                    Use::Left => {}
-                }
-            }
-        }
-        false
+        place.is_some_and(|place| self.has_other_half_above((function, place), true))
     }
 }
