@@ -1,19 +1,26 @@
 //! Cassini finds bugs in C programs: the Saturn analysis (Xie & Aiken, POPL'05) in Rust.
 //!
 //! The way of the data is the order of the modules: [`capture`] → [`frontend`] → [`ir`] →
-//! [`symbolic`] with [`sat`] → [`summary`] under [`property`] → [`engine`] → [`store`] → [`report`],
+//! [`program`] → [`symbolic`] with [`sat`] → [`summary`] under [`property`] → [`judge`] → [`settle`], scheduled by
+//! [`engine`], kept by [`store`], shown by [`report`], a whole [`run`]
 //! driven by [`cli`]. See ARCHITECTURE.md.
 
 pub mod capture;
 pub mod cli;
+mod cpu_time;
 pub mod engine;
 pub mod finding;
 pub mod frontend;
 pub mod ir;
+pub mod judge;
 pub mod leftovers;
+mod panics;
+pub mod program;
 pub mod property;
 pub mod report;
+pub mod run;
 pub mod sat;
+pub mod settle;
 mod source;
 pub mod store;
 pub mod summary;

@@ -18,9 +18,9 @@ use super::{baseline, calls, signals};
 use crate::capture::{Exclude, Place, Problem, Scope, Severity};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
-use crate::engine::run::{self, Run, RunError, Settings, Times};
 use crate::finding::Level;
 use crate::report::{self, Places};
+use crate::run::{self, Run, RunError, Settings, Times};
 use crate::source;
 use crate::store::StoreError;
 

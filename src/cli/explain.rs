@@ -3,7 +3,7 @@
 use anyhow::bail;
 
 use super::{CLEAN, output};
-use crate::engine::run::load_property;
+use crate::run::load_property;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use parking_lot::Mutex;
 
 use super::output::WARNING_LABEL;
-use crate::engine::run::Progress;
+use crate::run::Progress;
 
 pub struct Bar {
     /// The stage's bar; `None` where none is shown or no stage has begun.

@@ -10,10 +10,10 @@ use clap::Subcommand;
 
 use super::{CLEAN, DatabaseArguments, output};
 use crate::engine::ledger;
-use crate::engine::program::Ambiguity;
-use crate::engine::run::load_property;
+use crate::program::Ambiguity;
 use crate::property::Property;
 use crate::report::{self, Places};
+use crate::run::load_property;
 use crate::store::query::{Failure, FunctionRow, Neighbour, Reader};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;

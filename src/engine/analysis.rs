@@ -9,29 +9,26 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::callgraph::Condensation;
-use super::contain::contained;
-use super::custody::Custody;
-use super::face::{self, Demand, Face};
-use super::function::{self, FunctionResult, Options, Outcome, Statistics};
-use super::meter::Timings;
-use super::order::Nesting;
-use super::program::{CalleeRef, Function, FunctionId, Program};
-use super::recursion::Recursion;
-use super::schedule;
+use crate::engine::face::{self, Demand, Face};
+use crate::engine::function::{self, Options};
+use crate::engine::schedule;
+use crate::engine::timings::Timings;
 use crate::finding::Finding;
-use crate::frontend::{BodyKey, LossReason};
+use crate::frontend::BodyKey;
 use crate::ir::{Body, MemberName, SymbolName};
+use crate::judge::lock_order::Nesting;
+use crate::judge::obligation::Custody;
+use crate::judge::record::{Disposition, FunctionResult, Outcome, Record, ResultKey, Statistics};
+use crate::judge::recursive::Recursion;
+use crate::panics::contained;
+use crate::program::call_graph::Condensation;
+use crate::program::{CalleeRef, Function, FunctionId, Program};
 use crate::property::Property;
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
 use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
-
-/// Names all that a function's result depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ResultKey(pub [u8; 16]);
 
 /// Where lowered bodies are kept.
 pub trait Bodies: Sync {
@@ -82,33 +79,6 @@ pub trait Results: Sync {
     fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary);
     /// Called once for each function, when it is done.
     fn finished(&self, id: FunctionId, record: &Record);
-}
-
-/// What became of a function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Disposition {
-    Analysed,
-    /// Calls nothing that touches an object of any machine; not executed.
-    NoOp,
-    /// Its summary is given by seed data.
-    Seeded,
-    OutOfBudget(String),
-    Failed(String),
-    /// There is no body.
-    Lost(LossReason),
-}
-
-/// All that a run says of one function.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    pub disposition: Disposition,
-    /// The key of the stored result, if there is one.
-    pub key: Option<ResultKey>,
-    pub findings: Vec<Finding>,
-    pub custody: Custody,
-    pub nesting: Nesting,
-    pub recursion: Recursion,
-    pub statistics: Statistics,
 }
 
 /// What the analysis reads.

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use super::analysis::{ResultKey, Results, StoredResult, encode, hash};
-use super::function::Outcome;
-use super::program::{Function, FunctionId};
+use crate::engine::analysis::{Results, StoredResult, encode, hash};
+use crate::judge::record::Outcome;
+use crate::judge::record::ResultKey;
+use crate::program::{Function, FunctionId};
 use crate::summary::Summary;
 use crate::symbolic::callee::CalleeView;
 

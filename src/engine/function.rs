@@ -7,14 +7,13 @@ use rustc_hash::FxHashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::claims::{self, Finished};
-use super::custody::Custody;
-use super::findings::Findings;
-use super::nesting;
-use super::order::Nesting;
-use super::recursion::{self, Recursion};
-use crate::finding::Finding;
 use crate::ir::Body;
+use crate::judge::findings::Findings;
+use crate::judge::lock_order::{self, Nesting};
+use crate::judge::obligation::Custody;
+use crate::judge::obligation::collect::{self, Finished};
+use crate::judge::record::{FunctionResult, Outcome, Statistics};
+use crate::judge::recursive::{self, Recursion};
 use crate::property::Property;
 use crate::sat::{self, Budget, Session};
 use crate::summary::Summary;
@@ -43,54 +42,6 @@ impl Default for Options {
             execution: Limits::default(),
             max_solver_work: 200_000,
         }
-    }
-}
-
-/// How the analysis of a function ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
-    Analysed,
-    /// Which budget ran out.
-    OutOfBudget(String),
-    /// The time limit struck: depends on the machine, so the result is not kept.
-    OutOfTime,
-    /// An error of ours.
-    Failed(String),
-}
-
-/// Counts of work done, equal on every machine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Statistics {
-    pub blocks: u64,
-    pub terms: u64,
-    pub queries: u64,
-    pub solver_calls: u64,
-}
-
-impl std::ops::AddAssign for Statistics {
-    fn add_assign(&mut self, other: Self) {
-        self.blocks += other.blocks;
-        self.terms += other.terms;
-        self.queries += other.queries;
-        self.solver_calls += other.solver_calls;
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FunctionResult {
-    pub summary: Summary,
-    pub findings: Vec<Finding>,
-    pub custody: Custody,
-    pub nesting: Nesting,
-    pub recursion: Recursion,
-    pub outcome: Outcome,
-    pub statistics: Statistics,
-}
-
-impl FunctionResult {
-    /// What callers see of the function, if it could be analysed.
-    pub fn seen(&self) -> Option<&Summary> {
-        (self.outcome == Outcome::Analysed).then_some(&self.summary)
     }
 }
 
@@ -133,7 +84,7 @@ pub fn analyse(
                 let exit = Exit::new(&mut exec, &state, value);
                 let mut exits = infer::exits(&mut exec, &state);
                 findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
-                result.nesting = nesting::nesting(&mut exec, &exit, &mut queries);
+                result.nesting = lock_order::nesting(&mut exec, &exit, &mut queries);
                 // What makes a summary readable must not leave nothing for what makes a finding.
                 queries.session.reserve(options.max_solver_work / 4);
                 let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
@@ -144,11 +95,11 @@ pub fn analyse(
                     inferred: &inferred,
                     findings: &findings,
                 };
-                result.custody = claims::custody(&mut exec, &finished, &exits, &mut queries);
+                result.custody = collect::custody(&mut exec, &finished, &exits, &mut queries);
                 result.custody.assertions = findings.assertions(&mut exec, &exit, &mut queries);
                 let converter = Converter::new(&exit);
                 result.recursion =
-                    recursion::collect(&mut exec, converter, &findings, &inferred.summary);
+                    recursive::collect(&mut exec, converter, &findings, &inferred.summary);
                 result.summary = inferred.summary;
             }
             None => {
@@ -160,7 +111,7 @@ pub fn analyse(
                 };
                 let converter = Converter::of_entry();
                 result.recursion =
-                    recursion::collect(&mut exec, converter, &findings, &result.summary);
+                    recursive::collect(&mut exec, converter, &findings, &result.summary);
             }
         }
         result.findings = findings.found;

@@ -8,9 +8,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::analysis::{Disposition, Record};
-use super::function::Statistics;
-use super::program::{Program, Unit};
+use crate::judge::record::Statistics;
+use crate::judge::record::{Disposition, Record};
+use crate::program::{Program, Unit};
 
 /// What was read of the tree. Functions are distinct ones, those of the tree's own files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,31 +1,12 @@
-//! The whole program's analysis: link the units ([`program`]), condense the call graph
-//! ([`callgraph`]), run bottom-up on all cores ([`schedule`]), one function at a time
-//! ([`analysis`], [`function`]), and account for every function ([`ledger`]). [`run`] is all of it, from
-//! a tree on disk to its findings.
+//! One function after the other: the schedule over the call graph's components ([`schedule`], [`analysis`]), what
+//! callers see of a function ([`face`]), a function's pipeline ([`function`]), and the account of every function ([`ledger`]).
 //!
+//! In: a linked program, bodies, seeds, stored results. Out: a [`Record`](crate::judge::record::Record) for every function.
 //! Results depend on the program and the options, never on the order of work or on what is stored.
 
 pub mod analysis;
-mod annotations;
-mod assertions;
-pub mod callgraph;
-mod claims;
-mod contain;
-pub mod contested;
-pub mod custody;
-mod doubt;
 mod face;
-pub mod findings;
 pub mod function;
 pub mod ledger;
-mod link;
-pub mod meter;
-mod methods;
-mod nesting;
-pub mod order;
-pub mod program;
-mod reading;
-pub mod recursion;
-pub mod run;
 pub mod schedule;
-mod settlement;
+pub mod timings;

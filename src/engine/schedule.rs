@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::Scope;
 
-use super::callgraph::Condensation;
+use crate::program::call_graph::Condensation;
 
 /// Runs `work` once for each component, in the current rayon pool. Once `cancel` says so, components
 /// that have not started do not start; the answer is whether all have run.

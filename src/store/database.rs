@@ -13,11 +13,12 @@ use serde::Serialize;
 use super::results::{ResultRow, read_row, read_rows, read_summary};
 use super::writer::{Message, Writer};
 use super::{Part, StoreError, checked, file, schema};
-use crate::engine::analysis::{Disposition, Record, ResultKey, Results, StoredResult};
-use crate::engine::function::Outcome;
+use crate::engine::analysis::{Results, StoredResult};
 use crate::engine::ledger::Reading;
-use crate::engine::program::{Ambiguity, FunctionId, Program};
 use crate::finding::Finding;
+use crate::judge::record::Outcome;
+use crate::judge::record::{Disposition, Record, ResultKey};
+use crate::program::{Ambiguity, FunctionId, Program};
 use crate::summary::Summary;
 
 /// Key in `meta` of the tree's folder, as it is named from the database's.
@@ -380,10 +381,10 @@ fn json<T: Serialize>(value: &T) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::function::{FunctionResult, Statistics};
-    use crate::engine::program::{CalleeRef, Function, Unit};
     use crate::frontend::BodyKey;
     use crate::ir::SymbolName;
+    use crate::judge::record::{FunctionResult, Statistics};
+    use crate::program::{CalleeRef, Function, Unit};
     use crate::store::query::Reader;
     use crate::store::results::read_result;
 

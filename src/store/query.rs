@@ -8,12 +8,12 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use super::database::{READING, ROOT};
 use super::results::read_result;
 use super::{Bodies, StoreError, checked, schema};
-use crate::engine::analysis::ResultKey;
-use crate::engine::function::FunctionResult;
 use crate::engine::ledger::Reading;
-use crate::engine::program::Ambiguity;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
+use crate::judge::record::FunctionResult;
+use crate::judge::record::ResultKey;
+use crate::program::Ambiguity;
 use crate::summary::Summary;
 
 /// A function as the last run left it.

@@ -4,8 +4,9 @@ use rusqlite::{Connection, OptionalExtension};
 use rustc_hash::FxHashMap;
 
 use super::checked;
-use crate::engine::analysis::{ResultKey, StoredResult};
-use crate::engine::function::{FunctionResult, Outcome, Statistics};
+use crate::engine::analysis::StoredResult;
+use crate::judge::record::ResultKey;
+use crate::judge::record::{FunctionResult, Outcome, Statistics};
 use crate::summary::Summary;
 
 /// A row of `results`.

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::results::ResultRow;
 use super::{StoreError, manifests};
-use crate::engine::analysis::ResultKey;
+use crate::judge::record::ResultKey;
 
 /// A batch is committed when it is this old or this long.
 const BATCH_AGE: Duration = Duration::from_secs(1);

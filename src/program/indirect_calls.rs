@@ -5,7 +5,7 @@
 //!
 //! A member that many functions of the program are stored in says little. Of a few, a caller means those of its own file, if
 //! there are any: a driver goes through the record that it has filled itself. A call that closes a circle of calls is left
-//! unknown ([`super::link`]): nearly everything would call everything, and a component that is not analysed callees first
+//! unknown ([`crate::program::link`]): nearly everything would call everything, and a component that is not analysed callees first
 //! knows less, not more.
 
 use std::cell::RefCell;

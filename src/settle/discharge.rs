@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashSet;
 
 use super::{Node, Settlement, of_header};
-use crate::engine::custody::{Claim, Kind, Offer, Use};
-use crate::engine::program::FunctionId;
+use crate::judge::obligation::{Claim, Kind, Offer, Use};
+use crate::program::FunctionId;
 use crate::symbolic::class::Class;
 
 /// Calls between who holds an object and a function that gives it back without a name for it.

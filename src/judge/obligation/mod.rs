@@ -1,16 +1,18 @@
 //! Who gives an object back: what one function says.
 //!
 //! The types in which a function's claims are kept (it returns with an object held that it took; it
-//! gives back one that it has not taken), and what it does with its callees' claims. [`super::claims`] collects them,
-//! [`super::settlement`] brings them together.
+//! gives back one that it has not taken), and what it does with its callees' claims. [`crate::judge::obligation::collect`] collects them,
+//! [`crate::settle`] brings them together.
+
+pub mod collect;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::assertions::Assertions;
 use crate::finding::Finding;
 use crate::ir::SymbolName;
+use crate::judge::requirement::Assertions;
 use crate::symbolic::class::Class;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -24,11 +24,11 @@ use self::code::{Code, DefId};
 use self::images::Images;
 use self::resolve::{Answer, Linker};
 use self::variants::Node;
-use super::callgraph::components;
-use super::program::{Ambiguity, CalleeRef, Function, FunctionId, ImageSet, Program, SetId, Unit};
 use crate::capture::{Link, LinkInput};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
 use crate::ir::Enumerated;
+use crate::program::call_graph::components;
+use crate::program::{Ambiguity, CalleeRef, Function, FunctionId, ImageSet, Program, SetId, Unit};
 
 /// A definition is analysed at most so many times; the programs beyond that share the last analysis.
 pub const MAX_VARIANTS: u32 = 8;

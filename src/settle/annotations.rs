@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-use super::custody::Kind;
-use super::program::Function;
 use crate::finding::Finding;
 use crate::frontend::annotate::{ASSERTS, CHECKS, QUERIES, is_name, up_to_end};
+use crate::judge::obligation::Kind;
+use crate::program::Function;
 use crate::source::Sources;
 
 /// Lines between a function's name and its body, at most.

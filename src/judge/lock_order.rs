@@ -1,20 +1,20 @@
-//! What a finished execution says about the order in which objects are taken ([`super::order`]).
+//! What a finished execution says about the order in which objects are taken ([`crate::settle::lock_order`]).
 //!
 //! In: the log, and the exit, for what has a name to callers. Out: which classes are taken, and called
 //! for, while the function itself holds an object of another class.
 //!
 //! What a callee takes under a name that its caller knows comes back as an operation of the caller, with
-//! the callee's conditions. What it takes beyond that is left to [`super::order`], by the callee's name.
+//! the callee's conditions. What it takes beyond that is left to [`crate::settle::lock_order`], by the callee's name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
-use super::order::{Inner, Nested, Nesting, Take};
 use crate::finding::TraceStep;
 use crate::ir::{POINTER_BITS, SymbolName};
-use crate::property::StateId;
+use crate::property::{StateId, States};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Feasible};
 use crate::summary::trace;
@@ -28,6 +28,63 @@ use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::Node;
 use crate::symbolic::validity::LAST_POINTER;
+
+/// A function's part in the order of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nesting {
+    pub nested: Vec<Nested>,
+    /// What the function takes that its callers know no name for.
+    pub takes: Vec<Take>,
+    /// What the function holds whenever it calls another.
+    pub under: BTreeMap<SymbolName, BTreeSet<Class>>,
+    /// What it gives up that its caller holds.
+    pub drops: BTreeSet<Class>,
+}
+
+/// Something is taken, or called for, while something else is held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nested {
+    pub rule: String,
+    pub outer: Class,
+    /// As the source writes it.
+    pub outer_name: String,
+    /// How it is held.
+    pub state: StateId,
+    /// Which of the function's objects the outer and the inner one are; for a call, none.
+    pub objects: [Option<u32>; 2],
+    pub inner: Inner,
+    /// As the source writes it; empty for a call.
+    pub inner_name: String,
+    /// The function takes both whenever it comes there: itself, or by way of callees that do so on all their paths.
+    pub surely: bool,
+    /// What else is held.
+    pub gates: BTreeSet<Class>,
+    /// File, line and column of the inner operation.
+    pub site: (String, u32, u32),
+    /// One way there.
+    pub trace: Vec<TraceStep>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Inner {
+    Taken {
+        class: Class,
+        /// The states in which another holder is waited for.
+        waits_for: States,
+    },
+    /// A call: whatever the callee takes that its callers know no name for.
+    Called(SymbolName),
+}
+
+/// An object is taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Take {
+    pub class: Class,
+    /// As the source writes it.
+    pub name: String,
+    pub waits_for: States,
+    pub trace: Vec<TraceStep>,
+}
 
 /// Pairs beyond this number are left out.
 const MAX_NESTED: usize = 96;

@@ -15,15 +15,15 @@ use super::Ambiguities;
 use super::code::{Code, DefId, NameIx};
 use super::images::Images;
 use super::nearest::Distance;
-use crate::engine::methods::Tables;
 use crate::ir::{MemberName, SymbolName};
+use crate::program::indirect_calls::Tables;
 
 /// What a definition calls at some place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     /// Sorted by name, each once.
     pub callees: Vec<Callee>,
-    /// See [`crate::engine::program::Function::methods`].
+    /// See [`crate::program::Function::methods`].
     pub methods: BTreeMap<MemberName, Vec<SymbolName>>,
 }
 

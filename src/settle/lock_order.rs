@@ -12,13 +12,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
 
-use super::analysis::Record;
-use super::program::{FunctionId, Program};
 use crate::finding::{self, Finding, Level, TraceStep};
-use crate::ir::SymbolName;
-use crate::property::{Property, StateId, States};
+use crate::judge::lock_order::{Inner, Nested, Nesting, Take};
+use crate::judge::record::Record;
+use crate::program::{FunctionId, Program};
+use crate::property::{Property, States};
 use crate::symbolic::class::Class;
 
 /// Calls followed below one that is made with something held.
@@ -31,63 +30,6 @@ const MAX_REACHED: usize = 24;
 const MAX_RING: usize = 4;
 /// Rounds until it is settled what all callers of a function hold.
 const MAX_ROUNDS: usize = 12;
-
-/// A function's part in the order of objects.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nesting {
-    pub nested: Vec<Nested>,
-    /// What the function takes that its callers know no name for.
-    pub takes: Vec<Take>,
-    /// What the function holds whenever it calls another.
-    pub under: BTreeMap<SymbolName, BTreeSet<Class>>,
-    /// What it gives up that its caller holds.
-    pub drops: BTreeSet<Class>,
-}
-
-/// Something is taken, or called for, while something else is held.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nested {
-    pub rule: String,
-    pub outer: Class,
-    /// As the source writes it.
-    pub outer_name: String,
-    /// How it is held.
-    pub state: StateId,
-    /// Which of the function's objects the outer and the inner one are; for a call, none.
-    pub objects: [Option<u32>; 2],
-    pub inner: Inner,
-    /// As the source writes it; empty for a call.
-    pub inner_name: String,
-    /// The function takes both whenever it comes there: itself, or by way of callees that do so on all their paths.
-    pub surely: bool,
-    /// What else is held.
-    pub gates: BTreeSet<Class>,
-    /// File, line and column of the inner operation.
-    pub site: (String, u32, u32),
-    /// One way there.
-    pub trace: Vec<TraceStep>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Inner {
-    Taken {
-        class: Class,
-        /// The states in which another holder is waited for.
-        waits_for: States,
-    },
-    /// A call: whatever the callee takes that its callers know no name for.
-    Called(SymbolName),
-}
-
-/// An object is taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Take {
-    pub class: Class,
-    /// As the source writes it.
-    pub name: String,
-    pub waits_for: States,
-    pub trace: Vec<TraceStep>,
-}
 
 /// One object taken while another is held: an edge between their classes.
 struct Edge<'p> {

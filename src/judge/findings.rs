@@ -11,16 +11,16 @@
 //! Conditions on entry values excuse it only where the function leaves the object alone on the other
 //! path: a conditional lock wrapper. A function that gives the lock back on some paths and keeps it on
 //! others forgot to, even if an argument decides which path is taken; unless some caller gives the lock back where it
-//! has passed the argument that keeps it, which is settled later ([`super::contested`]).
+//! has passed the argument that keeps it, which is settled later ([`crate::judge::by_argument`]).
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::contested::{self, ByArgument, Tested};
-use super::custody::CalleeClaim;
-use super::doubt::{self, Elsewhere};
 use crate::finding::{self, Finding, Level, TraceStep};
 use crate::ir::{Body, RetTy, Ty};
+use crate::judge::by_argument::{self, ByArgument, Tested};
+use crate::judge::explanation::{self, Elsewhere};
+use crate::judge::obligation::CalleeClaim;
 use crate::property::{Property, Rule, StateId, Target};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Contested, Exit, Exits, Feasible, Move};
@@ -126,12 +126,12 @@ impl<'a> Findings<'a> {
             }
             let query = from_every_entry(exec, index);
             let query = exec.apart(object, query);
-            let another = doubt::meant_for_another(exec, exit, index);
+            let another = explanation::meant_for_another(exec, exit, index);
             let query = exec.formula.guards.and_not(query, another);
             let query = exec.undoubted(object, query);
             let exit_guard = exit.map_or(Guard::TRUE, |exit| exit.guard);
-            let query = doubt::others_as_usual(exec, exit_guard, object, query);
-            let (query, rests_on) = contested::without(exec, object, query, index, queries);
+            let query = explanation::others_as_usual(exec, exit_guard, object, query);
+            let (query, rests_on) = by_argument::without(exec, object, query, index, queries);
             let usual = entered_as_usual(exec, object, query);
             let model = queries.model(exec, usual);
             let Some(model) = model.or_else(|| queries.model(exec, query)) else {
@@ -176,7 +176,7 @@ impl<'a> Findings<'a> {
                 let paths = exec.apart(object, paths);
                 let paths = exec.undoubted(object, paths);
                 let order = exec.log.sleeps[index].order;
-                let (paths, rests_on) = contested::without(exec, object, paths, order, queries);
+                let (paths, rests_on) = by_argument::without(exec, object, paths, order, queries);
                 let usual = entered_as_usual(exec, object, paths);
                 let Some(model) = queries.model(exec, usual) else {
                     continue;
@@ -184,8 +184,8 @@ impl<'a> Findings<'a> {
                 if !possible_unchanged(exec, usual, queries) {
                     continue;
                 }
-                if doubt::kept_by_callee_at_times(exec, object, order)
-                    || doubt::one_kind_or_the_other(exec, object, &exec.log.sleeps[index])
+                if explanation::kept_by_callee_at_times(exec, object, order)
+                    || explanation::one_kind_or_the_other(exec, object, &exec.log.sleeps[index])
                 {
                     continue;
                 }
@@ -236,7 +236,7 @@ impl<'a> Findings<'a> {
             return;
         }
         let elsewhere = Elsewhere::new(exec);
-        let held = doubt::held(exec, exit.state);
+        let held = explanation::held(exec, exit.state);
         for object in exits {
             let key = object.object;
             let Some(rule) = exec.machine_of(key).inconsistent_exit.clone() else {
@@ -275,7 +275,7 @@ impl<'a> Findings<'a> {
                 kept: (state, paths),
                 ..
             } = ambiguity;
-            let (_, rests_on) = contested::without(exec, key, paths, usize::MAX, queries);
+            let (_, rests_on) = by_argument::without(exec, key, paths, usize::MAX, queries);
             // Callers that have no name for the object cannot give it back either.
             let by_argument = ambiguity.by_argument.filter(|_| named);
             if let Some(ByArgument { paths, .. }) = &by_argument {
@@ -313,22 +313,22 @@ impl<'a> Findings<'a> {
             );
             let initial = exec.machine_of(key).initial;
             let both = [ambiguity.kept.1, ambiguity.given_back.1];
-            let not_given_away = doubt::not_given_away_instead(exec, key, both);
+            let not_given_away = explanation::not_given_away_instead(exec, key, both);
             // One that never gives it back may be half of a pair.
             let certain = entry == initial
                 && gives_back(exec, key)
-                && doubt::returns_no_failure_by_chance(exec, exit, both, queries)
+                && explanation::returns_no_failure_by_chance(exec, exit, both, queries)
                 && !both
                     .iter()
                     .any(|&paths| depends_on_outcomes(exec, key, paths))
-                && !doubt::another_element_given_back(exec, key, ambiguity.kept.1)
-                && !doubt::perhaps_given_back_by_callee(exec, key, both[0])
+                && !explanation::another_element_given_back(exec, key, ambiguity.kept.1)
+                && !explanation::perhaps_given_back_by_callee(exec, key, both[0])
                 && !exec.moves_another_unnamed(key.machine, both[1], both[0])
-                && !doubt::another_left_open(exec, key, both)
+                && !explanation::another_left_open(exec, key, both)
                 && self.possible_by_itself(exec, (both[0], not_given_away), queries);
             let given_back = ambiguity.given_back.1;
             let mut tested = |by_argument: &ByArgument| {
-                contested::tested(exec, self.body, key, (by_argument, given_back))
+                by_argument::tested(exec, self.body, key, (by_argument, given_back))
             };
             let about = About {
                 object: key,
@@ -357,8 +357,8 @@ impl<'a> Findings<'a> {
         queries: &mut dyn Feasible,
     ) -> bool {
         let unchanged = exec.with_flags_unchanged(paths, self.body);
-        let unchanged = doubt::with_values_in_use(exec, unchanged);
-        doubt::still_possible(exec, known, unchanged, queries)
+        let unchanged = explanation::with_values_in_use(exec, unchanged);
+        explanation::still_possible(exec, known, unchanged, queries)
     }
 
     fn report(
@@ -603,12 +603,12 @@ fn ambiguity(
     let region = exec.regions.kind(exits.object.loc.region);
     let global = matches!(region, RegionKind::Symbol(_));
     let another = elsewhere.than(exits.object);
-    let given_back = doubt::given_back_as_another(exec, exits.object, machine.initial);
-    let taken = doubt::taken_as_another(exec, exits.object, machine.initial);
-    let by_unknown = doubt::taken_by_unknown(exec, exits.object, machine.initial);
+    let given_back = explanation::given_back_as_another(exec, exits.object, machine.initial);
+    let taken = explanation::taken_as_another(exec, exits.object, machine.initial);
+    let by_unknown = explanation::taken_by_unknown(exec, exits.object, machine.initial);
     let taken = exec.formula.guards.or(taken, by_unknown);
-    let with_another = doubt::left_with_another(exec, exit.state, exits.object);
-    let given_away = doubt::given_away(exec, exits.object);
+    let with_another = explanation::left_with_another(exec, exit.state, exits.object);
+    let given_away = explanation::given_away(exec, exits.object);
     let mut outputs = predicates::outputs(exec, exit);
     outputs.push(predicates::received(exec, exit, exits.object));
     for entry in entries {
@@ -640,11 +640,11 @@ fn ambiguity(
             away = exec.formula.guards.and_not(away, apart);
             away = exec.undoubted(exits.object, away);
             let wrong = (kept, away);
-            away = doubt::others_as_usual(exec, exit.state.guard, exits.object, away);
+            away = explanation::others_as_usual(exec, exit.state.guard, exits.object, away);
             if away == Guard::FALSE {
                 continue;
             }
-            let instead = doubt::another_is_held(exec, held, exits.object, away);
+            let instead = explanation::another_is_held(exec, held, exits.object, away);
             let back = exits.paths(entry, entry);
             let back = exec.formula.guards.and_not(back, instead);
             let back = match is_held {
@@ -671,7 +671,8 @@ fn ambiguity(
             let pairs = [(entry, undone, undoes), (entry, untouched, false)];
             for (other, there, undoes) in pairs.into_iter().chain(others) {
                 let there = exec.undoubted(exits.object, there);
-                let there = doubt::others_as_usual(exec, exit.state.guard, exits.object, there);
+                let there =
+                    explanation::others_as_usual(exec, exit.state.guard, exits.object, there);
                 if other == kept || there == Guard::FALSE {
                     continue;
                 }
@@ -693,7 +694,7 @@ fn ambiguity(
                     && possible_unchanged(exec, right, queries)
                 {
                     let by_argument = match undoes {
-                        true => contested::by_argument(
+                        true => by_argument::by_argument(
                             exec,
                             exits,
                             (entry, &chosen),

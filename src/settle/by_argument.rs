@@ -7,10 +7,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Node, Settled, Settlement, with_ids};
-use crate::engine::analysis::Record;
-use crate::engine::custody::{Ambiguous, Claim};
-use crate::engine::program::FunctionId;
+use super::{Node, Settled, Settlement};
+use crate::judge::obligation::{Ambiguous, Claim};
+use crate::judge::record::{Record, with_ids};
+use crate::program::FunctionId;
 
 /// What functions keep by mistake, as the findings in them tell: what follows from that is told by them, too.
 pub(super) type Standing = FxHashSet<Node>;

@@ -3,6 +3,8 @@
 //! In: [`Settings`]. Out: a [`Run`]: findings in order, the ledger, what went wrong on the way. One
 //! bad file is reported and counted, and does not stop the run.
 
+mod reading;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,18 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::analysis::{self, Record, ResultKey, StoredResult};
-use super::annotations;
-use super::assertions;
-use super::function::Options;
-use super::ledger::Ledger;
-use super::link::{MAX_VARIANTS, Objects, link};
-use super::meter::{Meter, Timings};
-use super::order;
-use super::program::{FunctionId, Program};
-use super::reading::{self, Units};
-use super::recursion;
-use super::settlement;
+use self::reading::Units;
+use crate::cpu_time::Meter;
+use crate::engine::analysis::{self, StoredResult};
+use crate::engine::function::Options;
+use crate::engine::ledger::Ledger;
+use crate::engine::timings::Timings;
+use crate::judge::record::{Record, ResultKey};
+use crate::program::link::{MAX_VARIANTS, Objects, link};
+use crate::program::{FunctionId, Program};
+use crate::settle::{self, annotations, lock_order, recursive, requirement};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::capture::hidden::{self, Calls};
@@ -460,9 +460,9 @@ fn findings(
     (property, seeds): (&Property, &Seeds),
     root: &Path,
 ) -> Vec<Finding> {
-    let settled = settlement::settle(program, records);
-    let recursive = recursion::settle(program, records, seeds);
-    let rings = order::settle(program, records, property);
+    let settled = settle::settle(program, records);
+    let recursive = recursive::settle(program, records, seeds);
+    let rings = lock_order::settle(program, records, property);
     let of_tree = |id: FunctionId| program.function(id).own;
     let mut sources = Sources::default();
     let unmet = settled.unmet.into_iter().filter(|(id, kind, finding)| {
@@ -472,7 +472,7 @@ fn findings(
     let unmet = unmet.map(|(id, _, finding)| (id, finding));
     let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
     let rings = rings.map(|(_, finding)| finding);
-    let without = assertions::settle(program, records).into_iter();
+    let without = requirement::settle(program, records).into_iter();
     let without = without.filter(|(id, _)| of_tree(*id));
     let of_several = unmet.chain(without);
     let mut own = Vec::new();

@@ -6,16 +6,11 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-use super::analysis::Record;
-use super::doubt;
-use super::findings::{About, Findings, depends_on_outcomes, possible_unchanged};
-use super::program::{FunctionId, Program};
-use super::settlement::with_ids;
-use crate::finding::{Finding, Level, TraceStep};
-use crate::ir::SymbolName;
+use crate::finding::{Finding, TraceStep};
+use crate::judge::explanation;
+use crate::judge::findings::{About, Findings, depends_on_outcomes, possible_unchanged};
 use crate::summary::assertion;
 use crate::summary::infer::{Exit, Feasible};
 use crate::summary::trace;
@@ -81,7 +76,7 @@ impl Findings<'_> {
                 let paths = exec.formula.guards.and_not(paths, event.held_otherwise);
                 let paths = exec.apart(object, paths);
                 let paths = exec.undoubted(object, paths);
-                let paths = doubt::others_as_usual(exec, exit_paths, object, paths);
+                let paths = explanation::others_as_usual(exec, exit_paths, object, paths);
                 let Some(model) = queries.model(exec, paths) else {
                     continue;
                 };
@@ -202,53 +197,4 @@ fn always_takes(
         let without = guards.and(call.guard, entered);
         guards.and_not(without, take.guard) == Guard::FALSE
     })
-}
-
-/// Findings in functions that nobody calls, for assertions that they leave to nobody. One for each assertion.
-pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId, Finding)> {
-    let mut mentioned: FxHashSet<FunctionId> = FxHashSet::default();
-    for caller in program.ids() {
-        let callees = program.function(caller).callees.iter();
-        let others = callees.filter_map(|callee| callee.function.filter(|id| *id != caller));
-        mentioned.extend(others);
-    }
-    let all = || with_ids(records).map(|(id, record)| (id, &record.custody));
-    let met = all().flat_map(|(_, custody)| &custody.assertions.met);
-    let met: FxHashSet<&Statement> = met.collect();
-    // Of a whole program it is dead code that nobody calls; what a header announces may have its callers elsewhere.
-    let is_main = |id: FunctionId| program.function(id).name.name == "main";
-    let whole = program.ids().any(is_main);
-    let mut left: Vec<(Level, FunctionId, &Statement, &Finding)> = Vec::new();
-    for (id, custody) in all() {
-        let function = program.function(id);
-        if mentioned.contains(&id) || function.stored || asks_by_name(&function.name) {
-            continue;
-        }
-        for (statement, finding) in &custody.assertions.left {
-            let entry = is_main(id) || !whole && !function.announced;
-            let certain = entry && met.contains(statement);
-            let level = if certain { finding.level } else { Level::Note };
-            left.push((level, id, statement, finding));
-        }
-    }
-    // The gravest of each assertion.
-    left.sort_by_key(|&(level, id, ..)| (level, id));
-    let definition = |id: FunctionId| program.function(id).definition;
-    let mut reported: FxHashMap<&Statement, u32> = FxHashMap::default();
-    left.retain(|&(_, id, statement, _)| {
-        *reported.entry(statement).or_insert(definition(id)) == definition(id)
-    });
-    let found = left.into_iter().map(|(level, id, _, finding)| {
-        let finding = Finding {
-            level,
-            ..finding.clone()
-        };
-        (id, finding)
-    });
-    found.collect()
-}
-
-/// Whether a function's name says that it is for those who know what to hold: not for other files, `__get`, `get_locked`.
-fn asks_by_name(name: &SymbolName) -> bool {
-    name.file.is_some() || name.name.starts_with('_') || name.name.contains("lock")
 }

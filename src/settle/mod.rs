@@ -1,6 +1,6 @@
 //! Who gives an object back: findings that no function shows by itself.
 //!
-//! In: for each function its claims and what it does with its callees' ([`super::custody`]). Out: findings for the claims
+//! In: for each function its claims and what it does with its callees' ([`crate::judge::obligation`]). Out: findings for the claims
 //! that nobody meets.
 //!
 //! A claim is met if some caller does the other half, or hands it on to a caller of its own that does. At
@@ -10,18 +10,22 @@
 //! met where they hold something of the class. Of a chain of claims that are not met the innermost is reported: one cause,
 //! one report.
 
-mod contested;
-mod met;
-mod pairs;
+pub mod annotations;
+mod by_argument;
+mod counterparts;
+mod discharge;
+pub mod lock_order;
+pub mod recursive;
+pub mod requirement;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::contested::Standing;
-use self::pairs::{Explanations, Halves, explanations};
-use super::analysis::{Disposition, Record};
-use super::custody::{Claim, HandOver, Kind, Place, Use};
-use super::program::{FunctionId, Program};
+use self::by_argument::Standing;
+use self::counterparts::{Explanations, Halves, explanations};
 use crate::finding::{Finding, Level};
+use crate::judge::obligation::{Claim, HandOver, Kind, Place, Use};
+use crate::judge::record::{Disposition, Record, with_ids};
+use crate::program::{FunctionId, Program};
 use crate::symbolic::class::Class;
 
 /// What all functions together say of each.
@@ -107,11 +111,6 @@ fn unmet(
             cause == place || !reported.contains_key(&(finding.rule.clone(), file.clone(), line))
         })
     });
-}
-
-pub fn with_ids(records: &[Option<Record>]) -> impl Iterator<Item = (FunctionId, &Record)> {
-    let records = (0..).map(FunctionId).zip(records);
-    records.filter_map(|(id, record)| Some((id, record.as_ref()?)))
 }
 
 /// Whether the function is defined in a header: it is there for whoever includes that.

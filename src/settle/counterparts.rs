@@ -4,10 +4,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Settlement, with_ids};
-use crate::engine::analysis::Record;
-use crate::engine::custody::{Kind, Place};
-use crate::engine::program::FunctionId;
+use super::Settlement;
+use crate::judge::obligation::{Kind, Place};
+use crate::judge::record::{Record, with_ids};
+use crate::program::FunctionId;
 use crate::symbolic::class::Class;
 
 /// Entries that give back what another of their file takes, with the object's class.

@@ -1,15 +1,17 @@
-//! What a finished execution says about custody ([`super::custody`]).
+//! What a finished execution says about custody ([`crate::judge::obligation`]).
 //!
 //! In: the log, the exits of each object, the summary with the paths of its rows. Out: the function's
 //! claims, each with the finding that it becomes if nobody meets it, and what it does with its callees'.
 
 use std::collections::BTreeSet;
 
-use super::contested::Tested;
-use super::custody::{Ambiguous, Claim, Conditional, Custody, HandOver, Kind, Offer, Place, Use};
-use super::doubt;
-use super::findings::{About, Findings, possible_unchanged};
 use crate::ir::{POINTER_BITS, SymbolName};
+use crate::judge::by_argument::Tested;
+use crate::judge::explanation;
+use crate::judge::findings::{About, Findings, possible_unchanged};
+use crate::judge::obligation::{
+    Ambiguous, Claim, Conditional, Custody, HandOver, Kind, Offer, Place, Use,
+};
 use crate::property::{StateId, Target};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Inferred};
@@ -252,8 +254,8 @@ fn kept(
     };
     let initial = machine.initial;
     let ambient = exec.is_saved(exits.object.machine);
-    let given_back = doubt::given_back_as_another(exec, exits.object, initial);
-    let with_another = doubt::left_with_another(exec, exit.state, exits.object);
+    let given_back = explanation::given_back_as_another(exec, exits.object, initial);
+    let with_another = explanation::left_with_another(exec, exit.state, exits.object);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
     for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
         let Target::State(to) = row.to else { continue };
@@ -276,7 +278,7 @@ fn kept(
         let paths = exec.formula.guards.and_not(paths, given_back);
         let paths = exec.formula.guards.and_not(paths, with_another);
         let all = exec.undoubted(exits.object, paths);
-        let usual = doubt::others_as_usual(exec, exit.state.guard, exits.object, all);
+        let usual = explanation::others_as_usual(exec, exit.state.guard, exits.object, all);
         let unusual = ambient && usual == Guard::FALSE;
         let paths = if unusual { all } else { usual };
         if paths == Guard::FALSE {
@@ -324,7 +326,7 @@ fn kept(
                     false => offer(exec, exit, exits, told),
                 },
                 given_back_otherwise: told && released(exec, exits.object, initial),
-                doubtful: doubt::perhaps_given_back_by_callee(exec, exits.object, paths)
+                doubtful: explanation::perhaps_given_back_by_callee(exec, exits.object, paths)
                     || !possible_unchanged(exec, paths, queries),
                 unusual,
                 ambient,
@@ -377,8 +379,8 @@ fn needed(
     let place = needed_place(&inferred.summary, &inferred.row_paths, exits.object);
     let mut own = exec.log.ops.iter().filter(|event| event.primitive);
     let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
-    let taken = doubt::taken_as_another(exec, exits.object, initial);
-    let by_unknown = doubt::taken_by_unknown(exec, exits.object, initial);
+    let taken = explanation::taken_as_another(exec, exits.object, initial);
+    let by_unknown = explanation::taken_by_unknown(exec, exits.object, initial);
     let taken = exec.formula.guards.or(taken, by_unknown);
     for index in 0..exec.log.ops.len() {
         let event = &exec.log.ops[index];
@@ -392,7 +394,8 @@ fn needed(
         let untouched = exec.formula.guards.and_not(event.guard, event.touched);
         let untouched = exec.formula.guards.and_not(untouched, taken);
         let untouched = exec.undoubted(exits.object, untouched);
-        let untouched = doubt::others_as_usual(exec, exit.state.guard, exits.object, untouched);
+        let untouched =
+            explanation::others_as_usual(exec, exit.state.guard, exits.object, untouched);
         let untouched = exec.apart(exits.object, untouched);
         if untouched == Guard::FALSE {
             continue;
@@ -559,7 +562,7 @@ fn uses(
         {
             let untouched = exec.formula.guards.and_not(event.guard, event.touched);
             let machine = exec.machine_of(event.object);
-            let taken = doubt::taken_as_another(exec, event.object, machine.initial);
+            let taken = explanation::taken_as_another(exec, event.object, machine.initial);
             let taken = exec.formula.guards.and(untouched, taken);
             let touched = event.touched != Guard::FALSE;
             if needed && touched || taken != Guard::FALSE {
@@ -672,7 +675,10 @@ fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> b
 
 impl OpEvent {
     /// The callee's claim that this operation is, if it is one of a callee's.
-    pub(super) fn claim(&self, kind: Kind) -> Option<super::custody::CalleeClaim> {
+    pub(in crate::judge) fn claim(
+        &self,
+        kind: Kind,
+    ) -> Option<crate::judge::obligation::CalleeClaim> {
         let source = self.source.as_ref()?;
         let index = match kind {
             Kind::Kept => source.row,

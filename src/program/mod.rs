@@ -1,17 +1,21 @@
 //! The whole program: every function that the analysis needs, and which function each call names.
 //!
-//! [`super::link`] makes it. The functions stand in the order of their places in the source, whatever the order in which
+//! [`crate::program::link`] makes it. The functions stand in the order of their places in the source, whatever the order in which
 //! units were read. A tree may hold several programs: a definition that calls other functions in some of them than in others
 //! is a function of its own for each such set of programs, a *variant*.
+
+pub mod call_graph;
+pub mod indirect_calls;
+pub mod link;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::link::{Objects, link};
 use crate::frontend::{BodyKey, Loss, LossReason, Stage, UnitIndex};
 use crate::ir::{Enumerated, MemberName, SymbolName};
+use crate::program::link::{Objects, link};
 
 /// A function of a [`Program`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]

@@ -6,13 +6,13 @@
 //! `if (!keep) unlock(…)` and a forgotten `unlock` after `if (n < 0) return` have one form. In any C program the
 //! difference is what callers do: where the argument is part of the contract, some caller gives back what it has asked to be
 //! kept, for else it stays held for ever. So the function's finding waits for its callers
-//! ([`super::settlement`]), its summary says what it does, and what callers do wrong under one argument is found in them.
+//! ([`crate::settle`]), its summary says what it does, and what callers do wrong under one argument is found in them.
 
 use std::collections::BTreeSet;
 
-use super::custody::{CalleeClaim, Kind};
-use super::findings::{indistinguishable, open};
 use crate::ir::{Block, BlockId, Body, StmtKind, TermKind};
+use crate::judge::findings::{indistinguishable, open};
+use crate::judge::obligation::{CalleeClaim, Kind};
 use crate::property::{StateId, Target};
 use crate::summary::infer::{Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};

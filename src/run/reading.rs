@@ -11,19 +11,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::contain::contained;
-use super::meter::Meter;
-use super::run::Progress;
 use crate::capture::{
     self, Archive, Capture, CommandKey, CompileCommand, Link, Manifests, NoCompiler, Preprocessed,
     Preprocessor, Problem, Severity,
 };
+use crate::cpu_time::Meter;
 use crate::frontend::annotate::Annotator;
 use crate::frontend::dialect::Dialect;
 use crate::frontend::model::QUESTIONS;
 use crate::frontend::split::{self, SourceFile};
 use crate::frontend::unit::{BodyStore, FrontEnd, UnitKey, UnitSource};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
+use crate::panics::contained;
+use crate::run::Progress;
 use crate::source;
 
 /// What reading needs besides the tree.

@@ -1,0 +1,14 @@
+//! From a finished execution to what is wrong in it, one file for each kind of failure, and to what other functions must
+//! know to find what no function shows by itself.
+//!
+//! In: an execution's log, the exits of its objects, its summary. Out: findings, and facts for [`crate::settle`]
+//! ([`record`]).
+
+pub mod by_argument;
+mod explanation;
+pub mod findings;
+pub mod lock_order;
+pub mod obligation;
+pub mod record;
+pub mod recursive;
+pub mod requirement;

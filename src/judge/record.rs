@@ -1,0 +1,98 @@
+//! What a run says of one function: facts that later stages read, and nothing of how they were found.
+//!
+//! In: a function's analysis. Out: [`FunctionResult`], which the database keeps; [`Record`], which
+//! [`crate::settle`] reads.
+
+use serde::{Deserialize, Serialize};
+
+use super::lock_order::Nesting;
+use super::obligation::Custody;
+use super::recursive::Recursion;
+use crate::finding::Finding;
+use crate::frontend::LossReason;
+use crate::program::FunctionId;
+use crate::summary::Summary;
+
+/// Names all that a function's result depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ResultKey(pub [u8; 16]);
+
+/// How the analysis of a function ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    Analysed,
+    /// Which budget ran out.
+    OutOfBudget(String),
+    /// The time limit struck: depends on the machine, so the result is not kept.
+    OutOfTime,
+    /// An error of ours.
+    Failed(String),
+}
+
+/// Counts of work done, equal on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statistics {
+    pub blocks: u64,
+    pub terms: u64,
+    pub queries: u64,
+    pub solver_calls: u64,
+}
+
+impl std::ops::AddAssign for Statistics {
+    fn add_assign(&mut self, other: Self) {
+        self.blocks += other.blocks;
+        self.terms += other.terms;
+        self.queries += other.queries;
+        self.solver_calls += other.solver_calls;
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionResult {
+    pub summary: Summary,
+    pub findings: Vec<Finding>,
+    pub custody: Custody,
+    pub nesting: Nesting,
+    pub recursion: Recursion,
+    pub outcome: Outcome,
+    pub statistics: Statistics,
+}
+
+impl FunctionResult {
+    /// What callers see of the function, if it could be analysed.
+    pub fn seen(&self) -> Option<&Summary> {
+        (self.outcome == Outcome::Analysed).then_some(&self.summary)
+    }
+}
+
+/// What became of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    Analysed,
+    /// Calls nothing that touches an object of any machine; not executed.
+    NoOp,
+    /// Its summary is given by seed data.
+    Seeded,
+    OutOfBudget(String),
+    Failed(String),
+    /// There is no body.
+    Lost(LossReason),
+}
+
+/// All that a run says of one function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub disposition: Disposition,
+    /// The key of the stored result, if there is one.
+    pub key: Option<ResultKey>,
+    pub findings: Vec<Finding>,
+    pub custody: Custody,
+    pub nesting: Nesting,
+    pub recursion: Recursion,
+    pub statistics: Statistics,
+}
+
+pub fn with_ids(records: &[Option<Record>]) -> impl Iterator<Item = (FunctionId, &Record)> {
+    let records = (0..).map(FunctionId).zip(records);
+    records.filter_map(|(id, record)| Some((id, record.as_ref()?)))
+}
