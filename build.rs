@@ -6,7 +6,9 @@ use std::{fs, io};
 
 fn main() -> io::Result<()> {
     let mut files = vec![PathBuf::from("Cargo.lock")];
-    collect(Path::new("src"), &mut files)?;
+    for folder in ["src", "checkers", "summaries"] {
+        collect(Path::new(folder), &mut files)?;
+    }
     files.sort();
     // FNV-1a: no dependency, and nothing here resists an adversary.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -16,7 +18,9 @@ fn main() -> io::Result<()> {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
-    println!("cargo::rerun-if-changed=src");
+    for folder in ["src", "checkers", "summaries"] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
     println!("cargo::rerun-if-changed=Cargo.lock");
     println!("cargo::rustc-env=CASSINI_BUILD={hash:016x}");
     Ok(())
@@ -27,7 +31,10 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "rs" || extension == "toml")
+        {
             files.push(path);
         }
     }

@@ -200,13 +200,16 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         Some(file) => baseline::subtract(&mut run.findings, file)?,
         None => 0,
     };
-    let all = run.findings.len();
-    run.findings.retain(|finding| finding.level <= level);
     let left_out = LeftOut {
         known,
-        less_certain: all - run.findings.len(),
+        less_certain: run
+            .findings
+            .iter()
+            .filter(|finding| finding.level > level && finding.level <= Level::Note)
+            .count(),
         level,
     };
+    run.findings.retain(|finding| finding.level <= level);
     if !arguments.no_analysis {
         write_report(&run, &settings, &places, &arguments)?;
     }

@@ -1,13 +1,14 @@
-//! `cassini explain`: a rule's manual page.
+//! `cassini explain`: the manual page of a rule, or of an explanation.
 
 use anyhow::bail;
 
 use super::{CLEAN, output};
+use crate::finding::ExplanationKind;
 use crate::run::load_property;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The rule, `lock/double-lock`; without one all rules are listed
+    /// The rule, `lock/double-lock`, or the kind of an explanation, `another-name`; without one all are listed
     rule: Option<String>,
     /// TOML files that define further checkers
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -21,10 +22,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             for rule in property.rules() {
                 writeln!(out, "{}", rule.id)?;
             }
+            for kind in ExplanationKind::ALL {
+                writeln!(out, "{}", kind.name())?;
+            }
             Ok(())
         })?;
         return Ok(CLEAN);
     };
+    let mut kinds = ExplanationKind::ALL.into_iter();
+    if let Some(kind) = kinds.find(|kind| kind.name() == *id) {
+        output::write(None, |out| writeln!(out, "# {}", kind.manual()))?;
+        return Ok(CLEAN);
+    }
     let Some(rule) = property.rule(id) else {
         let mut rules: Vec<&str> = property.rules().map(|rule| rule.id.as_str()).collect();
         rules.sort_by(|a, b| {

@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod query;
 mod signals;
+mod why;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

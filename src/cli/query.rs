@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Subcommand;
 
-use super::{CLEAN, DatabaseArguments, output};
+use super::{CLEAN, DatabaseArguments, output, why};
 use crate::engine::ledger;
 use crate::program::Ambiguity;
 use crate::property::Property;
@@ -44,6 +44,11 @@ enum Question {
         /// `name`, or `file::name`
         name: String,
     },
+    /// What was found at a place, at any level, and which reading of what is not known makes it no bug
+    Why {
+        /// `FILE:LINE`
+        place: String,
+    },
     /// How functions use locks: how many touch some, take or give back one for their callers, need one held
     Stats,
     /// What the last check read, and what it could not read, by cause
@@ -62,6 +67,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Question::Function { name } => function(&reader, &places, name)?,
         Question::Callers { name } => neighbours(&reader, &places, name, Direction::Callers)?,
         Question::Callees { name } => neighbours(&reader, &places, name, Direction::Callees)?,
+        Question::Why { place } => {
+            let root = root(&reader, &folder)?;
+            why::why(&reader, &root, &places, place)?;
+        }
         Question::Stats => stats(&reader)?,
         Question::Frontend => frontend(&reader, &places)?,
         Question::Failures => failures(&reader, &places)?,
@@ -80,8 +89,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 
 /// Names the files of the tree that the database is about.
 pub(super) fn places(reader: &Reader, folder: &Path) -> anyhow::Result<Places> {
+    Ok(Places::here(&root(reader, folder)?))
+}
+
+/// The tree that the database is about.
+fn root(reader: &Reader, folder: &Path) -> anyhow::Result<PathBuf> {
     let root = reader.root()?;
-    Ok(Places::here(&folder.join(root.as_deref().unwrap_or(".."))))
+    Ok(folder.join(root.as_deref().unwrap_or("..")))
 }
 
 /// Prints the summaries of all functions of that name.

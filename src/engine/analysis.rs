@@ -18,8 +18,8 @@ use crate::engine::timings::Timings;
 use crate::finding::Finding;
 use crate::frontend::BodyKey;
 use crate::ir::{Body, MemberName, SymbolName};
-use crate::judge::lock_order::Nesting;
-use crate::judge::obligation::Custody;
+use crate::judge::lock_order::LockOrder;
+use crate::judge::obligation::Obligations;
 use crate::judge::record::{Disposition, FunctionResult, Outcome, Record, ResultKey, Statistics};
 use crate::judge::recursive::Recursion;
 use crate::panics::contained;
@@ -44,8 +44,8 @@ pub struct StoredResult {
     /// A call moves an object of some machine.
     pub active: bool,
     pub findings: Vec<Finding>,
-    pub custody: Custody,
-    pub nesting: Nesting,
+    pub obligations: Obligations,
+    pub lock_order: LockOrder,
     pub recursion: Recursion,
     pub outcome: Outcome,
     pub statistics: Statistics,
@@ -62,8 +62,8 @@ impl StoredResult {
             identity: face::identity(&result.summary),
             active: !result.summary.is_noop(),
             findings: result.findings,
-            custody: result.custody,
-            nesting: result.nesting,
+            obligations: result.obligations,
+            lock_order: result.lock_order,
             recursion: result.recursion,
             outcome: result.outcome,
             statistics: result.statistics,
@@ -439,8 +439,8 @@ impl<'a> Run<'a> {
             .unwrap_or_else(|message| FunctionResult {
                 summary: Summary::default(),
                 findings: Vec::new(),
-                custody: Custody::default(),
-                nesting: Nesting::default(),
+                obligations: Obligations::default(),
+                lock_order: LockOrder::default(),
                 recursion: Recursion::default(),
                 outcome: Outcome::Failed(message),
                 statistics: Statistics::default(),
@@ -452,8 +452,8 @@ impl<'a> Run<'a> {
             disposition,
             key: None,
             findings: Vec::new(),
-            custody: Custody::default(),
-            nesting: Nesting::default(),
+            obligations: Obligations::default(),
+            lock_order: LockOrder::default(),
             recursion: Recursion::default(),
             statistics: Statistics::default(),
         };
@@ -492,14 +492,14 @@ impl<'a> Run<'a> {
             disposition,
             key,
             findings: result.findings,
-            custody: result.custody,
-            nesting: result.nesting,
+            obligations: result.obligations,
+            lock_order: result.lock_order,
             recursion,
             statistics: result.statistics,
         };
         if !touches {
-            record.custody = Custody::default();
-            record.nesting = Nesting::default();
+            record.obligations = Obligations::default();
+            record.lock_order = LockOrder::default();
         }
         self.finish_with(id, face, record);
     }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir::Body;
 use crate::judge::findings::Findings;
-use crate::judge::lock_order::{self, Nesting};
-use crate::judge::obligation::Custody;
+use crate::judge::lock_order::{self, LockOrder};
+use crate::judge::obligation::Obligations;
 use crate::judge::obligation::collect::{self, Finished};
 use crate::judge::record::{FunctionResult, Outcome, Statistics};
 use crate::judge::recursive::{self, Recursion};
@@ -60,18 +60,19 @@ pub fn analyse(
     let mut result = FunctionResult {
         summary: Summary::default(),
         findings: Vec::new(),
-        custody: Custody::default(),
-        nesting: Nesting::default(),
+        obligations: Obligations::default(),
+        lock_order: LockOrder::default(),
         recursion: Recursion::default(),
         outcome: Outcome::Analysed,
         statistics: Statistics::default(),
     };
+    let mut findings = Findings::new(body, property);
+    // What is only told on demand costs nobody the rest, whatever it needs.
+    let mut exhausted = None;
     if exec.exhausted.is_none() {
-        let mut findings = Findings::new(body, property);
-        findings.wrong_whatever_the_caller_does(&mut exec, exit.as_ref(), &mut queries);
+        findings.failing_operations(&mut exec, exit.as_ref(), &mut queries);
         findings.sleeps_in_atomic(&mut exec, &mut queries);
-        let exit_paths = exit.as_ref().map_or(Guard::TRUE, |exit| exit.guard);
-        findings.calls_without(&mut exec, exit_paths, &mut queries);
+        findings.calls_without(&mut exec, exit.as_ref(), &mut queries);
         let params: Vec<String> = body
             .locals
             .iter()
@@ -84,7 +85,7 @@ pub fn analyse(
                 let exit = Exit::new(&mut exec, &state, value);
                 let mut exits = infer::exits(&mut exec, &state);
                 findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
-                result.nesting = lock_order::nesting(&mut exec, &exit, &mut queries);
+                result.lock_order = lock_order::collect(&mut exec, &exit, &mut queries);
                 // What makes a summary readable must not leave nothing for what makes a finding.
                 queries.session.reserve(options.max_solver_work / 4);
                 let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
@@ -95,12 +96,15 @@ pub fn analyse(
                     inferred: &inferred,
                     findings: &findings,
                 };
-                result.custody = collect::custody(&mut exec, &finished, &exits, &mut queries);
-                result.custody.assertions = findings.assertions(&mut exec, &exit, &mut queries);
+                result.obligations =
+                    collect::obligations(&mut exec, &finished, &exits, &mut queries);
+                result.obligations.assertions = findings.assertions(&mut exec, &exit, &mut queries);
                 let converter = Converter::new(&exit);
                 result.recursion =
                     recursive::collect(&mut exec, converter, &findings, &inferred.summary);
                 result.summary = inferred.summary;
+                exhausted = exec.formula.exhausted();
+                findings.tell_covered_exits(&mut exec, &exit, &exits, &mut queries);
             }
             None => {
                 // Paths cut off at a loop's limit may come back after all.
@@ -112,19 +116,25 @@ pub fn analyse(
                 let converter = Converter::of_entry();
                 result.recursion =
                     recursive::collect(&mut exec, converter, &findings, &result.summary);
+                exhausted = exec.formula.exhausted();
             }
         }
-        result.findings = findings.found;
     }
     if exec.exhausted.is_none() {
-        exec.exhausted = exec.formula.exhausted().map(|limit| limit.to_string());
+        exec.exhausted = exhausted.map(|limit| limit.to_string());
+    }
+    if exec.exhausted.is_none() {
+        findings.tell_covered(&mut exec, &mut queries);
+        result.findings = findings.found;
+        if exec.formula.exhausted().is_none() {
+            result.findings.append(&mut findings.explained);
+        }
     }
     if let Some(reason) = exec.exhausted.take() {
         result.summary = Summary::default();
-        result.custody = Custody::default();
-        result.nesting = Nesting::default();
+        result.obligations = Obligations::default();
+        result.lock_order = LockOrder::default();
         result.recursion = Recursion::default();
-        result.findings.clear();
         result.outcome = match exec.out_of_time {
             true => Outcome::OutOfTime,
             false => Outcome::OutOfBudget(reason),

@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 
 use crate::ir::{Block, BlockId, Body, StmtKind, TermKind};
-use crate::judge::findings::{indistinguishable, open};
-use crate::judge::obligation::{CalleeClaim, Kind};
+use crate::judge::inconsistent_exit::{indistinguishable, open};
+use crate::judge::obligation::{CalleeObligation, Kind};
 use crate::property::{StateId, Target};
 use crate::summary::infer::{Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};
@@ -117,7 +117,7 @@ pub fn without(
     paths: Guard,
     until: usize,
     queries: &mut dyn Feasible,
-) -> (Guard, Vec<CalleeClaim>) {
+) -> (Guard, Vec<CalleeObligation>) {
     let contested = exec.contested(object, until);
     let surely = exec.formula.guards.and_not(paths, contested);
     if surely == paths || queries.model(exec, surely).is_some() {
@@ -128,8 +128,10 @@ pub fn without(
     let kept = before.filter(|event| {
         event.object == object && event.contested && !formula.guards.excludes(event.guard, paths)
     });
-    let claims: BTreeSet<CalleeClaim> = kept.filter_map(|event| event.claim(Kind::Kept)).collect();
-    (paths, claims.into_iter().collect())
+    let obligations: BTreeSet<CalleeObligation> = kept
+        .filter_map(|event| event.obligation(Kind::Held))
+        .collect();
+    (paths, obligations.into_iter().collect())
 }
 
 /// How the function tests what decides whether it gives an object back on some paths.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::TraceStep;
 use crate::ir::{POINTER_BITS, SymbolName};
-use crate::property::{StateId, States};
+use crate::property::{Event, StateId, States};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Feasible};
 use crate::summary::trace;
@@ -31,7 +31,7 @@ use crate::symbolic::validity::LAST_POINTER;
 
 /// A function's part in the order of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nesting {
+pub struct LockOrder {
     pub nested: Vec<Nested>,
     /// What the function takes that its callers know no name for.
     pub takes: Vec<Take>,
@@ -123,9 +123,9 @@ struct Step {
 }
 
 /// Collects a function's part in the order of objects.
-pub fn nesting(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasible) -> Nesting {
+pub fn collect(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasible) -> LockOrder {
     if exec.log.takes.is_empty() && exec.log.calls.is_empty() {
-        return Nesting::default();
+        return LockOrder::default();
     }
     let mut collector = Collector {
         classes: FxHashMap::default(),
@@ -135,7 +135,7 @@ pub fn nesting(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasi
         holdings: Vec::new(),
         held_before: Vec::new(),
         found: FxHashSet::default(),
-        nesting: Nesting::default(),
+        lock_order: LockOrder::default(),
         called: BTreeMap::new(),
     };
     let (takes, calls) = (
@@ -154,8 +154,8 @@ pub fn nesting(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasi
     }
     (exec.log.takes, exec.log.calls) = (takes, calls);
     let under = collector.called.into_iter();
-    collector.nesting.under = under.filter(|(_, classes)| !classes.is_empty()).collect();
-    collector.nesting
+    collector.lock_order.under = under.filter(|(_, classes)| !classes.is_empty()).collect();
+    collector.lock_order
 }
 
 struct Collector {
@@ -168,7 +168,7 @@ struct Collector {
     /// The paths that end because an object is taken that the caller holds.
     held_before: Vec<(Object, Guard)>,
     found: FxHashSet<(Class, StateId, Inner)>,
-    nesting: Nesting,
+    lock_order: LockOrder,
     /// What is held at every call of a function so far.
     called: BTreeMap<SymbolName, BTreeSet<Class>>,
 }
@@ -236,15 +236,15 @@ impl Collector {
             };
             self.nest(exec, inner, event.guard, at, taken, &steps, queries);
         }
-        let takes = &self.nesting.takes;
+        let takes = &self.lock_order.takes;
         let known = takes.iter().any(|take| take.class == class);
         let mut converter = Converter::new(exit);
         if known || takes.len() >= MAX_TAKES || converter.object(exec, event.object.loc).is_some() {
             return;
         }
-        let paths = exec.undoubted(event.object, event.guard);
+        let paths = exec.with_known_effect(event.object, event.guard);
         if paths != Guard::FALSE && self.model(exec, paths, queries).is_some() {
-            self.nesting.takes.push(Take {
+            self.lock_order.takes.push(Take {
                 class,
                 name: event.name.clone(),
                 waits_for: event.waits_for,
@@ -316,7 +316,7 @@ impl Collector {
                 paths: held,
                 since,
             } = self.holdings[at];
-            if self.nesting.nested.len() >= MAX_NESTED {
+            if self.lock_order.nested.len() >= MAX_NESTED {
                 return;
             }
             let Some(outer) = self.class(exec, object) else {
@@ -335,7 +335,7 @@ impl Collector {
                 let exists = is_there(exec, object);
                 both = exec.formula.guards.and(both, exists);
             }
-            let both = exec.undoubted(object, both);
+            let both = exec.with_known_effect(object, both);
             if both == Guard::FALSE {
                 continue;
             }
@@ -351,12 +351,16 @@ impl Collector {
             let objects = [Some(object), taken.object].map(|object| Some(self.number(object?)));
             let mut gates = self.held_on(exec, both, Some(object));
             gates.remove(&outer);
-            let Some(rule) = exec.machine_of(object).order.clone() else {
+            let Some(rule) = exec
+                .machine_of(object)
+                .rule(Event::Order)
+                .map(str::to_owned)
+            else {
                 continue;
             };
             let since = &exec.log.ops[since];
             let held_surely = since.source.is_none() || !since.open;
-            self.nesting.nested.push(Nested {
+            self.lock_order.nested.push(Nested {
                 rule,
                 site: (site.file.to_string(), site.line, site.column),
                 outer,
@@ -391,7 +395,7 @@ impl Collector {
             }
             return;
         };
-        if exec.machine_of(event.object).order.is_none() {
+        if exec.machine_of(event.object).rule(Event::Order).is_none() {
             return;
         }
         let mut taken = Vec::new();
@@ -402,7 +406,7 @@ impl Collector {
             if theirs != Guard::FALSE
                 && let Some(class) = self.class(exec, event.object)
             {
-                self.nesting.drops.insert(class);
+                self.lock_order.drops.insert(class);
             }
         }
         for holding in &mut self.holdings {

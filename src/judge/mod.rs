@@ -4,11 +4,14 @@
 //! In: an execution's log, the exits of its objects, its summary. Out: findings, and facts for [`crate::settle`]
 //! ([`record`]).
 
+pub mod atomic;
 pub mod by_argument;
 mod explanation;
 pub mod findings;
+pub mod inconsistent_exit;
 pub mod lock_order;
 pub mod obligation;
+pub mod operation;
 pub mod record;
 pub mod recursive;
 pub mod requirement;

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lock_order::Nesting;
-use super::obligation::Custody;
+use super::lock_order::LockOrder;
+use super::obligation::Obligations;
 use super::recursive::Recursion;
 use crate::finding::Finding;
 use crate::frontend::LossReason;
@@ -51,8 +51,8 @@ impl std::ops::AddAssign for Statistics {
 pub struct FunctionResult {
     pub summary: Summary,
     pub findings: Vec<Finding>,
-    pub custody: Custody,
-    pub nesting: Nesting,
+    pub obligations: Obligations,
+    pub lock_order: LockOrder,
     pub recursion: Recursion,
     pub outcome: Outcome,
     pub statistics: Statistics,
@@ -86,8 +86,8 @@ pub struct Record {
     /// The key of the stored result, if there is one.
     pub key: Option<ResultKey>,
     pub findings: Vec<Finding>,
-    pub custody: Custody,
-    pub nesting: Nesting,
+    pub obligations: Obligations,
+    pub lock_order: LockOrder,
     pub recursion: Recursion,
     pub statistics: Statistics,
 }

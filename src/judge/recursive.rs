@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::findings::Findings;
 use crate::finding::Finding;
+use crate::property::Event;
 use crate::summary::Summary;
 use crate::summary::convert::Converter;
 use crate::symbolic::class::Class;
@@ -103,7 +104,7 @@ pub fn collect(
     }
     for (index, (finding, about)) in (0..).zip(findings.found.iter().zip(&findings.about)) {
         let object = about.object;
-        if exec.machine_of(object).recursive.as_ref() != Some(&finding.rule) {
+        if exec.machine_of(object).rule(Event::TakenAgain) != Some(&finding.rule) {
             continue;
         }
         let own = exec.regions.is_local(object.loc.region).then(|| {

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, TraceStep};
-use crate::judge::explanation;
-use crate::judge::findings::{About, Findings, depends_on_outcomes, possible_unchanged};
+use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
+use crate::judge::explanation::{self, Failure, Left, What};
+use crate::judge::findings::{About, Findings, Place, possible_unchanged};
 use crate::summary::assertion;
 use crate::summary::infer::{Exit, Feasible};
 use crate::summary::trace;
@@ -18,7 +18,7 @@ use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::{Guard, Guards};
 use crate::symbolic::log::{AssertEvent, CallEvent, TakeEvent};
 use crate::symbolic::region::Loc;
-use crate::symbolic::state::{Object, Status};
+use crate::symbolic::state::{Object, State, Status};
 
 /// Where an assertion stands: file, line and column.
 pub type Statement = (String, u32, u32);
@@ -63,7 +63,7 @@ impl Findings<'_> {
     pub fn calls_without(
         &mut self,
         exec: &mut Executor<'_>,
-        exit_paths: Guard,
+        exit: Option<&State>,
         queries: &mut dyn Feasible,
     ) {
         for index in 0..exec.log.assertions.len() {
@@ -74,28 +74,32 @@ impl Findings<'_> {
                 }
                 let paths = unheld(exec, &event, object);
                 let paths = exec.formula.guards.and_not(paths, event.held_otherwise);
-                let paths = exec.apart(object, paths);
-                let paths = exec.undoubted(object, paths);
-                let paths = explanation::others_as_usual(exec, exit_paths, object, paths);
+                let what = What::Needed;
+                let failure = Failure { object, what, exit };
+                let paths = explanation::uncovered(exec, &failure, paths).paths;
                 let Some(model) = queries.model(exec, paths) else {
                     continue;
                 };
-                let Some(site) = event.stack.first().cloned() else {
+                let Some(place) = event.stack.first().map(Place::of) else {
                     continue;
                 };
-                if !possible_unchanged(exec, paths, queries) {
-                    continue;
-                }
-                let certain = !is_perhaps_new(exec, object)
-                    && !depends_on_outcomes(exec, object, paths)
-                    && self.possible_by_itself(exec, (paths, paths), queries);
                 let mut trace =
                     trace::path_until(exec, &model, object, paths, (event.order, event.branches));
                 trace.extend(event.way());
-                let place = (site.file.to_string(), site.line, site.column);
                 let finding =
                     self.call_finding(&event.rule, place, (&event.name, event.called()), trace);
-                self.keep(finding, About::of(object), certain);
+                if !possible_unchanged(exec, paths, queries) {
+                    self.explained(finding, &[Kind::ChangedByCallee]);
+                    continue;
+                }
+                let left = Left {
+                    object,
+                    what,
+                    paths,
+                    other: None,
+                };
+                let readings = explanation::readings(exec, &left, self.body, queries);
+                self.keep(finding, About::of(object), &readings);
                 self.fail(object);
             }
         }
@@ -136,7 +140,7 @@ impl Findings<'_> {
             if known || queries.model(exec, paths).is_none() {
                 continue;
             }
-            let place = (site.file.to_string(), site.line, site.column);
+            let place = Place::of(site);
             let finding = self.call_finding(&event.rule, place, (&event.name, event.called()), way);
             assertions
                 .left
@@ -174,13 +178,6 @@ fn unheld(exec: &mut Executor<'_>, event: &AssertEvent, object: Object) -> Guard
     let unheld = exec.formula.guards.and(event.guard, free);
     let unheld = exec.formula.guards.and_not(unheld, event.held);
     exec.formula.guards.and(unheld, own)
-}
-
-/// Whether the function has the object from a call: if that has made it, nobody else knows of it yet.
-fn is_perhaps_new(exec: &Executor<'_>, object: Object) -> bool {
-    let way = exec.way_to(object.loc.region);
-    let mut bases = way.into_iter().filter_map(|(_, base)| base);
-    bases.any(|base| exec.made_on.contains_key(&base))
 }
 
 /// Whether the function itself takes the object, or a callee that takes it however it is called: one that takes it as an argument

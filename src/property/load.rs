@@ -11,7 +11,11 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::{Checker, Machine, Property, Rule, StateId, Target};
+use include_dir::Dir;
+
+use super::{
+    Checker, Event, Machine, MachineRule, Property, Role, Rule, State, StateId, States, Target,
+};
 use crate::finding::Level;
 
 /// A property file: any of `[[machine]]`, `[[rule]]`, `[[function]]` and `[[sleep]]` rows.
@@ -158,11 +162,30 @@ pub(crate) fn expected<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
+/// The level of a rule's findings that have no explanation.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum RuleLevel {
+    Error,
+    Warning,
+    Note,
+}
+
+impl From<RuleLevel> for Level {
+    fn from(level: RuleLevel) -> Level {
+        match level {
+            RuleLevel::Error => Level::Error,
+            RuleLevel::Warning => Level::Warning,
+            RuleLevel::Note => Level::Note,
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleRow {
     id: Spanned<String>,
-    level: Level,
+    level: RuleLevel,
     message: Spanned<String>,
     call_message: Option<Spanned<String>>,
     explanation: String,
@@ -175,7 +198,7 @@ struct MachineRow {
     /// Another machine, whose states, operations and rules this one has, too.
     like: Option<Spanned<String>>,
     #[serde(default)]
-    states: Vec<Spanned<String>>,
+    states: Vec<Spanned<StateRow>>,
     /// The first state where it is missing.
     initial: Option<Spanned<String>>,
     /// For each state the value in which a program keeps it.
@@ -186,14 +209,90 @@ struct MachineRow {
     /// Whether objects are bits of words, see [`Machine::bits`].
     #[serde(default)]
     bits: bool,
-    inconsistent_exit: Option<Spanned<String>>,
-    held_on_exit: Option<Spanned<String>>,
-    unheld_release: Option<Spanned<String>>,
-    order: Option<Spanned<String>>,
-    atomic: Option<Spanned<String>>,
-    recursive: Option<Spanned<String>>,
+    /// What is wrong beyond operations that fail.
+    #[serde(default)]
+    rules: Vec<MachineRuleRow>,
     #[serde(default)]
     operations: BTreeMap<Spanned<String>, Spanned<TargetRow>>,
+}
+
+/// A state: its name, or more of it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StateRow {
+    Name(String),
+    State(FullStateRow),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FullStateRow {
+    name: String,
+    /// `free` for the initial state and `held` for all others where it is missing.
+    role: Option<Role>,
+    /// The name where it is missing.
+    text: Option<String>,
+}
+
+impl StateRow {
+    fn name(&self) -> &str {
+        match self {
+            StateRow::Name(name) => name,
+            StateRow::State(row) => &row.name,
+        }
+    }
+}
+
+/// A rule of a machine.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MachineRuleRow {
+    event: Event,
+    /// The states in which the event breaks the rule; those that are held where it is missing, for a release those that are not.
+    when: Option<Vec<Spanned<String>>>,
+    id: Spanned<String>,
+}
+
+impl MachineRuleRow {
+    /// The rule, or `None` (reported) if it names what does not exist.
+    fn rule(
+        self,
+        states: &[State],
+        known_rule: &dyn Fn(&str) -> bool,
+        document: &mut Document,
+    ) -> Option<MachineRule> {
+        if !known_rule(self.id.get_ref()) {
+            document.error(self.id.span(), format!("no rule `{}`", self.id.get_ref()));
+            return None;
+        }
+        let mut when = States::default();
+        let Some(named) = &self.when else {
+            for (at, state) in (0..).zip(states) {
+                if (state.role == Role::Held) != (self.event == Event::Release) {
+                    when.insert(StateId(at));
+                }
+            }
+            return Some(self.with(when));
+        };
+        for name in named {
+            match find_state(states, name.get_ref()) {
+                Some(state) => when.insert(state),
+                None => {
+                    document.error(name.span(), no_such_state(name.get_ref(), states));
+                    return None;
+                }
+            }
+        }
+        Some(self.with(when))
+    }
+
+    fn with(self, when: States) -> MachineRule {
+        MachineRule {
+            event: self.event,
+            when,
+            id: self.id.into_inner(),
+        }
+    }
 }
 
 /// An operation's target from each state, by name.
@@ -224,6 +323,19 @@ pub(crate) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
     errors
 }
 
+/// The files of a folder that comes with the program, by name.
+pub(crate) fn built_in(folder: &Dir<'_>) -> Vec<SourceFile> {
+    let mut files: Vec<SourceFile> = folder
+        .files()
+        .filter_map(|file| {
+            let name = file.path().file_name()?.to_str()?;
+            Some(SourceFile::new(name, file.contents_utf8()?))
+        })
+        .collect();
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    files
+}
+
 /// The file's name without folders and extension.
 fn stem(name: &str) -> String {
     let base = name.rsplit('/').next().unwrap_or(name);
@@ -248,7 +360,7 @@ fn add_rule(row: RuleRow, document: &mut Document, property: &Property, checker:
     }
     checker.rules.push(Rule {
         id: row.id.into_inner(),
-        level: row.level,
+        level: row.level.into(),
         message: row.message.into_inner(),
         call_message: row.call_message.map(Spanned::into_inner),
         explanation: row.explanation.trim().to_owned(),
@@ -297,7 +409,7 @@ fn add_machine(
             Some(model.clone())
         }
     };
-    let states = match &model {
+    let mut states = match &model {
         Some(model) if row.states.is_empty() => model.states.clone(),
         Some(_) => {
             let message = "a machine that is `like` another has that one's states";
@@ -319,23 +431,24 @@ fn add_machine(
             None => document.error(state.span(), no_such_state(state.get_ref(), &states)),
         }
     }
+    if model.is_none() {
+        give_roles(&row.states, initial, &mut states);
+    }
     let saved = row
         .saved
         .and_then(|saved| saved_states(&saved, &states, document));
-    let mut rule = |rule: Option<Spanned<String>>| {
-        let rule = rule?;
-        if known_rule(rule.get_ref()) {
-            return Some(rule.into_inner());
+    let mut rules: Vec<MachineRule> = Vec::new();
+    for rule in row.rules {
+        let span = rule.id.span();
+        let Some(rule) = rule.rule(&states, &known_rule, document) else {
+            continue;
+        };
+        if rules.iter().any(|other| other.event == rule.event) {
+            document.error(span, "this machine has a rule for that event already");
+            continue;
         }
-        document.error(rule.span(), format!("no rule `{}`", rule.get_ref()));
-        None
-    };
-    let inconsistent_exit = rule(row.inconsistent_exit);
-    let held_on_exit = rule(row.held_on_exit);
-    let unheld_release = rule(row.unheld_release);
-    let order = rule(row.order);
-    let atomic = rule(row.atomic);
-    let recursive = rule(row.recursive);
+        rules.push(rule);
+    }
     let mut operations = BTreeMap::new();
     for (operation, targets) in row.operations {
         if let Some(targets) =
@@ -352,40 +465,38 @@ fn add_machine(
         saved,
         counts: row.counts,
         bits: row.bits,
-        inconsistent_exit,
-        held_on_exit,
-        unheld_release,
-        order,
-        atomic,
-        recursive,
+        rules,
     };
     if let Some(model) = model {
         machine.initial = model.initial;
         machine.operations.extend(model.operations);
         machine.saved = machine.saved.or(model.saved);
-        machine.inconsistent_exit = machine.inconsistent_exit.or(model.inconsistent_exit);
-        machine.held_on_exit = machine.held_on_exit.or(model.held_on_exit);
-        machine.unheld_release = machine.unheld_release.or(model.unheld_release);
-        machine.order = machine.order.or(model.order);
-        machine.atomic = machine.atomic.or(model.atomic);
-        machine.recursive = machine.recursive.or(model.recursive);
+        let own: Vec<Event> = machine.rules.iter().map(|rule| rule.event).collect();
+        let others = model.rules.into_iter();
+        machine
+            .rules
+            .extend(others.filter(|rule| !own.contains(&rule.event)));
     }
     checker.machines.push(machine);
 }
 
 /// The machine's states, or `None` (reported) if they cannot serve as such.
-fn state_names(row: &MachineRow, document: &mut Document) -> Option<Vec<String>> {
-    let mut states: Vec<String> = Vec::new();
+fn state_names(row: &MachineRow, document: &mut Document) -> Option<Vec<State>> {
+    let mut states: Vec<State> = Vec::new();
     for state in &row.states {
-        let name = state.get_ref();
+        let name = state.get_ref().name();
         let problem = if name == "error" {
             "`error` is no state: every machine has it"
-        } else if states.contains(name) {
+        } else if find_state(&states, name).is_some() {
             "this state is named twice"
         } else if name.is_empty() || name.contains(char::is_whitespace) {
             "a state's name is one word"
         } else {
-            states.push(name.clone());
+            states.push(State {
+                name: name.to_owned(),
+                role: Role::Held,
+                text: name.to_owned(),
+            });
             continue;
         };
         document.error(state.span(), problem);
@@ -398,10 +509,25 @@ fn state_names(row: &MachineRow, document: &mut Document) -> Option<Vec<String>>
     Some(states)
 }
 
+/// Roles and texts, where the rows say some.
+fn give_roles(rows: &[Spanned<StateRow>], initial: StateId, states: &mut [State]) {
+    for ((at, row), state) in (0..).zip(rows).zip(states) {
+        let usual = match StateId(at) == initial {
+            true => Role::Free,
+            false => Role::Held,
+        };
+        state.role = usual;
+        if let StateRow::State(row) = row.get_ref() {
+            state.role = row.role.unwrap_or(usual);
+            state.text = row.text.clone().unwrap_or_else(|| state.name.clone());
+        }
+    }
+}
+
 /// The value of each state in order, or `None` (reported) if two could not be told apart.
 fn saved_states(
     saved: &Spanned<BTreeMap<Spanned<String>, u64>>,
-    states: &[String],
+    states: &[State],
     document: &mut Document,
 ) -> Option<Vec<u64>> {
     let mut values = vec![None; states.len()];
@@ -418,7 +544,7 @@ fn saved_states(
     if let Some(missing) = values.iter().position(Option::is_none)
         && sound
     {
-        let message = format!("`saved` has no value for state `{}`", states[missing]);
+        let message = format!("`saved` has no value for state `{}`", states[missing].name);
         document.error(saved.span(), message);
     }
     let mut values: Vec<u64> = values.into_iter().collect::<Option<_>>()?;
@@ -432,15 +558,15 @@ fn saved_states(
     Some(all)
 }
 
-fn find_state(states: &[String], name: &str) -> Option<StateId> {
+fn find_state(states: &[State], name: &str) -> Option<StateId> {
     states
         .iter()
-        .position(|state| state == name)
+        .position(|state| state.name == name)
         .map(|index| StateId(index as u8))
 }
 
-fn no_such_state(name: &str, states: &[String]) -> String {
-    let offer = expected(states.iter().map(String::as_str));
+fn no_such_state(name: &str, states: &[State]) -> String {
+    let offer = expected(states.iter().map(|state| state.name.as_str()));
     format!("this machine has no state `{name}`{offer}")
 }
 
@@ -449,7 +575,7 @@ fn no_such_state(name: &str, states: &[String]) -> String {
 fn operation_targets(
     operation: &Spanned<String>,
     targets: &Spanned<TargetRow>,
-    states: &[String],
+    states: &[State],
     known_rule: &dyn Fn(&str) -> bool,
     document: &mut Document,
 ) -> Option<Vec<Target>> {
@@ -481,7 +607,7 @@ fn operation_targets(
         let message = format!(
             "operation `{}` does not say what happens in state `{}`",
             operation.get_ref(),
-            states[missing]
+            states[missing].name
         );
         document.error(targets.span(), message);
     }
@@ -494,7 +620,7 @@ fn operation_targets(
 /// `state`, `error` or `error RULE`.
 fn parse_target(
     text: &str,
-    states: &[String],
+    states: &[State],
     known_rule: &dyn Fn(&str) -> bool,
 ) -> Result<Target, String> {
     let mut words = text.split_whitespace();
@@ -565,9 +691,9 @@ mod tests {
         let mutex = property.machine("mutex").unwrap();
         let spinlock = property.machine("spinlock").unwrap();
         assert_eq!(spinlock.operations, mutex.operations);
-        assert_eq!(spinlock.held_on_exit, mutex.held_on_exit);
-        assert_eq!(spinlock.atomic.as_deref(), Some("lock/sleep-in-atomic"));
-        assert_eq!(mutex.atomic, None);
+        assert_eq!(spinlock.rule(Event::Exit), mutex.rule(Event::Exit));
+        assert_eq!(spinlock.rule(Event::Sleep), Some("lock/sleep-in-atomic"));
+        assert_eq!(mutex.rule(Event::Sleep), None);
         assert_eq!(
             errors_of("[[machine]]\nname = \"m\"\nlike = \"x\"\n"),
             ["my.toml:3:8: no machine `x`"]
@@ -600,7 +726,7 @@ mod tests {
             [[machine]]
             name = "file"
             states = ["closed", "open"]
-            inconsistent_exit = "lock/inconsistent-exit"
+            rules = [{ event = "exits-differ", id = "lock/inconsistent-exit" }]
             operations.open = { closed = "open", open = "error file/leak" }
         "#;
         let (property, errors) = Property::load(&[SourceFile::new("a/my.toml", text)]);

@@ -8,10 +8,14 @@ pub mod load;
 
 use std::collections::BTreeMap;
 
+use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Level;
 pub use load::{LoadError, SourceFile};
+
+/// The checkers that come with the program.
+static CHECKERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/checkers");
 
 /// A state of a machine, an index into [`Machine::states`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -43,18 +47,65 @@ pub enum Target {
     Error(Option<String>),
 }
 
-/// One finite state machine: a kind of lock.
+/// What a state means for who answers for an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Nobody has it.
+    Free,
+    /// Whoever has put it there must see to it that it leaves this state.
+    Held,
+    /// Nothing can be done with it any more, and nobody need do anything.
+    Dead,
+    /// Nothing follows from it.
+    Unknown,
+}
+
+/// A state of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub name: String,
+    pub role: Role,
+    /// As messages have it: `read-locked`.
+    pub text: String,
+}
+
+/// What a rule of a machine is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// The function returns with the object in different states without a difference that its caller can observe (Type B).
+    ExitsDiffer,
+    /// The function returns with the object in such a state, has put it there, and neither it nor any caller ends that.
+    Exit,
+    /// The function ends such a state, in which neither it nor any caller has put the object.
+    Release,
+    /// Something sleeps while the object is in such a state.
+    Sleep,
+    /// Objects are taken in different orders in different places.
+    Order,
+    /// An object is taken again that the program has not initialised as recursive.
+    TakenAgain,
+}
+
+/// A rule of a machine: the event that breaks it, and in which states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineRule {
+    pub event: Event,
+    pub when: States,
+    pub id: String,
+}
+
+/// One finite state machine: a kind of lock, say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// Unique over all checkers: `mutex`, `rwlock`, `semaphore`.
     pub name: String,
-    pub states: Vec<String>,
-    /// The state of an object that the function itself creates.
+    pub states: Vec<State>,
+    /// The state of an object that the function itself creates, and that callers are taken to leave it in.
     pub initial: StateId,
     /// For each operation the target from each state, in the order of `states`.
     pub operations: BTreeMap<String, Vec<Target>>,
-    /// The rule for sleeping while the object is in another state than the initial one.
-    pub atomic: Option<String>,
     /// The value in which a program keeps each state, in the order of `states`: `flags` of
     /// `local_irq_save(flags)`.
     pub saved: Option<Vec<u64>>,
@@ -63,16 +114,8 @@ pub struct Machine {
     pub counts: bool,
     /// The objects are bits of words, which a store to the word changes, too.
     pub bits: bool,
-    /// The rule for exits in different states without an observable difference (Type B), if any.
-    pub inconsistent_exit: Option<String>,
-    /// The rule for an object that a function takes and that neither it nor any caller gives back.
-    pub held_on_exit: Option<String>,
-    /// The rule for an object that a function gives back and that neither it nor any caller has taken.
-    pub unheld_release: Option<String>,
-    /// The rule for objects that are taken in different orders in different places.
-    pub order: Option<String>,
-    /// The rule that an object does not break which the program has initialised as recursive.
-    pub recursive: Option<String>,
+    /// What is wrong beyond operations that fail; one rule for an event.
+    pub rules: Vec<MachineRule>,
 }
 
 /// A rule of a checker; its documentation is the manual page shown by `cassini explain`.
@@ -108,11 +151,8 @@ impl Property {
     /// are left out and reported.
     pub fn load(files: &[SourceFile]) -> (Property, Vec<LoadError>) {
         let mut property = Property::default();
-        let built_in = SourceFile::new(
-            "checkers/lock.toml",
-            include_str!("../../checkers/lock.toml"),
-        );
-        let mut errors = load::load(&[built_in], &mut property);
+        let built_in = load::built_in(&CHECKERS);
+        let mut errors = load::load(&built_in, &mut property);
         errors.extend(load::load(files, &mut property));
         (property, errors)
     }
@@ -129,12 +169,39 @@ impl Property {
         self.machines().find(|machine| machine.name == name)
     }
 
+    /// The name of the checker that a machine belongs to.
+    pub fn checker_of(&self, machine: &str) -> Option<&str> {
+        let has = |checker: &&Checker| checker.machines.iter().any(|own| own.name == machine);
+        let checker = self.checkers.iter().find(has);
+        checker.map(|checker| checker.name.as_str())
+    }
+
     pub fn rule(&self, id: &str) -> Option<&Rule> {
         self.rules().find(|rule| rule.id == id)
     }
 }
 
 impl Machine {
+    /// The rule that an event breaks, whatever the state.
+    pub fn rule(&self, event: Event) -> Option<&str> {
+        let mut rules = self.rules.iter();
+        let rule = rules.find(|rule| rule.event == event);
+        rule.map(|rule| rule.id.as_str())
+    }
+
+    /// The rule that an event breaks in this state.
+    pub fn rule_in(&self, event: Event, state: StateId) -> Option<&str> {
+        let mut rules = self.rules.iter();
+        let rule = rules.find(|rule| rule.event == event && rule.when.contains(state));
+        rule.map(|rule| rule.id.as_str())
+    }
+
+    /// What a state means; [`Role::Unknown`] for an id of another machine.
+    pub fn role(&self, state: StateId) -> Role {
+        let state = self.states.get(usize::from(state.0));
+        state.map_or(Role::Unknown, |state| state.role)
+    }
+
     /// The bits by which saved states differ.
     pub fn saved_mask(&self) -> u64 {
         self.saved
@@ -170,12 +237,19 @@ impl Machine {
     pub fn state_name(&self, state: StateId) -> &str {
         self.states
             .get(usize::from(state.0))
-            .map_or("", String::as_str)
+            .map_or("", |state| &state.name)
+    }
+
+    /// The state in the words of messages; empty for an id of another machine.
+    pub fn state_text(&self, state: StateId) -> &str {
+        self.states
+            .get(usize::from(state.0))
+            .map_or("", |state| &state.text)
     }
 
     /// The state of that name.
     pub fn state(&self, name: &str) -> Option<StateId> {
-        let index = self.states.iter().position(|state| state == name)?;
+        let index = self.states.iter().position(|state| state.name == name)?;
         u8::try_from(index).ok().map(StateId)
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::engine::ledger::Ledger;
-use crate::finding::{Finding, Level, TraceStep};
+use crate::finding::{Explanation, Finding, Level, TraceStep};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -41,7 +41,10 @@ struct JsonFinding<'a> {
     /// The strictest filter that the finding survives; none is applied to these rules yet.
     filter: Option<&'a str>,
     fingerprint: &'a str,
-    specification: Option<&'a str>,
+    /// All explanations in one sentence.
+    specification: Option<String>,
+    /// What makes it none: the readings of what is not known.
+    explanations: &'a [Explanation],
     trace: Vec<JsonStep<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     programs: &'a [String],
@@ -90,7 +93,8 @@ fn json_finding(finding: &Finding) -> JsonFinding<'_> {
         object: &finding.object,
         filter: None,
         fingerprint: &finding.fingerprint,
-        specification: finding.specification.as_deref(),
+        specification: finding.specification(),
+        explanations: &finding.explanations,
         trace: finding.trace.iter().map(json_step).collect(),
         programs: &finding.programs,
     }
@@ -141,6 +145,7 @@ mod tests {
             "filter",
             "fingerprint",
             "specification",
+            "explanations",
             "trace",
         ];
         expected.sort_unstable();

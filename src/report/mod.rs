@@ -15,23 +15,25 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use crate::finding::Finding;
+use crate::finding::{Finding, Level};
 
 /// Puts findings in the order in which they are shown (file, line, rule), each once, with columns that
 /// point at the operation where the source can be read. `root` is the folder that their files are
 /// relative to.
 pub fn arrange(mut findings: Vec<Finding>, root: &Path) -> Vec<Finding> {
     locate::complete(&mut findings, root);
-    fn order(finding: &Finding) -> (&str, u32, &str, u32, &str) {
+    fn order(finding: &Finding) -> (&str, u32, &str, u32, &str, Level) {
         let Finding {
             file,
             line,
             rule,
             column,
             fingerprint,
+            level,
             ..
         } = finding;
-        (file, *line, rule, *column, fingerprint)
+        // Of one that is found twice the gravest.
+        (file, *line, rule, *column, fingerprint, *level)
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     // A function compiled in two ways has its findings twice.
@@ -63,7 +65,7 @@ fn also_in(programs: &mut Vec<String>, others: Vec<String>) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::finding::{Level, TraceStep};
+    use crate::finding::{Explanation, ExplanationKind, TraceStep};
 
     pub(crate) fn finding(file: &str, line: u32, fingerprint: &str) -> Finding {
         let step = |line, function: &str, depth, message: &str| TraceStep {
@@ -84,7 +86,10 @@ pub(crate) mod tests {
             function: "probe".into(),
             object: "dev->lock".into(),
             fingerprint: fingerprint.into(),
-            specification: Some("flag == 0".into()),
+            explanations: vec![Explanation {
+                kind: ExplanationKind::UnusedValue,
+                text: "flag == 0".into(),
+            }],
             trace: vec![
                 step(1, "probe", 0, "spin_lock(&dev->lock) locks dev->lock"),
                 step(line, "probe", 0, "calls reset(dev)"),

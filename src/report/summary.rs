@@ -61,8 +61,10 @@ fn cells(row: &Row, summary: &Summary, property: &Property) -> [String; 5] {
 
 fn state_name(object: Option<&SummaryObject>, id: StateId, property: &Property) -> String {
     let machine = object.and_then(|object| property.machine(&object.machine));
-    let name = machine.and_then(|machine| machine.states.get(usize::from(id.0)));
-    name.cloned().unwrap_or_else(|| format!("state {}", id.0))
+    let state = machine.and_then(|machine| machine.states.get(usize::from(id.0)));
+    state
+        .map(|state| state.name.clone())
+        .unwrap_or_else(|| format!("state {}", id.0))
 }
 
 /// One value per predicate, or a single `_` where none matters.

@@ -56,11 +56,8 @@ fn write_finding(
         [one] => writeln!(out, "  only in the program {one}")?,
         several => writeln!(out, "  only in the programs {}", several.join(", "))?,
     }
-    if let Some(specification) = &finding.specification {
-        let specification = specification
-            .strip_prefix("not a bug if ")
-            .unwrap_or(specification);
-        writeln!(out, "  not a bug if {specification}")?;
+    for explanation in &finding.explanations {
+        writeln!(out, "  not a bug if {}", explanation.text)?;
     }
     Ok(())
 }
@@ -130,6 +127,7 @@ fn level(level: Level) -> (Style, &'static str) {
         Level::Error => (AnsiColor::Red, "error"),
         Level::Warning => (AnsiColor::Yellow, "warning"),
         Level::Note => (AnsiColor::Cyan, "note"),
+        Level::Explained => (AnsiColor::Green, "explained"),
     };
     (color.on_default().bold(), name)
 }

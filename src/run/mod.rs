@@ -28,7 +28,7 @@ use crate::capture::hidden::{self, Calls};
 use crate::capture::{
     self, Capture, CaptureError, Exclude, NoCompiler, Preprocessor, Problem, Scope, Severity,
 };
-use crate::finding::{Finding, Level};
+use crate::finding::Finding;
 use crate::frontend::BodyKey;
 use crate::ir::Body;
 use crate::property::{Checker, LoadError, Property, SourceFile};
@@ -465,16 +465,20 @@ fn findings(
     let rings = lock_order::settle(program, records, property);
     let of_tree = |id: FunctionId| program.function(id).own;
     let mut sources = Sources::default();
-    let unmet = settled.unmet.into_iter().filter(|(id, kind, finding)| {
-        let claim = (*kind, finding);
-        of_tree(*id) && !annotations::stated(&mut sources, root, program.function(*id), claim)
-    });
-    let unmet = unmet.map(|(id, _, finding)| (id, finding));
+    let undischarged = settled
+        .undischarged
+        .into_iter()
+        .filter(|(id, kind, finding)| {
+            let obligation = (*kind, finding);
+            of_tree(*id)
+                && !annotations::stated(&mut sources, root, program.function(*id), obligation)
+        });
+    let undischarged = undischarged.map(|(id, _, finding)| (id, finding));
     let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
     let rings = rings.map(|(_, finding)| finding);
     let without = requirement::settle(program, records).into_iter();
     let without = without.filter(|(id, _)| of_tree(*id));
-    let of_several = unmet.chain(without);
+    let of_several = undischarged.chain(without);
     let mut own = Vec::new();
     for (id, record) in program.ids().zip(records) {
         let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {
@@ -485,8 +489,8 @@ fn findings(
                 continue;
             }
             let mut finding = finding.clone();
-            if settled.explained.contains(&(id, index)) {
-                finding.level = Level::Note;
+            for kind in settled.explained.get(&(id, index)).into_iter().flatten() {
+                finding.explain_by(*kind);
             }
             let finding = match recursive.get(&(id, index)) {
                 Some(verdict) => verdict.apply(finding),
@@ -528,7 +532,9 @@ fn of_programs(
             Some((at, variants)) => {
                 variants.insert(id);
                 let first = &mut kept[*at].1;
-                first.level = first.level.min(finding.level);
+                if finding.level < first.level {
+                    (first.level, first.explanations) = (finding.level, finding.explanations);
+                }
             }
             None => {
                 same.push((kept.len(), FxHashSet::from_iter([id])));

@@ -1,7 +1,7 @@
 //! What the source states of who holds a lock, where the preprocessor leaves nothing of it: Sparse's annotations between a
 //! function's head and its body, lockdep's assertions before the place.
 //!
-//! In: a finding about a function's claim, the function, the tree's root. Out: whether the source says that the claim is meant. Only
+//! In: a finding about a function's obligation, the function, the tree's root. Out: whether the source says that the obligation is meant. Only
 //! the text around reported places is read.
 
 use std::path::Path;
@@ -50,13 +50,13 @@ pub fn stated(
     }
     let head = head.split('{').next().unwrap_or_default();
     let words: &[&str] = match kind {
-        Kind::Needed => &NEEDS,
-        Kind::Kept => &KEEPS,
+        Kind::Required => &NEEDS,
+        Kind::Held => &KEEPS,
     };
     if says(head, words, &finding.object) {
         return true;
     }
-    if kind == Kind::Kept || finding.file != function.file {
+    if kind == Kind::Held || finding.file != function.file {
         return false;
     }
     let mut body = (number..finding.line).map_while(line);

@@ -7,20 +7,21 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Node, Settled, Settlement};
-use crate::judge::obligation::{Ambiguous, Claim};
+use super::{Matching, Node, Settled};
+use crate::finding::ExplanationKind;
+use crate::judge::obligation::{Ambiguous, Obligation};
 use crate::judge::record::{Record, with_ids};
 use crate::program::FunctionId;
 
 /// What functions keep by mistake, as the findings in them tell: what follows from that is told by them, too.
 pub(super) type Standing = FxHashSet<Node>;
 
-impl Settlement<'_> {
+impl Matching<'_> {
     /// Settles the findings that an argument alone decides what is kept, and those that rest on such.
     pub(super) fn contested(&self, records: &[Option<Record>], settled: &mut Settled) -> Standing {
         let mut standing = Standing::default();
         for (id, record) in with_ids(records) {
-            let contested = record.custody.ambiguous.iter();
+            let contested = record.obligations.ambiguous.iter();
             for ambiguous in contested.filter(|ambiguous| !ambiguous.keeps.is_empty()) {
                 let nodes = || ambiguous.keeps.iter().map(|place| (id, *place));
                 if nodes().any(|node| self.has_other_half_above(node, false)) {
@@ -28,13 +29,17 @@ impl Settlement<'_> {
                 } else {
                     standing.extend(nodes());
                     if self.is_interface(id, ambiguous) {
-                        settled.explained.insert((id, ambiguous.finding));
+                        let kinds = settled
+                            .explained
+                            .entry((id, ambiguous.finding))
+                            .or_default();
+                        kinds.insert(ExplanationKind::AskedFor);
                     }
                 }
             }
         }
         for (id, record) in with_ids(records) {
-            for conditional in &record.custody.conditional {
+            for conditional in &record.obligations.conditional {
                 let mut on = conditional.on.iter().filter_map(|(callee, place)| {
                     let callee = self.program.function(id).callee(callee)?;
                     Some((callee.function?, *place))
@@ -47,14 +52,14 @@ impl Settlement<'_> {
         standing
     }
 
-    /// Whether what a function claims comes from what a callee, or one of its callees, keeps by mistake.
+    /// Whether an obligation of a function comes from what a callee, or one of its callees, keeps by mistake.
     pub(super) fn rests_on(
         &self,
         standing: &Standing,
         function: FunctionId,
-        claim: &Claim,
+        obligation: &Obligation,
     ) -> bool {
-        let inherited = self.inherited(function, claim);
+        let inherited = self.inherited(function, obligation);
         inherited.is_some_and(|(node, _)| self.is_by_mistake(standing, node))
     }
 
@@ -65,8 +70,8 @@ impl Settlement<'_> {
             if standing.contains(&node) {
                 return true;
             }
-            let claim = self.claims.get(&node);
-            next = claim.and_then(|claim| Some(self.inherited(node.0, claim)?.0));
+            let obligation = self.own.get(&node);
+            next = obligation.and_then(|obligation| Some(self.inherited(node.0, obligation)?.0));
         }
         false
     }

@@ -4,7 +4,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Settlement;
+use super::{Explained, Matching};
+use crate::finding::ExplanationKind;
 use crate::judge::obligation::{Kind, Place};
 use crate::judge::record::{Record, with_ids};
 use crate::program::FunctionId;
@@ -14,7 +15,7 @@ use crate::symbolic::class::Class;
 pub(super) type Halves<'p> = FxHashSet<(FunctionId, &'p Class)>;
 
 pub(super) struct Explanations<'p> {
-    pub(super) explained: FxHashSet<(FunctionId, u32)>,
+    pub(super) explained: Explained,
     pub(super) halves: Halves<'p>,
 }
 
@@ -23,44 +24,47 @@ pub(super) struct Explanations<'p> {
 /// back, and who calls both knows when; or who calls it calls another, too, that gives the object back at times; or the
 /// function stores one that does, for later; or it starts a thread that gives back what it takes a second time.
 pub(super) fn explanations<'p>(
-    settlement: &Settlement<'_>,
+    matching: &Matching<'_>,
     records: &'p [Option<Record>],
 ) -> Explanations<'p> {
     let mut signals: FxHashMap<&Class, Vec<FunctionId>> = FxHashMap::default();
     for (id, record) in with_ids(records) {
-        let raised = record.custody.raised.iter();
-        let raised = raised.filter(|(_, place)| !settlement.is_used(id, *place));
+        let raised = record.obligations.raised.iter();
+        let raised = raised.filter(|(_, place)| !matching.is_used(id, *place));
         for (class, _) in raised {
             signals.entry(class).or_default().push(id);
         }
     }
     let mut found = Explanations {
-        explained: FxHashSet::default(),
+        explained: Explained::default(),
         halves: FxHashSet::default(),
     };
     for (id, record) in with_ids(records) {
-        for ambiguous in &record.custody.ambiguous {
-            if ambiguous.again && settlement.starts_a_counterpart(id, ambiguous.class.as_ref()) {
-                found.explained.insert((id, ambiguous.finding));
+        for ambiguous in &record.obligations.ambiguous {
+            let mut explain = |kind: ExplanationKind| {
+                let kinds = found.explained.entry((id, ambiguous.finding)).or_default();
+                kinds.insert(kind);
+            };
+            if ambiguous.again && matching.starts_a_counterpart(id, ambiguous.class.as_ref()) {
+                explain(ExplanationKind::OtherThread);
             }
             let Some(class) = &ambiguous.class else {
                 continue;
             };
             let raisers = signals.get(class).into_iter().flatten();
-            let mut raisers =
-                raisers.filter(|raiser| settlement.program.are_together(**raiser, id));
+            let mut raisers = raisers.filter(|raiser| matching.program.are_together(**raiser, id));
             let is_signal = ambiguous.counts && raisers.next().is_some();
             if is_signal {
-                found.explained.insert((id, ambiguous.finding));
+                explain(ExplanationKind::Signal);
             }
             if !ambiguous.exits {
                 continue;
             }
-            let pair = settlement.other_of_a_pair(id, class);
-            let counterpart = settlement.has_a_counterpart(id, class)
-                || settlement.names_a_counterpart(id, class);
+            let pair = matching.other_of_a_pair(id, class);
+            let counterpart =
+                matching.has_a_counterpart(id, class) || matching.names_a_counterpart(id, class);
             if pair.is_some() || counterpart {
-                found.explained.insert((id, ambiguous.finding));
+                explain(ExplanationKind::Counterpart);
             }
             if let Some(other) = pair.filter(|_| !is_signal) {
                 found.halves.insert((other, class));
@@ -70,13 +74,13 @@ pub(super) fn explanations<'p>(
     found
 }
 
-impl Settlement<'_> {
+impl Matching<'_> {
     /// Another function of the same file that gives back what the function takes, where no other names either, if it
     /// is not exported: two operations of one table.
     fn other_of_a_pair(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
         let file = |id: FunctionId| self.program.function(id).name.file.as_ref();
         let file_of_both = file(function).filter(|_| !self.named.contains(&function))?;
-        let others = self.hands_over.get(&(Kind::Needed, class))?;
+        let others = self.hands_over.get(&(Kind::Required, class))?;
         let mut others = others.iter().filter(|(id, _)| !self.named.contains(id));
         let other = others.find(|&&(id, _)| {
             self.program.is_another(id, function) && file(id) == Some(file_of_both)
@@ -87,7 +91,7 @@ impl Settlement<'_> {
     /// Whether some caller calls another function, too, that gives back what this one takes at times, and that at times
     /// only: both halves depend on the same.
     fn has_a_counterpart(&self, function: FunctionId, class: &Class) -> bool {
-        let others = self.hands_over.get(&(Kind::Needed, class));
+        let others = self.hands_over.get(&(Kind::Required, class));
         let mut others = others.into_iter().flatten();
         let Some(callers) = self.callers.get(&function) else {
             return false;
@@ -101,7 +105,7 @@ impl Settlement<'_> {
 
     /// Whether the function stores a function somewhere, to be called later, that gives back what this one takes.
     fn names_a_counterpart(&self, function: FunctionId, class: &Class) -> bool {
-        let others = self.hands_over.get(&(Kind::Needed, class));
+        let others = self.hands_over.get(&(Kind::Required, class));
         let mut others = others.into_iter().flatten();
         let callees = &self.program.function(function).callees;
         others.any(|&(other, _)| {
@@ -118,16 +122,16 @@ impl Settlement<'_> {
         let mut others = taken.filter_map(|callee| callee.function);
         others.any(|other| match class {
             Some(class) => {
-                let needing = self.hands_over.get(&(Kind::Needed, class));
+                let needing = self.hands_over.get(&(Kind::Required, class));
                 let mut needing = needing.into_iter().flatten();
                 needing.any(|(id, _)| *id == other)
             }
             // Known by a variable here, by a parameter there.
             None => {
                 let record = self.records[other.index()].as_ref();
-                let claims = record.map(|record| &record.custody.claims);
-                let mut claims = claims.into_iter().flatten();
-                claims.any(|claim| claim.kind == Kind::Needed)
+                let obligations = record.map(|record| &record.obligations.own);
+                let mut obligations = obligations.into_iter().flatten();
+                obligations.any(|obligation| obligation.kind == Kind::Required)
             }
         })
     }

@@ -1,46 +1,47 @@
-//! Whether a claim is met: by a caller, one further up, or an entry that belongs to it.
+//! Whether an obligation is discharged: by a caller, one further up, or an entry that belongs to it.
 //!
-//! In: a claim of one function. Out: whether anybody has the other half of it.
+//! In: an obligation of one function. Out: whether anybody has the other half of it.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::FxHashSet;
 
-use super::{Node, Settlement, of_header};
-use crate::judge::obligation::{Claim, Kind, Offer, Use};
+use super::{Matching, Node, of_header};
+use crate::judge::obligation::{Intent, Kind, Obligation, Use};
 use crate::program::FunctionId;
 use crate::symbolic::class::Class;
 
 /// Calls between who holds an object and a function that gives it back without a name for it.
 const MAX_CALLS_UP: u8 = 4;
 
-impl<'p> Settlement<'p> {
-    pub(super) fn is_met(&self, function: FunctionId, claim: &Claim) -> bool {
+impl<'p> Matching<'p> {
+    pub(super) fn is_discharged(&self, function: FunctionId, obligation: &Obligation) -> bool {
         // What a header has for others to inline is judged where it is inlined.
         if self.program.function(function).small && of_header(self.program, function) {
             return true;
         }
         // Whoever moves the object back does not know where it was.
-        if claim.lost {
+        if obligation.lost {
             return false;
         }
-        match claim.place {
-            Some(place) => self.node_is_met((function, place), claim),
-            None => self.unnamed_is_met(function, claim),
+        match obligation.place {
+            Some(place) => self.node_is_discharged((function, place), obligation),
+            None => self.unnamed_is_discharged(function, obligation),
         }
     }
 
-    /// Whether a claim for which callers have no name is met.
-    fn unnamed_is_met(&self, function: FunctionId, claim: &Claim) -> bool {
-        self.is_met_by_an_entry(function, claim, claim) || self.is_held_by_callers(function, claim)
+    /// Whether an obligation for which callers have no name is met.
+    fn unnamed_is_discharged(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        self.is_discharged_by_an_entry(function, obligation, obligation)
+            || self.is_held_by_callers(function, obligation)
     }
 
     /// Whether some caller, or one not far up, holds something of the class that the function needs wherever it calls it (an
     /// element of a table, found again), or nothing is known of it.
-    pub(super) fn is_held_by_callers(&self, function: FunctionId, claim: &Claim) -> bool {
+    pub(super) fn is_held_by_callers(&self, function: FunctionId, obligation: &Obligation) -> bool {
         let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
         let mut work = VecDeque::from([(function, 0)]);
-        while claim.kind == Kind::Needed
+        while obligation.kind == Kind::Required
             && let Some((callee, calls)) = work.pop_front()
         {
             if self.unknown_callers.contains(&callee) {
@@ -48,7 +49,9 @@ impl<'p> Settlement<'p> {
             }
             for &caller in self.callers.get(&callee).into_iter().flatten() {
                 let held = self.held_at_calls(caller, callee);
-                if held.is_some_and(|held| claim.classes.iter().any(|class| held.contains(class))) {
+                if held
+                    .is_some_and(|held| obligation.classes.iter().any(|class| held.contains(class)))
+                {
                     return true;
                 }
                 if calls < MAX_CALLS_UP && seen.insert(caller) {
@@ -64,25 +67,25 @@ impl<'p> Settlement<'p> {
         let record = self.records.get(caller.index())?.as_ref()?;
         let mut callees = self.program.function(caller).callees.iter();
         let callee = callees.find(|reference| reference.function == Some(callee))?;
-        record.nesting.under.get(&callee.name)
+        record.lock_order.under.get(&callee.name)
     }
 
-    /// Follows a claim up the call graph.
-    fn node_is_met(&self, start: Node, first: &Claim) -> bool {
+    /// Follows an obligation up the call graph.
+    fn node_is_discharged(&self, start: Node, first: &Obligation) -> bool {
         // Where nothing else ever leaves such an object held, and no caller holds one, a caller that cannot say what
         // becomes of it is none that has taken it.
-        let alone = first.kind == Kind::Needed
-            && !self.is_met_by_an_entry(start.0, first, first)
+        let alone = first.kind == Kind::Required
+            && !self.is_discharged_by_an_entry(start.0, first, first)
             && self.is_alone(start.0, first)
             && !self.is_held_by_callers(start.0, first);
         // The function gives the object back itself but where it forgets to, and nothing else ever does: nor does who calls
         // it through a pointer.
-        let nobody_else = first.kind == Kind::Kept
+        let nobody_else = first.kind == Kind::Held
             && (first.on_failure || first.is_forgotten())
             && self.is_alone(start.0, first);
         let mut seen: FxHashSet<Node> = FxHashSet::default();
         let mut work = vec![(start, first)];
-        while let Some((node, claim)) = work.pop() {
+        while let Some((node, obligation)) = work.pop() {
             if !seen.insert(node) {
                 continue;
             }
@@ -93,8 +96,8 @@ impl<'p> Settlement<'p> {
             let Some(users) = self.uses.get(&node) else {
                 // Its callers never come to the point, or there are none.
                 let only_through_pointers = nobody_else && !self.called.contains(&function);
-                if !only_through_pointers && self.may_be_called(function, claim)
-                    || self.is_met_by_an_entry(function, claim, first)
+                if !only_through_pointers && self.may_be_called(function, obligation)
+                    || self.is_discharged_by_an_entry(function, obligation, first)
                 {
                     return true;
                 }
@@ -102,21 +105,23 @@ impl<'p> Settlement<'p> {
             };
             for &(caller, usage) in users {
                 match usage {
-                    Use::Met => return true,
-                    Use::HandedOn(place) => match self.claims.get(&(caller, *place)) {
-                        Some(next) if next.doubtful => return true,
+                    Use::Discharged => return true,
+                    Use::PassedOn(place) => match self.own.get(&(caller, *place)) {
+                        Some(next) if next.perhaps_discharged => return true,
                         Some(next) => work.push(((caller, *place), next)),
                         None if alone => {}
-                        // Too much for the caller to say: it may be met.
+                        // Too much for the caller to say: it may be discharged.
                         None => return true,
                     },
                     Use::Unnamed => {
-                        let claims = self.unnamed.get(&node).into_iter().flatten();
-                        let mut claims = claims.filter(|(other, _)| *other == caller).peekable();
-                        let met = |&(caller, claim): &(FunctionId, &Claim)| {
-                            claim.doubtful || self.unnamed_is_met(caller, claim)
+                        let obligations = self.unnamed.get(&node).into_iter().flatten();
+                        let mut obligations =
+                            obligations.filter(|(other, _)| *other == caller).peekable();
+                        let met = |&(caller, obligation): &(FunctionId, &Obligation)| {
+                            obligation.perhaps_discharged
+                                || self.unnamed_is_discharged(caller, obligation)
                         };
-                        if claims.peek().is_none() && !alone || claims.any(met) {
+                        if obligations.peek().is_none() && !alone || obligations.any(met) {
                             return true;
                         }
                     }
@@ -127,7 +132,7 @@ impl<'p> Settlement<'p> {
         false
     }
 
-    /// Whether some caller has the other half of a claim, or hands it on to one who does; `if_unnamed`: what to take of one
+    /// Whether some caller has the other half of an obligation, or hands it on to one who does; `if_unnamed`: what to take of one
     /// whose callers cannot name the object.
     pub(super) fn has_other_half_above(&self, start: Node, if_unnamed: bool) -> bool {
         let mut seen: FxHashSet<Node> = FxHashSet::default();
@@ -138,8 +143,8 @@ impl<'p> Settlement<'p> {
             }
             for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
                 match usage {
-                    Use::Met => return true,
-                    Use::HandedOn(place) => work.push((*caller, *place)),
+                    Use::Discharged => return true,
+                    Use::PassedOn(place) => work.push((*caller, *place)),
                     Use::Unnamed if if_unnamed => return true,
                     Use::Unnamed | Use::Left => {}
                 }
@@ -148,48 +153,53 @@ impl<'p> Settlement<'p> {
         false
     }
 
-    /// Whether a function that may do the claim's other half calls this one, or has it called, as far as can be seen.
-    fn may_be_called(&self, function: FunctionId, claim: &Claim) -> bool {
-        if !claim.ambient && claim.kind == Kind::Kept {
+    /// Whether a function that may do the obligation's other half calls this one, or has it called, as far as can be seen.
+    fn may_be_called(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        if !obligation.ambient && obligation.kind == Kind::Held {
             return self.mentioned.contains(&function);
         }
         // What a library takes before it calls back is no global lock of the program's.
-        let elsewhere = !claim.ambient && !claim.classes.iter().any(Class::is_single);
+        let elsewhere = !obligation.ambient && !obligation.classes.iter().any(Class::is_single);
         self.called.contains(&function) || elsewhere && self.handed_out.contains(&function)
     }
 
     /// Whether another function that nobody calls has the other half, or this one's name says that it is
-    /// there for its callers' sake. `first` is the callee's claim that this one comes from, or the claim itself: one that is
-    /// a mistake there (kept on failure, given back on success) is no offer of those who pass it on.
-    fn is_met_by_an_entry(&self, function: FunctionId, claim: &Claim, first: &Claim) -> bool {
-        if claim.on_failure || first.on_failure {
+    /// there for its callers' sake. `first` is the callee's obligation that this one comes from, or the obligation itself: one that is
+    /// a mistake there (kept on failure, given back on success) is no intent of those who pass it on.
+    fn is_discharged_by_an_entry(
+        &self,
+        function: FunctionId,
+        obligation: &Obligation,
+        first: &Obligation,
+    ) -> bool {
+        if obligation.on_failure || first.on_failure {
             return false;
         }
-        let offered = match claim.offer {
-            Offer::Nothing => false,
-            Offer::Tried => !first.is_forgotten(),
-            Offer::Meant => true,
+        let offered = match obligation.intent {
+            Intent::Nothing => false,
+            Intent::Tried => !first.is_forgotten(),
+            Intent::Meant => true,
         };
-        let other = claim.kind.other_half();
+        let other = obligation.kind.other_half();
         let is_there = |class: &Class| match self.entries.get(&(other, class)) {
             Some(others) => others.iter().any(|&other| {
                 self.program.are_together(other, function)
-                    && self.belong(other, function, claim, class)
+                    && self.belong(other, function, obligation, class)
             }),
             None => false,
         };
         let name = &self.program.function(function).name.name;
-        let words: &[&str] = match claim.kind {
-            _ if claim.ambient => &["irqsave", "irq_save", "lock_irq", "disable"],
-            Kind::Kept => &["lock", "acquire"],
+        let words: &[&str] = match obligation.kind {
+            _ if obligation.ambient => &["irqsave", "irq_save", "lock_irq", "disable"],
+            Kind::Held => &["lock", "acquire"],
             // What is stored as `release` releases more than locks.
-            Kind::Needed if self.program.function(function).stored => &["unlock"],
-            Kind::Needed => &["unlock", "release"],
+            Kind::Required if self.program.function(function).stored => &["unlock"],
+            Kind::Required => &["unlock", "release"],
         };
         offered
             || of_header(self.program, function)
-            || claim.classes.is_empty()
-            || claim.classes.iter().any(is_there)
+            || obligation.classes.is_empty()
+            || obligation.classes.iter().any(is_there)
             || words.iter().any(|word| says(name, word))
     }
 
@@ -199,10 +209,10 @@ impl<'p> Settlement<'p> {
         &self,
         other: FunctionId,
         function: FunctionId,
-        claim: &Claim,
+        obligation: &Obligation,
         class: &Class,
     ) -> bool {
-        if claim.kind == Kind::Kept {
+        if obligation.kind == Kind::Held {
             return true;
         }
         let likeness = |one: FunctionId| {
@@ -211,7 +221,7 @@ impl<'p> Settlement<'p> {
                 .filter(|word| words(other).any(|there| there == *word))
                 .count()
         };
-        let rivals = self.entries.get(&(claim.kind, class));
+        let rivals = self.entries.get(&(obligation.kind, class));
         let mut rivals = rivals.into_iter().flatten();
         rivals.all(|&rival| likeness(rival) <= likeness(function))
     }

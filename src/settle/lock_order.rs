@@ -1,6 +1,6 @@
 //! Objects that are taken in different orders: findings that no function shows by itself.
 //!
-//! In: for each function what it takes, or calls, while it holds something else ([`Nesting`]). Out: findings
+//! In: for each function what it takes, or calls, while it holds something else ([`LockOrder`]). Out: findings
 //! for classes A and B where one thread may hold an A and wait for a B while another holds a B and
 //! waits for an A; and for longer rings.
 //!
@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::finding::{self, Finding, Level, TraceStep};
-use crate::judge::lock_order::{Inner, Nested, Nesting, Take};
+use crate::finding::{self, ExplanationKind, Finding, TraceStep};
+use crate::judge::lock_order::{Inner, LockOrder, Nested, Take};
 use crate::judge::record::Record;
 use crate::program::{FunctionId, Program};
 use crate::property::{Property, States};
@@ -122,9 +122,9 @@ struct Calls<'p> {
 }
 
 impl<'p> Calls<'p> {
-    fn nesting(&self, function: FunctionId) -> Option<&'p Nesting> {
+    fn lock_order(&self, function: FunctionId) -> Option<&'p LockOrder> {
         let record = self.records.get(function.index())?.as_ref()?;
-        Some(&record.nesting)
+        Some(&record.lock_order)
     }
 
     fn edges(&self) -> Edges<'p> {
@@ -132,11 +132,11 @@ impl<'p> Calls<'p> {
         let held = self.held_by_all_callers();
         let mut known: FxHashMap<FunctionId, Below<'p>> = FxHashMap::default();
         for function in self.program.ids() {
-            let Some(nesting) = self.nesting(function) else {
+            let Some(order) = self.lock_order(function) else {
                 continue;
             };
             let definition = self.program.function(function).definition;
-            for nested in &nesting.nested {
+            for nested in &order.nested {
                 let mut gates: BTreeSet<&Class> = nested.gates.iter().collect();
                 gates.extend(held[function.index()].iter().copied());
                 match &nested.inner {
@@ -199,9 +199,9 @@ impl<'p> Calls<'p> {
             let Some(&function) = path.last() else {
                 continue;
             };
-            if let Some(nesting) = self.nesting(function) {
-                below.drops.extend(&nesting.drops);
-                for take in &nesting.takes {
+            if let Some(order) = self.lock_order(function) {
+                below.drops.extend(&order.drops);
+                for take in &order.takes {
                     let known = below
                         .takes
                         .iter()
@@ -255,7 +255,7 @@ impl<'p> Calls<'p> {
                 let Some(outside) = &held[caller.index()] else {
                     continue;
                 };
-                let under = self.nesting(caller).map(|nesting| &nesting.under);
+                let under = self.lock_order(caller).map(|order| &order.under);
                 for callee in &self.program.function(caller).callees {
                     let Some(id) = callee.function.filter(|id| *id != caller) else {
                         continue;
@@ -468,12 +468,9 @@ fn finding(
     // What callees take on some of their paths they may not where they are called so.
     let surely = |edge: &&Edge<'_>| edge.nested.surely;
     let certain = surely(&first) && others.iter().all(surely);
-    Some(Finding {
+    let mut finding = Finding {
         rule: rule.id.clone(),
-        level: match certain {
-            true => rule.level,
-            false => Level::Note,
-        },
+        level: rule.level,
         message: rule.message_for(taken, held, &function.name.name),
         file,
         line,
@@ -481,10 +478,14 @@ fn finding(
         function: function.name.name.clone(),
         fingerprint: finding::fingerprint(&rule.id, &function.name, &object, &trace),
         object: taken.clone(),
-        specification: None,
+        explanations: Vec::new(),
         programs: Vec::new(),
         trace,
-    })
+    };
+    if !certain {
+        finding.explain_by(ExplanationKind::TakenAtTimes);
+    }
+    Some(finding)
 }
 
 /// An object as the source writes it, if that is readable, else its class.

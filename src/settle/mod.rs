@@ -1,13 +1,13 @@
 //! Who gives an object back: findings that no function shows by itself.
 //!
-//! In: for each function its claims and what it does with its callees' ([`crate::judge::obligation`]). Out: findings for the claims
-//! that nobody meets.
+//! In: for each function its obligations and what it does with its callees' ([`crate::judge::obligation`]). Out: findings for the obligations
+//! that nobody discharges.
 //!
-//! A claim is met if some caller does the other half, or hands it on to a caller of its own that does. At
-//! a function that nobody calls (an entry of an operations table, an exported function) it is met if
+//! An obligation is discharged if some caller does the other half, or hands it on to a caller of its own that does. At
+//! a function that nobody calls (an entry of an operations table, an exported function) it is discharged if
 //! another such function, or one that others may call, too, of the program has the other half for an object of
 //! the same class, and belongs to it by its name: `start` and `stop` of one table. One for which callers have no name is
-//! met where they hold something of the class. Of a chain of claims that are not met the innermost is reported: one cause,
+//! met where they hold something of the class. Of a chain of obligations that are not discharged the innermost is reported: one cause,
 //! one report.
 
 pub mod annotations;
@@ -18,66 +18,71 @@ pub mod lock_order;
 pub mod recursive;
 pub mod requirement;
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::by_argument::Standing;
 use self::counterparts::{Explanations, Halves, explanations};
-use crate::finding::{Finding, Level};
-use crate::judge::obligation::{Claim, HandOver, Kind, Place, Use};
+use crate::finding::{ExplanationKind, Finding};
+use crate::judge::obligation::{HandOver, Kind, Obligation, Place, Use};
 use crate::judge::record::{Disposition, Record, with_ids};
 use crate::program::{FunctionId, Program};
 use crate::symbolic::class::Class;
 
+/// By what other functions explain a function's own findings, by their index.
+pub type Explained = FxHashMap<(FunctionId, u32), BTreeSet<ExplanationKind>>;
+
 /// What all functions together say of each.
 pub struct Settled {
-    /// The findings for claims that nobody meets.
-    pub unmet: Vec<(FunctionId, Kind, Finding)>,
-    /// The functions' own findings that others explain, by their index.
-    pub explained: FxHashSet<(FunctionId, u32)>,
-    /// Those that are none: callers show that what they tell is meant, or something else is among `unmet` in their place.
+    /// The findings for obligations that nobody discharges.
+    pub undischarged: Vec<(FunctionId, Kind, Finding)>,
+    /// The functions' own findings that others explain.
+    pub explained: Explained,
+    /// Those that are none: callers show that what they tell is meant, or something else is among `undischarged` in their place.
     pub dropped: FxHashSet<(FunctionId, u32)>,
 }
 
 pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
-    let settlement = Settlement::new(program, records);
-    let Explanations { explained, halves } = explanations(&settlement, records);
+    let matching = Matching::new(program, records);
+    let Explanations { explained, halves } = explanations(&matching, records);
     let mut settled = Settled {
-        unmet: Vec::new(),
+        undischarged: Vec::new(),
         explained,
         dropped: FxHashSet::default(),
     };
-    let standing = settlement.contested(records, &mut settled);
-    unmet(&settlement, records, (&halves, &standing), &mut settled);
+    let standing = matching.contested(records, &mut settled);
+    undischarged(&matching, records, (&halves, &standing), &mut settled);
     settled
 }
 
-fn unmet(
-    settlement: &Settlement<'_>,
+fn undischarged(
+    matching: &Matching<'_>,
     records: &[Option<Record>],
     (halves, standing): (&Halves<'_>, &Standing),
     settled: &mut Settled,
 ) {
     let mut reported: FxHashMap<(String, String, u32), Vec<FunctionId>> = FxHashMap::default();
-    let definition = |id: FunctionId| settlement.program.function(id).definition;
+    let definition = |id: FunctionId| matching.program.function(id).definition;
     for (id, record) in with_ids(records) {
-        for claim in &record.custody.claims {
-            let mut classes = claim.classes.iter();
-            let told = claim.contested.map(|finding| (id, finding));
+        for obligation in &record.obligations.own {
+            let mut classes = obligation.classes.iter();
+            let told = obligation.contested.map(|finding| (id, finding));
             if told.is_some_and(|told| !settled.dropped.contains(&told))
-                || settlement.rests_on(standing, id, claim)
+                || matching.rests_on(standing, id, obligation)
             {
                 continue;
             }
-            if !claim.doubtful
-                && !claim.unusual
+            if !obligation.perhaps_discharged
+                && !obligation.unusual
                 && !classes.any(|class| halves.contains(&(id, class)))
-                && !settlement.unused.contains(&id)
-                && !settlement.is_met(id, claim)
-                && !settlement.comes_from_a_callee(id, claim)
-                && !settlement.is_for_good(id, claim)
+                && !matching.unused.contains(&id)
+                && !matching.is_discharged(id, obligation)
+                && !matching.comes_from_a_callee(id, obligation)
+                && !matching.is_for_good(id, obligation)
             {
-                let certain = claim.ambient || settlement.is_certain(id, claim);
-                if let Some(other) = claim.instead_of {
+                let certain = obligation.ambient || matching.is_certain(id, obligation);
+                if let Some(other) = obligation.instead_of {
                     if !certain {
                         continue;
                     }
@@ -85,7 +90,7 @@ fn unmet(
                 }
                 let Finding {
                     rule, file, line, ..
-                } = &claim.finding;
+                } = &obligation.finding;
                 // One place, one finding, whatever else it is about: one for each variant of the function.
                 let place = (rule.clone(), file.clone(), *line);
                 let known = reported.entry(place).or_default();
@@ -93,17 +98,17 @@ fn unmet(
                 let again = |first| definition(first) == definition(id) && !known.contains(&id);
                 if first.is_none_or(again) {
                     known.push(id);
-                    let mut finding = claim.finding.clone();
+                    let mut finding = obligation.finding.clone();
                     if !certain {
-                        finding.level = Level::Note;
+                        finding.explain_by(ExplanationKind::Counterpart);
                     }
-                    settled.unmet.push((id, claim.kind, finding));
+                    settled.undischarged.push((id, obligation.kind, finding));
                 }
             }
         }
     }
     // What is inlined into a function is reported where it stands.
-    settled.unmet.retain(|(_, _, finding)| {
+    settled.undischarged.retain(|(_, _, finding)| {
         let cause = finding.trace.last().map(|step| (&step.file, step.line));
         let place = (&finding.file, finding.line);
         cause.is_none_or(|cause| {
@@ -135,11 +140,11 @@ fn unused(program: &Program) -> FxHashSet<FunctionId> {
 
 type Node = (FunctionId, Place);
 
-struct Settlement<'p> {
+struct Matching<'p> {
     program: &'p Program,
-    /// What callers do with each claim.
+    /// What callers do with each obligation.
     uses: FxHashMap<Node, Vec<(FunctionId, &'p Use)>>,
-    claims: FxHashMap<Node, &'p Claim>,
+    own: FxHashMap<Node, &'p Obligation>,
     /// Functions that are called by one whose analysis came to no end, or by none at all.
     unknown_callers: FxHashSet<FunctionId>,
     /// Functions that others mention, and those that they name where they do.
@@ -152,7 +157,7 @@ struct Settlement<'p> {
     /// Callbacks of functions of which nothing is known.
     handed_out: FxHashSet<FunctionId>,
     /// Claims that callers have no name for, by the callee's that they come from.
-    unnamed: FxHashMap<Node, Vec<(FunctionId, &'p Claim)>>,
+    unnamed: FxHashMap<Node, Vec<(FunctionId, &'p Obligation)>>,
     unused: FxHashSet<FunctionId>,
     /// The uncalled and exported functions that keep or need an object of a class.
     entries: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
@@ -161,12 +166,12 @@ struct Settlement<'p> {
     records: &'p [Option<Record>],
 }
 
-impl<'p> Settlement<'p> {
+impl<'p> Matching<'p> {
     fn new(program: &'p Program, records: &'p [Option<Record>]) -> Self {
-        let mut settlement = Settlement {
+        let mut matching = Matching {
             program,
             uses: FxHashMap::default(),
-            claims: FxHashMap::default(),
+            own: FxHashMap::default(),
             unknown_callers: FxHashSet::default(),
             mentioned: FxHashSet::default(),
             named: FxHashSet::default(),
@@ -181,7 +186,7 @@ impl<'p> Settlement<'p> {
         };
         for (index, function) in program.functions.iter().enumerate() {
             let caller = FunctionId(index as u32);
-            if settlement.unused.contains(&caller) {
+            if matching.unused.contains(&caller) {
                 continue;
             }
             let record = records.get(index).and_then(Option::as_ref);
@@ -196,21 +201,21 @@ impl<'p> Settlement<'p> {
                     continue;
                 };
                 if callee != caller {
-                    settlement.mentioned.insert(callee);
+                    matching.mentioned.insert(callee);
                     if !reference.method {
-                        settlement.named.insert(callee);
+                        matching.named.insert(callee);
                     }
-                    let calls =
-                        record.is_some_and(|record| record.custody.calls.contains(&reference.name));
+                    let calls = record
+                        .is_some_and(|record| record.obligations.calls.contains(&reference.name));
                     if calls || !known {
-                        settlement.called.insert(callee);
+                        matching.called.insert(callee);
                     }
                     if calls || !known || program.function(callee).small {
-                        settlement.callers.entry(callee).or_default().insert(caller);
+                        matching.callers.entry(callee).or_default().insert(caller);
                     }
                 }
                 if !known {
-                    settlement.unknown_callers.insert(callee);
+                    matching.unknown_callers.insert(callee);
                 }
             }
             let Some(record) = record else { continue };
@@ -218,73 +223,76 @@ impl<'p> Settlement<'p> {
                 kind,
                 class,
                 at_times,
-            } in &record.custody.hands_over
+            } in &record.obligations.hands_over
             {
-                let functions = settlement.hands_over.entry((*kind, class)).or_default();
+                let functions = matching.hands_over.entry((*kind, class)).or_default();
                 functions.push((caller, *at_times));
             }
-            for claim in &record.custody.claims {
-                if let Some(place) = claim.place {
-                    settlement.claims.insert((caller, place), claim);
-                } else if let Some((name, place)) = &claim.inherited
+            for obligation in &record.obligations.own {
+                if let Some(place) = obligation.place {
+                    matching.own.insert((caller, place), obligation);
+                } else if let Some((name, place)) = &obligation.inherited
                     && let Some(callee) = function.callee(name).and_then(|callee| callee.function)
                 {
-                    let claims = settlement.unnamed.entry((callee, *place)).or_default();
-                    claims.push((caller, claim));
+                    let obligations = matching.unnamed.entry((callee, *place)).or_default();
+                    obligations.push((caller, obligation));
                 }
             }
-            let handed_out = record.custody.handed_out.iter();
+            let handed_out = record.obligations.handed_out.iter();
             let handed_out = handed_out.filter_map(|name| function.callee(name)?.function);
-            settlement.handed_out.extend(handed_out);
-            for ((name, place), usage) in &record.custody.uses {
+            matching.handed_out.extend(handed_out);
+            for ((name, place), usage) in &record.obligations.uses {
                 if let Some(callee) = function.callee(name).and_then(|callee| callee.function) {
-                    let users = settlement.uses.entry((callee, *place)).or_default();
+                    let users = matching.uses.entry((callee, *place)).or_default();
                     users.push((caller, usage));
                 }
             }
         }
         for (index, record) in records.iter().enumerate() {
             let id = FunctionId(index as u32);
-            if settlement.unused.contains(&id) {
+            if matching.unused.contains(&id) {
                 continue;
             }
             let exported = program.function(id).name.file.is_none();
-            let entry = exported || !settlement.mentioned.contains(&id);
-            for claim in record.iter().flat_map(|record| &record.custody.claims) {
-                let classes = claim.classes.iter().filter(|_| entry);
+            let entry = exported || !matching.mentioned.contains(&id);
+            for obligation in record.iter().flat_map(|record| &record.obligations.own) {
+                let classes = obligation.classes.iter().filter(|_| entry);
                 for class in classes {
-                    let functions = settlement.entries.entry((claim.kind, class)).or_default();
+                    let functions = matching
+                        .entries
+                        .entry((obligation.kind, class))
+                        .or_default();
                     functions.push(id);
                 }
             }
         }
-        settlement
+        matching
     }
 
-    /// Whether a claim that is not met can be nothing but a mistake, because the function has the other half at other
+    /// Whether an obligation that is not discharged can be nothing but a mistake, because the function has the other half at other
     /// times; or because it is the function's own, and no other function of the program has the other half for an object
     /// of the same class, if only at times or without a name for it; or because all others for whom the same callee takes
     /// an object give it back.
-    fn is_certain(&self, function: FunctionId, claim: &Claim) -> bool {
-        if claim.both_halves {
+    fn is_certain(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        if obligation.both_halves {
             return true;
         }
-        if claim.kind == Kind::Kept
-            && let Some((node, _)) = self.inherited(function, claim)
+        if obligation.kind == Kind::Held
+            && let Some((node, _)) = self.inherited(function, obligation)
         {
             let uses = self.uses.get(&node).into_iter().flatten();
             let other = |user: FunctionId| self.program.is_another(user, function);
             let mut others = uses.filter(|(user, _)| other(*user)).peekable();
-            return others.peek().is_some() && others.all(|(_, usage)| **usage == Use::Met);
+            return others.peek().is_some() && others.all(|(_, usage)| **usage == Use::Discharged);
         }
-        claim.inherited.is_none() && self.is_alone(function, claim)
+        obligation.inherited.is_none() && self.is_alone(function, obligation)
     }
 
-    /// Whether no other function has the other half of a claim, if only at times.
-    fn is_alone(&self, function: FunctionId, claim: &Claim) -> bool {
-        let half = claim.kind.other_half();
-        let mut classes = claim.classes.iter();
-        !claim.classes.is_empty()
+    /// Whether no other function has the other half of an obligation, if only at times.
+    fn is_alone(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        let half = obligation.kind.other_half();
+        let mut classes = obligation.classes.iter();
+        !obligation.classes.is_empty()
             && !classes.any(|class| self.is_handed_over(function, half, class))
     }
 
@@ -293,51 +301,63 @@ impl<'p> Settlement<'p> {
     fn is_handed_over(&self, but: FunctionId, kind: Kind, class: &Class) -> bool {
         let others = self.hands_over.get(&(kind, class));
         let mut others = others.into_iter().flatten();
-        let given_back = |id| kind == Kind::Kept && self.all_give_back(id, class);
+        let given_back = |id| kind == Kind::Held && self.all_give_back(id, class);
         others.any(|&(other, _)| self.program.is_another(other, but) && !given_back(other))
     }
 
     /// Whether all who call the function give back all that it keeps of a class.
     fn all_give_back(&self, id: FunctionId, class: &Class) -> bool {
         let function = self.program.function(id);
-        let custody = self.records[id.index()]
+        let obligations = self.records[id.index()]
             .as_ref()
-            .map(|record| &record.custody);
-        let claims = custody.into_iter().flat_map(|custody| &custody.claims);
-        let mut claims = claims
-            .filter(|claim| claim.kind == Kind::Kept && claim.classes.contains(class))
+            .map(|record| &record.obligations);
+        let obligations = obligations
+            .into_iter()
+            .flat_map(|obligations| &obligations.own);
+        let mut obligations = obligations
+            .filter(|obligation| {
+                obligation.kind == Kind::Held && obligation.classes.contains(class)
+            })
             .peekable();
         function.name.file.is_some()
             && !function.stored
-            && claims.peek().is_some()
-            && claims.all(|claim| {
-                let uses = claim.place.and_then(|place| self.uses.get(&(id, place)));
-                uses.is_some_and(|uses| uses.iter().all(|(_, usage)| **usage == Use::Met))
+            && obligations.peek().is_some()
+            && obligations.all(|obligation| {
+                let uses = obligation
+                    .place
+                    .and_then(|place| self.uses.get(&(id, place)));
+                uses.is_some_and(|uses| uses.iter().all(|(_, usage)| **usage == Use::Discharged))
             })
     }
 
-    /// Whether what a claim comes from is for good.
-    fn is_for_good(&self, function: FunctionId, claim: &Claim) -> bool {
-        let (mut function, mut claim) = (function, claim);
+    /// Whether what an obligation comes from is for good.
+    fn is_for_good(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        let (mut function, mut obligation) = (function, obligation);
         let mut seen = FxHashSet::default();
-        while let Some((node, inherited)) = self.inherited(function, claim)
+        while let Some((node, inherited)) = self.inherited(function, obligation)
             && seen.insert(node)
         {
-            (function, claim) = (node.0, inherited);
+            (function, obligation) = (node.0, inherited);
         }
-        claim.for_good
+        obligation.for_good
     }
 
-    fn comes_from_a_callee(&self, function: FunctionId, claim: &Claim) -> bool {
-        self.inherited(function, claim)
-            .is_some_and(|(node, inherited)| !inherited.unusual && !self.is_met(node.0, inherited))
+    fn comes_from_a_callee(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        self.inherited(function, obligation)
+            .is_some_and(|(node, inherited)| {
+                !inherited.unusual && !self.is_discharged(node.0, inherited)
+            })
     }
 
-    /// The callee's claim that a claim comes from.
-    fn inherited(&self, function: FunctionId, claim: &Claim) -> Option<(Node, &'p Claim)> {
-        let (name, place) = claim.inherited.as_ref()?;
+    /// The callee's obligation that an obligation comes from.
+    fn inherited(
+        &self,
+        function: FunctionId,
+        obligation: &Obligation,
+    ) -> Option<(Node, &'p Obligation)> {
+        let (name, place) = obligation.inherited.as_ref()?;
         let callee = self.program.function(function).callee(name)?;
         let node = (callee.function?, *place);
-        Some((node, *self.claims.get(&node)?))
+        Some((node, *self.own.get(&node)?))
     }
 }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::finding::{Finding, Level};
+use crate::finding::{Explanation, ExplanationKind, Finding};
 use crate::ir::{Enumerated, Step, SymbolName};
 use crate::judge::record::with_ids;
 use crate::judge::record::{Disposition, Record};
@@ -73,11 +73,14 @@ impl Verdict {
     pub fn apply(&self, finding: Finding) -> Option<Finding> {
         match self {
             Verdict::None => None,
-            Verdict::Unless(why) => Some(Finding {
-                level: Level::Note,
-                specification: Some(why.clone()),
-                ..finding
-            }),
+            Verdict::Unless(text) => {
+                let mut finding = finding;
+                finding.explain(Explanation {
+                    kind: ExplanationKind::Recursive,
+                    text: text.clone(),
+                });
+                Some(finding)
+            }
         }
     }
 }
@@ -138,7 +141,7 @@ impl<'r> Initialisations<'r> {
         }
     }
 
-    /// What makes a finding of this function none, or doubtful.
+    /// What makes a finding of this function none, or perhaps_discharged.
     fn verdict(&self, function: FunctionId, again: &Again) -> Option<Verdict> {
         let mut recursive = self.recursive.iter();
         let any = recursive.any(|&by| self.together(function, by));

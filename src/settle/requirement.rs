@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::finding::{Finding, Level};
+use crate::finding::{ExplanationKind, Finding, Level};
 use crate::ir::SymbolName;
 use crate::judge::record::{Record, with_ids};
 use crate::judge::requirement::Statement;
@@ -18,19 +18,19 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         let others = callees.filter_map(|callee| callee.function.filter(|id| *id != caller));
         mentioned.extend(others);
     }
-    let all = || with_ids(records).map(|(id, record)| (id, &record.custody));
-    let met = all().flat_map(|(_, custody)| &custody.assertions.met);
+    let all = || with_ids(records).map(|(id, record)| (id, &record.obligations));
+    let met = all().flat_map(|(_, obligations)| &obligations.assertions.met);
     let met: FxHashSet<&Statement> = met.collect();
     // Of a whole program it is dead code that nobody calls; what a header announces may have its callers elsewhere.
     let is_main = |id: FunctionId| program.function(id).name.name == "main";
     let whole = program.ids().any(is_main);
     let mut left: Vec<(Level, FunctionId, &Statement, &Finding)> = Vec::new();
-    for (id, custody) in all() {
+    for (id, obligations) in all() {
         let function = program.function(id);
         if mentioned.contains(&id) || function.stored || asks_by_name(&function.name) {
             continue;
         }
-        for (statement, finding) in &custody.assertions.left {
+        for (statement, finding) in &obligations.assertions.left {
             let entry = is_main(id) || !whole && !function.announced;
             let certain = entry && met.contains(statement);
             let level = if certain { finding.level } else { Level::Note };
@@ -45,10 +45,10 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         *reported.entry(statement).or_insert(definition(id)) == definition(id)
     });
     let found = left.into_iter().map(|(level, id, _, finding)| {
-        let finding = Finding {
-            level,
-            ..finding.clone()
-        };
+        let mut finding = finding.clone();
+        if level > finding.level {
+            finding.explain_by(ExplanationKind::CalledElsewhere);
+        }
         (id, finding)
     });
     found.collect()

@@ -133,7 +133,7 @@ impl Database {
         for finding in findings {
             transaction
                 .prepare_cached(
-                    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                 )?
                 .execute(params![
                     finding.fingerprint,
@@ -145,7 +145,8 @@ impl Database {
                     finding.column,
                     finding.function,
                     finding.object,
-                    finding.specification,
+                    finding.specification(),
+                    json(&finding.explanations),
                     json(&finding.trace),
                     json(&finding.programs),
                 ])?;
@@ -176,11 +177,11 @@ impl Results for Database {
     }
 
     fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
-        let (Ok(summary), Ok(findings), Ok(custody), Ok(nesting), Ok(recursion)) = (
+        let (Ok(summary), Ok(findings), Ok(obligations), Ok(lock_order), Ok(recursion)) = (
             checked::encode(&key.0, summary),
             postcard::to_stdvec(&result.findings),
-            postcard::to_stdvec(&result.custody),
-            postcard::to_stdvec(&result.nesting),
+            postcard::to_stdvec(&result.obligations),
+            postcard::to_stdvec(&result.lock_order),
             postcard::to_stdvec(&result.recursion),
         ) else {
             return;
@@ -198,8 +199,8 @@ impl Results for Database {
             identity: *result.identity.as_bytes(),
             active: result.active,
             findings,
-            custody,
-            nesting,
+            obligations,
+            lock_order,
             recursion,
             statistics: result.statistics,
         };
@@ -441,8 +442,8 @@ mod tests {
                 ..Summary::default()
             },
             findings: Vec::new(),
-            custody: Default::default(),
-            nesting: Default::default(),
+            obligations: Default::default(),
+            lock_order: Default::default(),
             recursion: Default::default(),
             outcome,
             statistics: Statistics {
@@ -475,8 +476,8 @@ mod tests {
             disposition,
             key,
             findings: Vec::new(),
-            custody: Default::default(),
-            nesting: Default::default(),
+            obligations: Default::default(),
+            lock_order: Default::default(),
             recursion: Default::default(),
             statistics: Statistics::default(),
         }

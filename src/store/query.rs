@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use super::database::{READING, ROOT};
 use super::results::read_result;
 use super::{Bodies, StoreError, checked, schema};
 use crate::engine::ledger::Reading;
+use crate::finding::Finding;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
 use crate::judge::record::FunctionResult;
@@ -102,6 +103,28 @@ impl Reader {
             .query_row(params![caller, name.name, name.file], function_row)
             .optional()?;
         Ok(row)
+    }
+
+    /// The functions of the tree's own files that begin at this line of their file or before it.
+    pub fn functions_before(&self, line: u32) -> Result<Vec<FunctionRow>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT id, name, scope, file, line, own, body, outcome, reason, result,
+                    variant, programs
+             FROM functions WHERE own AND line <= ?1 ORDER BY id",
+        )?;
+        let rows = statement.query_map([line], function_row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The findings of the last run that went through to the end, those that explanations cover among them.
+    pub fn findings(&self) -> Result<Vec<Finding>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT fingerprint, rule, level, message, file, line, col, function, object,
+                    explanations, trace, programs
+             FROM findings ORDER BY rowid",
+        )?;
+        let rows = statement.query_map([], finding_row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     pub fn result(&self, key: ResultKey) -> Result<Option<FunctionResult>, StoreError> {
@@ -293,6 +316,32 @@ impl Reader {
             .optional()?;
         Ok(count.unwrap_or(0).cast_unsigned())
     }
+}
+
+fn finding_row(row: &Row<'_>) -> Result<Finding, rusqlite::Error> {
+    Ok(Finding {
+        fingerprint: row.get(0)?,
+        rule: row.get(1)?,
+        level: from_json(&format!("\"{}\"", row.get::<_, String>(2)?), 2)?,
+        message: row.get(3)?,
+        file: row.get(4)?,
+        line: row.get(5)?,
+        column: row.get(6)?,
+        function: row.get(7)?,
+        object: row.get(8)?,
+        explanations: from_json(&row.get::<_, String>(9)?, 9)?,
+        trace: from_json(&row.get::<_, String>(10)?, 10)?,
+        programs: from_json(&row.get::<_, String>(11)?, 11)?,
+    })
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(
+    text: &str,
+    column: usize,
+) -> Result<T, rusqlite::Error> {
+    serde_json::from_str(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+    })
 }
 
 /// A value as text; bytes in hexadecimal.

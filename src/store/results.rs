@@ -17,14 +17,15 @@ pub(super) struct ResultRow {
     pub identity: [u8; 32],
     pub active: bool,
     pub findings: Vec<u8>,
-    pub custody: Vec<u8>,
-    pub nesting: Vec<u8>,
+    pub obligations: Vec<u8>,
+    pub lock_order: Vec<u8>,
     pub recursion: Vec<u8>,
     pub statistics: Statistics,
 }
 
 /// What [`ResultRow::read`] reads.
-const COLUMNS: &str = "outcome, reason, identity, active, findings, custody, nesting, recursion,
+const COLUMNS: &str =
+    "outcome, reason, identity, active, findings, obligations, lock_order, recursion,
      blocks, terms, queries, solver_calls, checksum, key";
 
 impl ResultRow {
@@ -43,8 +44,8 @@ impl ResultRow {
             identity: row.get(2)?,
             active: row.get(3)?,
             findings: row.get(4)?,
-            custody: row.get(5)?,
-            nesting: row.get(6)?,
+            obligations: row.get(5)?,
+            lock_order: row.get(6)?,
             recursion: row.get(7)?,
             statistics: Statistics {
                 blocks: count(8)?,
@@ -81,8 +82,8 @@ impl ResultRow {
         }
         for blob in [
             &self.findings,
-            &self.custody,
-            &self.nesting,
+            &self.obligations,
+            &self.lock_order,
             &self.recursion,
         ] {
             add(blob);
@@ -96,8 +97,8 @@ impl ResultRow {
             identity: blake3::Hash::from_bytes(self.identity),
             active: self.active,
             findings: postcard::from_bytes(&self.findings).ok()?,
-            custody: postcard::from_bytes(&self.custody).ok()?,
-            nesting: postcard::from_bytes(&self.nesting).ok()?,
+            obligations: postcard::from_bytes(&self.obligations).ok()?,
+            lock_order: postcard::from_bytes(&self.lock_order).ok()?,
             recursion: postcard::from_bytes(&self.recursion).ok()?,
             outcome: match self.outcome {
                 "analysed" => Outcome::Analysed,
@@ -157,8 +158,8 @@ pub(super) fn read_result(
     Ok(row.decode().map(|result| FunctionResult {
         summary,
         findings: result.findings,
-        custody: result.custody,
-        nesting: result.nesting,
+        obligations: result.obligations,
+        lock_order: result.lock_order,
         recursion: result.recursion,
         outcome: result.outcome,
         statistics: result.statistics,

@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 13;
+pub const VERSION: i64 = 14;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -23,8 +23,8 @@ const TABLES: &str = "
         identity BLOB NOT NULL,     -- hash of the summary
         active INTEGER NOT NULL,    -- a call moves an object of some machine
         findings BLOB NOT NULL,     -- postcard
-        custody BLOB NOT NULL,      -- postcard
-        nesting BLOB NOT NULL,      -- postcard
+        obligations BLOB NOT NULL,      -- postcard
+        lock_order BLOB NOT NULL,      -- postcard
         recursion BLOB NOT NULL,    -- postcard
         blocks INTEGER NOT NULL, terms INTEGER NOT NULL,
         queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL,
@@ -72,6 +72,7 @@ const TABLES: &str = "
         fingerprint TEXT NOT NULL, rule TEXT NOT NULL, level TEXT NOT NULL,
         message TEXT NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
         function TEXT NOT NULL, object TEXT NOT NULL, specification TEXT,
+        explanations TEXT NOT NULL,     -- JSON: kind and text
         trace TEXT NOT NULL,        -- JSON
         programs TEXT NOT NULL      -- JSON; empty: all that the function is linked into
     );

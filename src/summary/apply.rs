@@ -17,7 +17,7 @@ use super::convert::RESULT;
 use super::{Cube, IExpr, IObj, Offset, Root, Row, Summary, SummaryObject};
 use super::{assertion, initialisation};
 use crate::ir::{POINTER_BITS, Ty};
-use crate::property::{StateId, States, Target};
+use crate::property::{Event, StateId, States, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -307,7 +307,7 @@ fn atomic_objects(exec: &mut Executor<'_>, state: &State) -> (Vec<(Object, Statu
     let mut released = Guard::FALSE;
     for (&object, tracked) in &state.objects {
         let machine = exec.machine_of(object);
-        if machine.atomic.is_none() {
+        if machine.rule(Event::Sleep).is_none() {
             continue;
         }
         let initial = Status::At(machine.initial);
@@ -512,7 +512,7 @@ fn doubt(
     for (from, paths, several) in doubtful {
         let here = guards.and(paths, place);
         let here = guards.and(here, before.guard_of(Status::At(from)));
-        exec.doubted = guards.or(exec.doubted, here);
+        exec.unknown_effect = guards.or(exec.unknown_effect, here);
         if several {
             exec.open.add(guards, object, here);
         }
@@ -558,7 +558,7 @@ fn taking(
     (site, order): (&CallSite<'_>, usize),
 ) {
     let machine = exec.machine_of(object);
-    if machine.order.is_none() {
+    if machine.rule(Event::Order).is_none() {
         return;
     }
     let mut waits_for = States::default();

@@ -143,7 +143,7 @@ pub fn for_callers(exec: &mut Executor<'_>, event: &AssertEvent) -> Guard {
     }
     let own = operated_on(exec, event.loc);
     let mut paths = event.guard;
-    for not in [event.held, event.held_otherwise, own, exec.doubted] {
+    for not in [event.held, event.held_otherwise, own, exec.unknown_effect] {
         paths = exec.formula.guards.and_not(paths, not);
     }
     paths

@@ -387,7 +387,7 @@ fn rows(
             let guard = within(exec, *paths, cube.iter().zip(chosen));
             let idle = exec.formula.guards.and_not(guard, exits.touched);
             let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
-            let guard_taken = exec.undoubted(exits.object, guard);
+            let guard_taken = exec.with_known_effect(exits.object, guard);
             let mut model = queries.model(exec, guard_taken);
             if model.is_none() && matches!(to, Target::Error(_)) {
                 let literals = cube.iter().zip(chosen);
@@ -502,7 +502,7 @@ fn failing<'p>(
     let fails: Vec<Guard> = fails.map(|event| event.guard).collect();
     fails.into_iter().find_map(|paths| {
         let paths = exec.formula.guards.and(paths, entered);
-        let paths = exec.undoubted(object, paths);
+        let paths = exec.with_known_effect(object, paths);
         queries.model(exec, paths)
     })
 }

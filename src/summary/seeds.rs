@@ -11,6 +11,7 @@ mod syntax;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -19,7 +20,7 @@ use super::{
     Assertion, Cube, IExpr, IObj, Modified, Offset, Root, Row, Sleep, Summary, SummaryObject,
 };
 use crate::ir::SymbolName;
-use crate::property::load::{Document, expected};
+use crate::property::load::{Document, built_in, expected};
 use crate::property::{LoadError, Machine, Property, SourceFile, StateId, Target};
 use crate::symbolic::term::Op;
 
@@ -52,6 +53,21 @@ impl Seed {
     }
 }
 
+impl Seed {
+    /// Takes from a row in which definitions it stands for.
+    fn add(&mut self, row: &FunctionRow, effect: &Effect<'_>) {
+        self.replaces |= row.replaces;
+        if self.param.is_none() {
+            self.param = effect.param();
+        }
+        for name in &row.types {
+            if !self.types.contains(name) {
+                self.types.push(name.clone());
+            }
+        }
+    }
+}
+
 /// The type name without leading qualifiers.
 fn unqualified(mut type_name: &str) -> &str {
     while let Some(rest) = ["const ", "volatile ", "_Atomic "]
@@ -73,25 +89,15 @@ pub struct Seeds {
     recursive: BTreeSet<String>,
 }
 
+/// The rows that come with the program.
+static SUMMARIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/summaries");
+
 impl Seeds {
     /// The seeds that come with the program and then those of `files`; a function named again in a
     /// later file is replaced. Rows that cannot be used are left out and reported. `files` are those
     /// that `property` was loaded from, which has reported what is no TOML in them.
     pub fn load(property: &Property, files: &[SourceFile]) -> (Seeds, Vec<LoadError>) {
-        let built_in = [
-            SourceFile::new(
-                "summaries/linux.toml",
-                include_str!("../../summaries/linux.toml"),
-            ),
-            SourceFile::new(
-                "summaries/pthread.toml",
-                include_str!("../../summaries/pthread.toml"),
-            ),
-            SourceFile::new(
-                "summaries/c11.toml",
-                include_str!("../../summaries/c11.toml"),
-            ),
-        ];
+        let built_in = built_in(&SUMMARIES);
         let mut seeds = Seeds::default();
         let mut errors = Vec::new();
         for file in built_in.iter().chain(files) {
@@ -144,12 +150,11 @@ impl Seeds {
                     document.error(name.span(), message);
                     continue;
                 }
-                let seed = seeds.entry(name.get_ref().clone()).or_insert_with(|| Seed {
-                    summary: Arc::new(Summary::default()),
-                    types: row.types.clone(),
-                    replaces: row.replaces,
-                    param: effect.param(),
+                let known = self.by_name.get(name.get_ref());
+                let seed = seeds.entry(name.get_ref().clone()).or_insert_with(|| {
+                    known.map_or_else(Seed::default, |known| effect.beside(known, property))
                 });
+                seed.add(&row, &effect);
                 if !effect.add_to(Arc::make_mut(&mut seed.summary)) {
                     let message = format!(
                         "`{}` already has an operation on this object",
@@ -418,6 +423,29 @@ impl<'a> Effect<'a> {
         })
     }
 
+    /// The machine that the row is about; `None`: the function does nothing.
+    fn machine(&self) -> Option<&'a Machine> {
+        match self.operation {
+            Operation::None => None,
+            Operation::Query(machine) | Operation::Transition(machine, _) => Some(machine),
+        }
+    }
+
+    /// What stays of an earlier file's seed: what it says of the machines of other checkers than this row's.
+    fn beside(&self, known: &Seed, property: &Property) -> Seed {
+        let Some(machine) = self.machine() else {
+            return Seed::default();
+        };
+        let own = property.checker_of(&machine.name);
+        let stays = |other: &SummaryObject| property.checker_of(&other.machine) != own;
+        if !known.summary.objects.iter().any(stays) {
+            return Seed::default();
+        }
+        let mut seed = known.clone();
+        retain(Arc::make_mut(&mut seed.summary), stays);
+        seed
+    }
+
     /// The parameter that leads to the object.
     fn param(&self) -> Option<u32> {
         match self.object.root {
@@ -428,11 +456,12 @@ impl<'a> Effect<'a> {
 
     /// Adds the object and its rows of R; false if the summary has the object already.
     fn add_to(&self, summary: &mut Summary) -> bool {
-        let machine = match self.operation {
-            Operation::None => return summary.objects.is_empty(),
-            Operation::Query(machine) | Operation::Transition(machine, _) => machine,
+        let Some(machine) = self.machine() else {
+            return summary.objects.is_empty();
         };
-        if summary.objects.iter().any(|o| o.object == self.object) {
+        let known =
+            |other: &SummaryObject| other.object == self.object && other.machine == machine.name;
+        if summary.objects.iter().any(known) {
             return false;
         }
         let object = summary.objects.len() as u32;
@@ -557,6 +586,22 @@ fn find_operation<'a>(
         return None;
     };
     Some(Operation::Transition(machine, targets))
+}
+
+/// Keeps some objects, with their rows.
+fn retain(summary: &mut Summary, stays: impl Fn(&SummaryObject) -> bool) {
+    let stays: Vec<bool> = summary.objects.iter().map(stays).collect();
+    let before = |object: usize| stays[..object].iter().filter(|stays| **stays).count();
+    summary.rows.retain_mut(|row| {
+        let object = row.object as usize;
+        let kept = stays.get(object) == Some(&true);
+        if kept {
+            row.object = before(object) as u32;
+        }
+        kept
+    });
+    let mut at = stays.iter();
+    summary.objects.retain(|_| at.next() == Some(&true));
 }
 
 /// Adds an object to M unless it is there.

@@ -25,7 +25,7 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
         let (mut guard, released, condition) = (event.guard, event.released, event.condition);
         let held: Vec<Guard> = event.held.iter().map(|(_, _, held)| *held).collect();
         // What is wrong in this function is reported in it, and not again above.
-        for not in held.into_iter().chain([released, exec.doubted]) {
+        for not in held.into_iter().chain([released, exec.unknown_effect]) {
             guard = exec.formula.guards.and_not(guard, not);
         }
         if !callers_know(exec, &mut converter, condition) {

@@ -35,7 +35,7 @@ fn state_name<'a>(exec: &Executor<'a>, object: Object, status: Status) -> &'a st
         Status::At(state) => machine
             .states
             .get(usize::from(state.0))
-            .map_or("unknown", String::as_str),
+            .map_or("unknown", |state| &state.text),
         Status::Error(_) => "in error",
     }
 }

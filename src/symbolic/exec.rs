@@ -62,7 +62,7 @@ pub struct Executor<'a> {
     /// The values of opaque expressions, by function and arguments.
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
     /// The paths that rest on something in a callee of which it is not known whether it is possible.
-    pub doubted: Guard,
+    pub unknown_effect: Guard,
     /// The paths on which it is not known how a callee, or one of its callees, has left an object.
     pub open: PathsOf,
     /// The paths on which one of several functions, it is not known which, has operated on an object: that is
@@ -174,7 +174,7 @@ impl<'a> Executor<'a> {
             stack: Vec::new(),
             made_on: FxHashMap::default(),
             opaque: FxHashMap::default(),
-            doubted: Guard::FALSE,
+            unknown_effect: Guard::FALSE,
             open: PathsOf::default(),
             unnamed: BTreeMap::new(),
             inlining: None,
@@ -337,10 +337,10 @@ impl<'a> Executor<'a> {
     }
 
     /// A guard's paths on which what becomes of an object rests on nothing doubtful.
-    pub fn undoubted(&mut self, object: Object, guard: Guard) -> Guard {
+    pub fn with_known_effect(&mut self, object: Object, guard: Guard) -> Guard {
         let open = self.open.of(object);
         let known = self.formula.guards.and_not(guard, open);
-        self.formula.guards.and_not(known, self.doubted)
+        self.formula.guards.and_not(known, self.unknown_effect)
     }
 
     pub fn merge(&mut self, left: State, right: State) -> State {

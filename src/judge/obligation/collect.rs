@@ -1,18 +1,18 @@
-//! What a finished execution says about custody ([`crate::judge::obligation`]).
+//! What a finished execution says about obligations ([`crate::judge::obligation`]).
 //!
 //! In: the log, the exits of each object, the summary with the paths of its rows. Out: the function's
-//! claims, each with the finding that it becomes if nobody meets it, and what it does with its callees'.
+//! obligations, each with the finding that it becomes if nobody discharges it, and what it does with its callees'.
 
 use std::collections::BTreeSet;
 
 use crate::ir::{POINTER_BITS, SymbolName};
 use crate::judge::by_argument::Tested;
-use crate::judge::explanation;
-use crate::judge::findings::{About, Findings, possible_unchanged};
+use crate::judge::explanation::{self, Failure, What, another_object, callee};
+use crate::judge::findings::{self, About, Findings, possible_unchanged};
 use crate::judge::obligation::{
-    Ambiguous, Claim, Conditional, Custody, HandOver, Kind, Offer, Place, Use,
+    Ambiguous, Conditional, HandOver, Intent, Kind, Obligation, Obligations, Place, Use,
 };
-use crate::property::{StateId, Target};
+use crate::property::{Event, Machine, Role, StateId, Target};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible, Inferred};
 use crate::summary::{Root, Summary, predicates, trace};
@@ -30,20 +30,20 @@ pub struct Finished<'f> {
     pub findings: &'f Findings<'f>,
 }
 
-/// Collects a function's custody of the objects that leave it so.
-pub fn custody(
+/// Collects a function's obligations of the objects that leave it so.
+pub fn obligations(
     exec: &mut Executor<'_>,
     finished: &Finished<'_>,
     exits: &[Exits],
     queries: &mut dyn Feasible,
-) -> Custody {
+) -> Obligations {
     let findings = finished.findings;
     let Inferred { summary, row_paths } = finished.inferred;
-    let mut custody = Custody::default();
+    let mut obligations = Obligations::default();
     // What follows from a mistake that is reported is not another; but one that shows only where the caller holds
     // the object may be that nobody does.
     let mut about = findings.about.iter();
-    let claiming = about.all(|about| about.held_on_entry || about.is_conditional());
+    let counting = about.all(|about| about.held_on_entry || about.is_conditional());
     for object in exits {
         // What a record leads to that is passed by value: who uses the function knows.
         let region = object.object.loc.region;
@@ -55,36 +55,39 @@ pub fn custody(
         let failed = findings.has_failed(object.object);
         let instead_of = findings.of_held_on_entry(object.object);
         let contested = findings.of_contested(object.object);
-        if !claiming || unnameable || failed && instead_of.is_none() && contested.is_none() {
+        if !counting || unnameable || failed && instead_of.is_none() && contested.is_none() {
             continue;
         }
         if !failed || contested.is_some() {
             let kept = kept(exec, finished, object, queries).into_iter();
-            let kept = kept.map(|claim| Claim { contested, ..claim });
-            custody.claims.extend(kept);
+            let kept = kept.map(|obligation| Obligation {
+                contested,
+                ..obligation
+            });
+            obligations.own.extend(kept);
         }
         let needed = needed(exec, finished, object, queries);
-        custody.claims.extend(needed.map(|claim| Claim {
+        obligations.own.extend(needed.map(|obligation| Obligation {
             instead_of,
             contested,
-            ..claim
+            ..obligation
         }));
     }
-    custody.hands_over = hands_over(exec, exits, summary, row_paths);
-    uses(exec, exits, summary, row_paths, &mut custody);
-    custody.calls = std::mem::take(&mut exec.called);
-    custody.handed_out = std::mem::take(&mut exec.handed_out);
-    custody.ambiguous = ambiguous(exec, finished, exits);
+    obligations.hands_over = hands_over(exec, exits, summary, row_paths);
+    uses(exec, exits, summary, row_paths, &mut obligations);
+    obligations.calls = std::mem::take(&mut exec.called);
+    obligations.handed_out = std::mem::take(&mut exec.handed_out);
+    obligations.ambiguous = ambiguous(exec, finished, exits);
     let about = (0..).zip(&findings.about);
     let conditional = about.filter(|(_, about)| !about.rests_on.is_empty());
-    custody.conditional = conditional
+    obligations.conditional = conditional
         .map(|(finding, about)| Conditional {
             finding,
             on: about.rests_on.clone(),
         })
         .collect();
-    custody.raised = raised(exec, summary, row_paths);
-    custody
+    obligations.raised = raised(exec, summary, row_paths);
+    obligations
 }
 
 /// The objects that the function leaves in another state than it finds them in, be there a name for them or not.
@@ -101,8 +104,8 @@ fn hands_over(
         if let Some(class) = &object.class
             && let Some(machine) = exec.machine(&object.machine)
         {
-            let initial = exec.machine_at(machine).initial;
-            all.extend(halves(initial, &moves, class));
+            let machine = exec.machine_at(machine);
+            all.extend(halves(machine, &moves, class));
         }
     }
     for exits in exits {
@@ -111,23 +114,23 @@ fn hands_over(
         if has_row || exec.regions.is_local(object.loc.region) {
             continue;
         }
-        let initial = exec.machine_of(object).initial;
+        let machine = exec.machine_of(object);
         let moves = exits.moves.iter();
         let moves: Vec<_> = moves.map(|entry| (entry.from, &entry.to)).collect();
         let mut moved = moves.iter();
         if moved.any(|&(from, to)| *to != Target::State(from))
             && let Some(class) = exec.class_of(object.loc)
         {
-            all.extend(halves(initial, &moves, &class));
+            all.extend(halves(machine, &moves, &class));
         }
     }
     all
 }
 
 /// The halves of a hand-over that an object's moves are.
-fn halves(initial: StateId, moves: &[(StateId, &Target)], class: &Class) -> BTreeSet<HandOver> {
+fn halves(machine: &Machine, moves: &[(StateId, &Target)], class: &Class) -> BTreeSet<HandOver> {
     let halves = moves.iter().filter_map(|&(from, to)| {
-        let kind = half(initial, from, to)?;
+        let kind = half(machine, from, to)?;
         Some(HandOver {
             kind,
             class: class.clone(),
@@ -138,10 +141,12 @@ fn halves(initial: StateId, moves: &[(StateId, &Target)], class: &Class) -> BTre
 }
 
 /// Which half of a hand-over a move is.
-fn half(initial: StateId, from: StateId, to: &Target) -> Option<Kind> {
-    match *to {
-        Target::State(to) if from == initial && to != initial => Some(Kind::Kept),
-        Target::State(to) if from != initial && to == initial => Some(Kind::Needed),
+fn half(machine: &Machine, from: StateId, to: &Target) -> Option<Kind> {
+    let Target::State(to) = *to else { return None };
+    let is_held = |state| machine.role(state) == Role::Held;
+    match (is_held(from), is_held(to)) {
+        (false, true) if from == machine.initial => Some(Kind::Held),
+        (true, false) if to == machine.initial => Some(Kind::Required),
         _ => None,
     }
 }
@@ -155,7 +160,7 @@ fn ambiguous(exec: &mut Executor<'_>, finished: &Finished<'_>, exits: &[Exits]) 
             object, contested, ..
         } = *about;
         let machine = exec.machine_of(object);
-        let is_of_exits = machine.inconsistent_exit.as_ref() == Some(&finding.rule);
+        let is_of_exits = machine.rule(Event::ExitsDiffer) == Some(&finding.rule);
         let again = machine.is_about_taking(&finding.rule);
         if !is_of_exits && !again && !machine.counts {
             return None;
@@ -196,7 +201,7 @@ fn contested_places(
             })
     });
     let place = |(index, _)| Place {
-        kind: Kind::Kept,
+        kind: Kind::Held,
         index,
     };
     rows.map(place).collect()
@@ -206,7 +211,7 @@ fn contested_places(
 fn needed_place(summary: &Summary, rows: &[(Object, Guard)], object: Object) -> Option<Place> {
     let row = rows.iter().position(|(other, _)| *other == object)?;
     Some(Place {
-        kind: Kind::Needed,
+        kind: Kind::Required,
         index: summary.rows[row].object,
     })
 }
@@ -240,28 +245,27 @@ fn kept(
     finished: &Finished<'_>,
     exits: &Exits,
     queries: &mut dyn Feasible,
-) -> Vec<Claim> {
+) -> Vec<Obligation> {
     let Finished {
         exit,
         inferred,
         findings,
     } = finished;
     let (summary, rows) = (&inferred.summary, &inferred.row_paths);
-    let mut claims = Vec::new();
+    let mut obligations = Vec::new();
     let machine = exec.machine_of(exits.object);
-    let Some(rule) = machine.held_on_exit.clone() else {
-        return claims;
+    let Some(rule) = machine.rule(Event::Exit).map(str::to_owned) else {
+        return obligations;
     };
     let initial = machine.initial;
     let ambient = exec.is_saved(exits.object.machine);
-    let given_back = explanation::given_back_as_another(exec, exits.object, initial);
-    let with_another = explanation::left_with_another(exec, exit.state, exits.object);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
     for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
         let Target::State(to) = row.to else { continue };
-        if *object == exits.object && row.from == initial && to != initial && !row.reported {
+        let held = machine.rule_in(Event::Exit, to).is_some();
+        if *object == exits.object && row.from == initial && held && !row.reported {
             let place = Place {
-                kind: Kind::Kept,
+                kind: Kind::Held,
                 index: index as u32,
             };
             exits_kept.push((Some(place), to, *paths));
@@ -269,15 +273,19 @@ fn kept(
     }
     let named = rows.iter().any(|(object, _)| *object == exits.object);
     if !named {
-        let states = machine.state_ids().filter(|&state| state != initial);
+        let states = machine.state_ids();
+        let states = states.filter(|&state| machine.rule_in(Event::Exit, state).is_some());
         exits_kept.extend(states.map(|to| (None, to, exits.paths(initial, to))));
     }
     let fails = failure(exec, exit, findings.returns_pointer());
-    let both_ways = !ambient && goes_both_ways(exits, initial);
+    let both_ways = !ambient && goes_both_ways(exits, machine);
     for (place, to, paths) in exits_kept {
-        let paths = exec.formula.guards.and_not(paths, given_back);
-        let paths = exec.formula.guards.and_not(paths, with_another);
-        let all = exec.undoubted(exits.object, paths);
+        let failure = Failure {
+            object: exits.object,
+            what: What::Kept,
+            exit: Some(exit.state),
+        };
+        let all = explanation::uncovered_however_entered(exec, &failure, paths).paths;
         let usual = explanation::others_as_usual(exec, exit.state.guard, exits.object, all);
         let unusual = ambient && usual == Guard::FALSE;
         let paths = if unusual { all } else { usual };
@@ -307,26 +315,26 @@ fn kept(
         if place.is_none() && source.is_some_and(|event| event.stack.len() > 1) {
             continue;
         }
-        let inherited = source.and_then(|event| event.claim(Kind::Kept));
+        let inherited = source.and_then(|event| event.obligation(Kind::Held));
         let on_failure = on_failure(exec, exits, initial, paths, fails, queries);
-        let at = (site.site.file.to_string(), site.site.line, site.site.column);
-        let state = machine.state_name(to).to_string();
+        let at = findings::Place::of(&site.site);
+        let state = machine.state_text(to).to_string();
         if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
             let row = place.map(|place| &summary.rows[place.index as usize]);
             let told = row.is_some_and(|row| row.outcond.iter().any(Option::is_some));
-            claims.push(Claim {
-                kind: Kind::Kept,
+            obligations.push(Obligation {
+                kind: Kind::Held,
                 place,
                 classes: Converter::new(exit).classes(exec, exits.object.loc),
                 inherited,
                 on_failure,
                 both_halves: on_failure,
-                offer: match both_ways {
-                    true => Offer::Meant,
-                    false => offer(exec, exit, exits, told),
+                intent: match both_ways {
+                    true => Intent::Meant,
+                    false => intent(exec, exit, exits, told),
                 },
                 given_back_otherwise: told && released(exec, exits.object, initial),
-                doubtful: explanation::perhaps_given_back_by_callee(exec, exits.object, paths)
+                perhaps_discharged: callee::perhaps_given_back_by_callee(exec, exits.object, paths)
                     || !possible_unchanged(exec, paths, queries),
                 unusual,
                 ambient,
@@ -340,13 +348,13 @@ fn kept(
             });
         }
     }
-    claims
+    obligations
 }
 
 /// Whether the function takes an object for its callers at times and gives it back for them at others, as its arguments say.
-fn goes_both_ways(exits: &Exits, initial: StateId) -> bool {
+fn goes_both_ways(exits: &Exits, machine: &Machine) -> bool {
     let moves = exits.moves.iter().filter(|entry| !entry.reported);
-    let halves = moves.filter_map(|entry| half(initial, entry.from, &entry.to));
+    let halves = moves.filter_map(|entry| half(machine, entry.from, &entry.to));
     let halves: BTreeSet<Kind> = halves.collect();
     halves.len() == 2
 }
@@ -357,14 +365,14 @@ fn needed(
     finished: &Finished<'_>,
     exits: &Exits,
     queries: &mut dyn Feasible,
-) -> Option<Claim> {
+) -> Option<Obligation> {
     let Finished {
         exit,
         inferred,
         findings,
     } = finished;
     let machine = exec.machine_of(exits.object);
-    let rule = machine.unheld_release.clone()?;
+    let rule = machine.rule_in(Event::Release, machine.initial)?.to_owned();
     let initial = machine.initial;
     let given_back = exits
         .moves
@@ -373,15 +381,17 @@ fn needed(
     if !given_back {
         return None;
     }
-    let doubtful = moved_by_callee(exec, exits.object, |from, to| {
+    let perhaps_discharged = moved_by_callee(exec, exits.object, |from, to| {
         from == initial && to != initial
     });
     let place = needed_place(&inferred.summary, &inferred.row_paths, exits.object);
     let mut own = exec.log.ops.iter().filter(|event| event.primitive);
     let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
-    let taken = explanation::taken_as_another(exec, exits.object, initial);
-    let by_unknown = explanation::taken_by_unknown(exec, exits.object, initial);
-    let taken = exec.formula.guards.or(taken, by_unknown);
+    let failure = Failure {
+        object: exits.object,
+        what: What::Unheld,
+        exit: Some(exit.state),
+    };
     for index in 0..exec.log.ops.len() {
         let event = &exec.log.ops[index];
         let release = event.object == exits.object
@@ -392,37 +402,33 @@ fn needed(
             continue;
         }
         let untouched = exec.formula.guards.and_not(event.guard, event.touched);
-        let untouched = exec.formula.guards.and_not(untouched, taken);
-        let untouched = exec.undoubted(exits.object, untouched);
-        let untouched =
-            explanation::others_as_usual(exec, exit.state.guard, exits.object, untouched);
-        let untouched = exec.apart(exits.object, untouched);
+        let untouched = explanation::uncovered(exec, &failure, untouched).paths;
         if untouched == Guard::FALSE {
             continue;
         }
         let Some(model) = queries.model(exec, untouched) else {
             continue;
         };
-        let doubtful = doubtful || exec.perhaps_moved_unnamed(exits.object, untouched);
+        let perhaps_discharged =
+            perhaps_discharged || exec.perhaps_moved_unnamed(exits.object, untouched);
         let event = &exec.log.ops[index];
-        let (name, inherited) = (event.name.clone(), event.claim(Kind::Needed));
-        let at = event.stack.first()?;
-        let at = (at.file.to_string(), at.line, at.column);
+        let (name, inherited) = (event.name.clone(), event.obligation(Kind::Required));
+        let at = findings::Place::of(event.stack.first()?);
         let trace = trace::path(exec, &model, exits.object, untouched, Some(index));
-        let state = machine.state_name(initial).to_string();
-        return Some(Claim {
-            kind: Kind::Needed,
+        let state = machine.state_text(initial).to_string();
+        return Some(Obligation {
+            kind: Kind::Required,
             place,
             classes: Converter::new(exit).classes(exec, exits.object.loc),
             inherited,
             on_failure: false,
             both_halves: takes,
-            offer: match goes_both_ways(exits, initial) {
-                true => Offer::Meant,
-                false => Offer::Nothing,
+            intent: match goes_both_ways(exits, machine) {
+                true => Intent::Meant,
+                false => Intent::Nothing,
             },
             given_back_otherwise: false,
-            doubtful: doubtful || !possible_unchanged(exec, untouched, queries),
+            perhaps_discharged: perhaps_discharged || !possible_unchanged(exec, untouched, queries),
             unusual: false,
             ambient: false,
             for_good: false,
@@ -505,13 +511,13 @@ fn lost(
     !left.into_iter().any(|value| exec.tells_state(value))
 }
 
-/// What becomes of callees' claims.
+/// What becomes of callees' obligations.
 fn uses(
     exec: &mut Executor<'_>,
     exits: &[Exits],
     summary: &Summary,
     rows: &[(Object, Guard)],
-    custody: &mut Custody,
+    obligations: &mut Obligations,
 ) {
     for index in 0..exec.log.ops.len() {
         let event = exec.log.ops[index].clone();
@@ -522,21 +528,25 @@ fn uses(
         let initial = Status::At(exec.machine_of(event.object).initial);
         let kept = event.takes(initial);
         let needed = event.gives_back(initial);
-        let unmet = event.from == initial && event.to.is_none();
-        if kept && let Some(claim) = event.claim(Kind::Kept) {
+        let undischarged = event.from == initial && event.to.is_none();
+        if kept && let Some(obligation) = event.obligation(Kind::Held) {
             // What it took after it had given it up is its caller's again.
             let entries = exec.entry_state(event.object);
             let entered = entries.guard_of(initial);
             let mut found = exec.formula.guards.excludes(event.guard, entered);
             if found {
-                custody.uses.insert((claim.clone(), Use::Met));
+                obligations
+                    .uses
+                    .insert((obligation.clone(), Use::Discharged));
             }
             for later in &exec.log.ops[index + 1..] {
                 let released = later.object == event.object
                     && later.to == Some(initial)
                     && Some(later.from) == event.to;
                 if released && !exec.formula.guards.excludes(event.guard, later.guard) {
-                    custody.uses.insert((claim.clone(), Use::Met));
+                    obligations
+                        .uses
+                        .insert((obligation.clone(), Use::Discharged));
                     found = true;
                     break;
                 }
@@ -547,37 +557,41 @@ fn uses(
                     && matches!(row.to, Target::State(to) if Status::At(to) != initial);
                 if held && !exec.formula.guards.excludes(event.guard, *paths) {
                     let place = Place {
-                        kind: Kind::Kept,
+                        kind: Kind::Held,
                         index: at as u32,
                     };
-                    custody.uses.insert((claim.clone(), Use::HandedOn(place)));
+                    obligations
+                        .uses
+                        .insert((obligation.clone(), Use::PassedOn(place)));
                     found = true;
                 }
             }
             if !found && !exec.regions.is_local(event.object.loc.region) {
-                custody.uses.insert((claim, Use::Left));
+                obligations.uses.insert((obligation, Use::Left));
             }
-        } else if (needed || unmet)
-            && let Some(claim) = event.claim(Kind::Needed)
+        } else if (needed || undischarged)
+            && let Some(obligation) = event.obligation(Kind::Required)
         {
             let untouched = exec.formula.guards.and_not(event.guard, event.touched);
             let machine = exec.machine_of(event.object);
-            let taken = explanation::taken_as_another(exec, event.object, machine.initial);
+            let taken = another_object::taken_as_another(exec, event.object, machine.initial);
             let taken = exec.formula.guards.and(untouched, taken);
             let touched = event.touched != Guard::FALSE;
             if needed && touched || taken != Guard::FALSE {
-                custody.uses.insert((claim.clone(), Use::Met));
+                obligations
+                    .uses
+                    .insert((obligation.clone(), Use::Discharged));
             } else if touched {
                 // It has given the object back already.
-                custody.uses.insert((claim.clone(), Use::Left));
+                obligations.uses.insert((obligation.clone(), Use::Left));
             }
             if untouched != Guard::FALSE {
                 let usage = match needed_place(summary, rows, event.object) {
-                    Some(place) => Use::HandedOn(place),
+                    Some(place) => Use::PassedOn(place),
                     None if !machine.counts => Use::Unnamed,
                     None => continue,
                 };
-                custody.uses.insert((claim, usage));
+                obligations.uses.insert((obligation, usage));
             }
         }
     }
@@ -623,26 +637,26 @@ fn on_failure(
     queries.model(exec, back).is_some()
 }
 
-/// Whether what is kept looks like an offer to the caller: the object hangs on the result, or the result, which tells
+/// Whether what is kept looks like an intent to the caller: the object hangs on the result, or the result, which tells
 /// whether it is kept (`told`), tells whether a lock that was only tried for was got.
-fn offer(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, told: bool) -> Offer {
+fn intent(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits, told: bool) -> Intent {
     let object = Converter::new(exit).object(exec, exits.object.loc);
     if object.is_some_and(|object| object.root == Root::Return)
         || hangs_on_result(exec, exit, exits)
     {
-        return Offer::Meant;
+        return Intent::Meant;
     }
     let initial = exec.machine_of(exits.object).initial;
     if exec.is_saved(exits.object.machine) {
         return match only_moved_alone(exec, exits.object, initial) {
-            true => Offer::Meant,
-            false => Offer::Nothing,
+            true => Intent::Meant,
+            false => Intent::Nothing,
         };
     }
     let untaken = exits.paths(initial, initial) != Guard::FALSE;
     match told && untaken && !released(exec, exits.object, initial) {
-        true => Offer::Tried,
-        false => Offer::Nothing,
+        true => Intent::Tried,
+        false => Intent::Nothing,
     }
 }
 
@@ -674,15 +688,15 @@ fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> b
 }
 
 impl OpEvent {
-    /// The callee's claim that this operation is, if it is one of a callee's.
-    pub(in crate::judge) fn claim(
+    /// The callee's obligation that this operation is, if it is one of a callee's.
+    pub(in crate::judge) fn obligation(
         &self,
         kind: Kind,
-    ) -> Option<crate::judge::obligation::CalleeClaim> {
+    ) -> Option<crate::judge::obligation::CalleeObligation> {
         let source = self.source.as_ref()?;
         let index = match kind {
-            Kind::Kept => source.row,
-            Kind::Needed => source.object,
+            Kind::Held => source.row,
+            Kind::Required => source.object,
         };
         Some((SymbolName::clone(&source.callee), Place { kind, index }))
     }

@@ -1,7 +1,7 @@
 //! Who gives an object back: what one function says.
 //!
-//! The types in which a function's claims are kept (it returns with an object held that it took; it
-//! gives back one that it has not taken), and what it does with its callees' claims. [`crate::judge::obligation::collect`] collects them,
+//! The types in which a function's obligations are kept (it returns with an object held that it took; it
+//! gives back one that it has not taken), and what it does with its callees' obligations. [`crate::judge::obligation::collect`] collects them,
 //! [`crate::settle`] brings them together.
 
 pub mod collect;
@@ -18,52 +18,52 @@ use crate::symbolic::class::Class;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     /// Returns with an object held that was not on entry.
-    Kept,
+    Held,
     /// Gives back an object that must be held on entry.
-    Needed,
+    Required,
 }
 
 impl Kind {
     pub fn other_half(self) -> Kind {
         match self {
-            Kind::Kept => Kind::Needed,
-            Kind::Needed => Kind::Kept,
+            Kind::Held => Kind::Required,
+            Kind::Required => Kind::Held,
         }
     }
 }
 
-/// Where a claim stands in a function's summary: a row for what is kept, an object for what is needed.
+/// Where an obligation stands in a function's summary: a row for what is kept, an object for what is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     pub kind: Kind,
     pub index: u32,
 }
 
-/// A callee's claim.
-pub type CalleeClaim = (SymbolName, Place);
+/// A callee's obligation.
+pub type CalleeObligation = (SymbolName, Place);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct Obligation {
     pub kind: Kind,
     /// `None`: callers have no name for the object.
     pub place: Option<Place>,
     /// The object's class, and those of pointers to it that the function leaves; none for an object that is
     /// known by a variable only.
     pub classes: Vec<Class>,
-    /// The callee's claim that this one comes from.
-    pub inherited: Option<CalleeClaim>,
+    /// The callee's obligation that this one comes from.
+    pub inherited: Option<CalleeObligation>,
     /// The object is kept where the function fails, and given back where it succeeds.
     pub on_failure: bool,
     /// The function itself has the other half, too, where it succeeds or on other paths.
     pub both_halves: bool,
     /// Whether it is taken to be meant where nobody calls the function.
-    pub offer: Offer,
+    pub intent: Intent,
     /// The result tells whether the object is kept, and the function itself gives it back where it is not: it does not
     /// only try for it.
     pub given_back_otherwise: bool,
     /// A callee has the other half on some paths, on which its summary may have lost: this is no finding,
     /// but the other half for others.
-    pub doubtful: bool,
+    pub perhaps_discharged: bool,
     /// It comes about only where another object is held on entry: who holds that answers for it.
     pub unusual: bool,
     /// It is about the processor, no object that callers have at hand: a function that is only handed to
@@ -74,26 +74,26 @@ pub struct Claim {
     /// The function has saved the state that the object was in on entry, and nobody gets to know it: it cannot be
     /// restored.
     pub lost: bool,
-    /// The function's own finding, by its number, that goes if this claim is surely met by nobody: it is about what
+    /// The function's own finding, by its number, that goes if this obligation is surely discharged by nobody: it is about what
     /// becomes of an object that is held on entry.
     pub instead_of: Option<u32>,
     /// The function's own finding, by its number, that an argument alone decides whether this object is kept: while that
-    /// stands it says what is wrong, and no other claim about the object does.
+    /// stands it says what is wrong, and no other obligation about the object does.
     pub contested: Option<u32>,
-    /// What to report if it is not met.
+    /// What to report if it is not discharged.
     pub finding: Finding,
 }
 
-impl Claim {
+impl Obligation {
     /// The function keeps the object with one result and gives it back with another, and nothing says that it means to.
     pub fn is_forgotten(&self) -> bool {
-        self.given_back_otherwise && self.offer == Offer::Nothing
+        self.given_back_otherwise && self.intent == Intent::Nothing
     }
 }
 
-/// What speaks for a claim where nobody calls the function.
+/// What speaks for an obligation where nobody calls the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Offer {
+pub enum Intent {
     Nothing,
     /// The result tells whether an object was got that the function only tries for, as far as the function itself shows.
     Tried,
@@ -101,13 +101,13 @@ pub enum Offer {
     Meant,
 }
 
-/// What a function does with a callee's claim.
+/// What a function does with a callee's obligation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Use {
     /// It has the other half.
-    Met,
-    /// It is a claim of its own to its callers.
-    HandedOn(Place),
+    Discharged,
+    /// It is an obligation of its own to its callers.
+    PassedOn(Place),
     /// It is found where its callers cannot look.
     Unnamed,
     /// Neither.
@@ -116,9 +116,9 @@ pub enum Use {
 
 /// A function's part in the question who gives what back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Custody {
-    pub claims: Vec<Claim>,
-    pub uses: BTreeSet<(CalleeClaim, Use)>,
+pub struct Obligations {
+    pub own: Vec<Obligation>,
+    pub uses: BTreeSet<(CalleeObligation, Use)>,
     /// The functions with an effect that it calls, not only mentions.
     pub calls: BTreeSet<SymbolName>,
     /// Those that it passes to functions of which nothing is known, as callbacks.
@@ -148,7 +148,7 @@ pub struct Ambiguous {
     pub exits: bool,
     /// It is about an object that is taken again.
     pub again: bool,
-    /// Where an argument alone decides which way out is taken: what the function claims to keep on the one that keeps
+    /// Where an argument alone decides which way out is taken: what the function keeps on the one that keeps
     /// the object. No mistake if some caller gives it back.
     pub keeps: Vec<Place>,
     /// That argument is tested for the release alone.
@@ -160,7 +160,7 @@ pub struct Ambiguous {
 pub struct Conditional {
     /// Index into the function's findings.
     pub finding: u32,
-    pub on: Vec<CalleeClaim>,
+    pub on: Vec<CalleeObligation>,
 }
 
 /// A function leaves objects in another state than it finds them in.

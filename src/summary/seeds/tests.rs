@@ -293,6 +293,47 @@ operation = \"none\"
 }
 
 #[test]
+fn rows_for_machines_of_several_checkers_add_up() {
+    let text = r#"
+        name = "mine"
+
+        [[machine]]
+        name = "counter"
+        states = ["low", "high"]
+        operations.raise = { low = "high", high = "high" }
+
+        [[function]]
+        names = ["spin_lock"]
+        object = "*param0"
+        machine = "counter"
+        operation = "raise"
+    "#;
+    let file = SourceFile::new("my.toml", text);
+    let (property, errors) = Property::load(std::slice::from_ref(&file));
+    assert_eq!(errors, []);
+    let (seeds, errors) = Seeds::load(&property, &[file]);
+    assert_eq!(errors, []);
+    let seed = seeds.get("spin_lock").unwrap();
+    let machines: Vec<&str> = seed
+        .summary
+        .objects
+        .iter()
+        .map(|o| o.machine.as_str())
+        .collect();
+    assert_eq!(machines.last(), Some(&"counter"));
+    assert_eq!(
+        seed.summary.objects[0],
+        built_in().get("spin_lock").unwrap().summary.objects[0]
+    );
+    let raised = seed
+        .summary
+        .rows
+        .iter()
+        .filter(|row| row.object as usize + 1 == machines.len());
+    assert_eq!(raised.count(), 2);
+}
+
+#[test]
 fn a_user_row_replaces_a_built_in_one_and_may_name_two_objects() {
     let text = r#"
         [[function]]

@@ -3,7 +3,11 @@
 //! In: what a stage has found. Out: one value that later stages hand on, the database keeps and [`crate::report`]
 //! renders. Knows nothing of how failures are found or shown.
 
+mod explanation;
+
 use serde::{Deserialize, Serialize};
+
+pub use self::explanation::{Explanation, Kind as ExplanationKind};
 
 use crate::ir::SymbolName;
 
@@ -26,6 +30,8 @@ pub enum Level {
     Error,
     Warning,
     Note,
+    /// A failure that an explanation covers wholly: kept, and shown only on demand.
+    Explained,
 }
 
 /// One step on the way to a failure.
@@ -58,8 +64,8 @@ pub struct Finding {
     pub object: String,
     /// Stable under edits elsewhere: rule, function, object path and shape of the trace.
     pub fingerprint: String,
-    /// What would make the report wrong, if the analysis knows: `not a bug if flag == 0`.
-    pub specification: Option<String>,
+    /// The readings of what is not known under which it is none. The level follows from them.
+    pub explanations: Vec<Explanation>,
     pub trace: Vec<TraceStep>,
     /// The programs of the tree that it is in, if it is not in all that the function is linked into.
     pub programs: Vec<String>,
@@ -80,4 +86,25 @@ pub fn fingerprint(rule: &str, function: &SymbolName, object: &str, trace: &[Tra
         part(&step.message);
     }
     hash.finalize().to_hex()[..16].to_string()
+}
+
+impl Finding {
+    /// Adds an explanation, and lowers the level as that asks for.
+    pub fn explain(&mut self, explanation: Explanation) {
+        self.level = self.level.max(explanation.kind.level());
+        if !self.explanations.contains(&explanation) {
+            self.explanations.push(explanation);
+        }
+    }
+
+    /// Adds an explanation of this kind of which no more is known.
+    pub fn explain_by(&mut self, kind: ExplanationKind) {
+        self.explain(kind.of(&self.object));
+    }
+
+    /// All that makes it none, in words of the source.
+    pub fn specification(&self) -> Option<String> {
+        let texts: Vec<&str> = self.explanations.iter().map(|one| &*one.text).collect();
+        (!texts.is_empty()).then(|| texts.join(", or "))
+    }
 }

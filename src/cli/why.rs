@@ -1,0 +1,122 @@
+//! `cassini query why FILE:LINE`: what the last check found at a place, and why it does not report it.
+//!
+//! In: the findings that the database keeps, those that an explanation covers among them. Out: those that lie at the place or
+//! lead through it, each with its explanations.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::output;
+use crate::finding::Finding;
+use crate::report::{Places, text};
+use crate::store::query::{FunctionRow, Reader};
+
+/// A place that a person has named.
+struct Asked<'a> {
+    file: &'a str,
+    line: u32,
+}
+
+impl<'a> Asked<'a> {
+    fn parse(text: &'a str) -> anyhow::Result<Self> {
+        let (file, line) = text.rsplit_once(':').unwrap_or((text, ""));
+        let line = line
+            .parse()
+            .with_context(|| format!("`{text}` is no FILE:LINE"))?;
+        Ok(Asked { file, line })
+    }
+
+    /// Whether this is the file that is meant: by its name from here, or by the end of its path.
+    fn is_file(&self, file: &str, places: &Places) -> bool {
+        let named = self.file.strip_prefix("./").unwrap_or(self.file);
+        places.name(file) == named || Path::new(file).ends_with(named)
+    }
+
+    /// Whether a finding lies there, or its trace leads through it.
+    fn is_met_by(&self, finding: &Finding, places: &Places) -> bool {
+        let is_here = |file: &str, line: u32| line == self.line && self.is_file(file, places);
+        let mut steps = finding.trace.iter();
+        is_here(&finding.file, finding.line) || steps.any(|step| is_here(&step.file, step.line))
+    }
+}
+
+/// Prints what was found at a place; of a place without findings, what became of its function.
+pub(super) fn why(
+    reader: &Reader,
+    root: &Path,
+    places: &Places,
+    place: &str,
+) -> anyhow::Result<()> {
+    let asked = Asked::parse(place)?;
+    let all = reader.findings()?;
+    let (here, others): (Vec<Finding>, Vec<Finding>) = all
+        .into_iter()
+        .partition(|finding| asked.is_met_by(finding, places));
+    let mut candidates = reader.functions_before(asked.line)?;
+    candidates.retain(|row| asked.is_file(&row.file, places));
+    let function = candidates.into_iter().max_by_key(|row| row.line);
+    output::write(None, |out| {
+        if !here.is_empty() {
+            return text::write(out, &here, root, places);
+        }
+        writeln!(out, "{place}: nothing was found here")?;
+        let Some(row) = &function else {
+            return writeln!(out, "the last check saw no function before this line");
+        };
+        write_function(out, row, places)?;
+        for finding in others.iter().filter(|finding| is_of(finding, row)) {
+            let file = places.name(&finding.file);
+            writeln!(out, "  {file}:{}: {}", finding.line, finding.message)?;
+        }
+        Ok(())
+    })
+}
+
+fn is_of(finding: &Finding, row: &FunctionRow) -> bool {
+    finding.function == row.name.name && finding.file == row.file
+}
+
+/// The last function that begins before the place, and what became of it.
+fn write_function(out: &mut dyn Write, row: &FunctionRow, places: &Places) -> io::Result<()> {
+    let file = places.name(&row.file);
+    write!(
+        out,
+        "the function before it, {} ({file}:{}), ",
+        row.name.name, row.line
+    )?;
+    let reason = row.reason.as_deref().unwrap_or_default();
+    match row.outcome.as_deref() {
+        None => writeln!(out, "was not reached: the last check was stopped"),
+        Some("analysed") => writeln!(out, "was analysed"),
+        Some("no-op") => writeln!(out, "touches no lock, and neither does what it calls"),
+        Some("seeded") => writeln!(out, "is a known primitive, and is not analysed"),
+        Some("lost") => writeln!(out, "was not read: {reason}"),
+        Some(outcome) => writeln!(out, "was not analysed: {outcome}: {reason}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_file_and_a_line() {
+        let asked = Asked::parse("a/b.c:12").unwrap();
+        assert_eq!((asked.file, asked.line), ("a/b.c", 12));
+        for wrong in ["b.c", "b.c:", "b.c:x"] {
+            assert!(Asked::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_path_names_a_file_by_whole_names() {
+        let places = Places::new(Path::new("/t"), Path::new("/t"));
+        let is = |asked: &str, file: &str| Asked::parse(asked).unwrap().is_file(file, &places);
+        assert!(is("b.c:1", "a/b.c"));
+        assert!(is("./a/b.c:1", "a/b.c"));
+        assert!(!is("b.c:1", "a/bb.c"));
+        assert!(!is("x/b.c:1", "a/b.c"));
+    }
+}

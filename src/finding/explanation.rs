@@ -1,0 +1,257 @@
+//! Readings of what the analysis does not know under which a failure is none, and what each does to the failure's level.
+//!
+//! In: what stages find. Out: [`Explanation`]s of a finding; the one table of their weights ([`Kind::level`]).
+
+use serde::{Deserialize, Serialize};
+
+use super::Level;
+
+/// A reading of the unknowns that makes a failure go away.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Explanation {
+    pub kind: Kind,
+    /// In words of the source; goes on from "not a bug if ".
+    pub text: String,
+}
+
+/// What an explanation is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    // Cover all paths to the failure.
+    /// A comparison on the way has found the object to be another one.
+    FoundEqual,
+    /// The operation that is missed, or too many, is there under another name of the object.
+    AnotherName,
+    /// A function of which nothing is known has taken the object.
+    TakenByUnknown,
+    /// Another object leaves the function in another state on the same paths: what is amiss is that.
+    LeftWithAnother,
+    /// How a callee leaves the object is not known on these paths.
+    UnknownEffect,
+    /// Another object is held on entry, which no caller has held.
+    OthersHeld,
+    /// A callee has changed a number that decides whether the paths are taken.
+    ChangedByCallee,
+    /// The caller gets one object or another, and knows which by other means.
+    AnotherInstead,
+    /// The function operates on one of several objects, chosen by a condition.
+    OneOfSeveral,
+    /// A function that is called through a pointer does the rest.
+    GivenAway,
+    /// A callee keeps the object at times, and which times those are is not known.
+    KeptAtTimes,
+    /// All objects that the function goes through are of one kind.
+    OneKind,
+    // Leave something possible.
+    /// A callee whose summary is not exact has left the object otherwise.
+    CalleeOutcome,
+    /// The function never gives the object back, or finds it held: another function has the other half.
+    OtherHalf,
+    /// The results of two ways out are alike by chance only.
+    ResultByChance,
+    /// A callee gives another element of the same table back.
+    AnotherElement,
+    /// A callee gives the object back on some of these paths.
+    GivenBackByCallee,
+    /// A callee moves an object that has no name here.
+    UnnamedByCallee,
+    /// How a callee leaves another object of the kind is not known.
+    AnotherUnknown,
+    /// The object has just been made: nobody else knows of it.
+    PerhapsNew,
+    /// A callee has changed a flag of the function's.
+    FlagChanged,
+    /// A field has only the values that it is compared with.
+    UnusedValue,
+    /// The object has no name in the source.
+    NoName,
+    /// Another function of the program has the other half for such objects.
+    Counterpart,
+    /// The semaphore is raised to tell that something is there.
+    Signal,
+    /// Another thread gives the object back.
+    OtherThread,
+    /// Callers outside the program ask for it by an argument.
+    AskedFor,
+    /// The object may be taken again by its holder.
+    Recursive,
+    /// A callee does not take its lock where it is called so.
+    TakenAtTimes,
+    /// It is dead code, or called from elsewhere.
+    CalledElsewhere,
+}
+
+impl Kind {
+    /// All kinds, in order.
+    pub const ALL: [Kind; 30] = [
+        Kind::FoundEqual,
+        Kind::AnotherName,
+        Kind::TakenByUnknown,
+        Kind::LeftWithAnother,
+        Kind::UnknownEffect,
+        Kind::OthersHeld,
+        Kind::ChangedByCallee,
+        Kind::AnotherInstead,
+        Kind::OneOfSeveral,
+        Kind::GivenAway,
+        Kind::KeptAtTimes,
+        Kind::OneKind,
+        Kind::CalleeOutcome,
+        Kind::OtherHalf,
+        Kind::ResultByChance,
+        Kind::AnotherElement,
+        Kind::GivenBackByCallee,
+        Kind::UnnamedByCallee,
+        Kind::AnotherUnknown,
+        Kind::PerhapsNew,
+        Kind::FlagChanged,
+        Kind::UnusedValue,
+        Kind::NoName,
+        Kind::Counterpart,
+        Kind::Signal,
+        Kind::OtherThread,
+        Kind::AskedFor,
+        Kind::Recursive,
+        Kind::TakenAtTimes,
+        Kind::CalledElsewhere,
+    ];
+
+    /// The gravest level of a failure that has such an explanation.
+    ///
+    /// Those that cover all paths to a failure, as far as they are known, hide it: each was nearly always the case where it
+    /// could be. Of the others the failure is worth a look for who wants to see all.
+    pub fn level(self) -> Level {
+        use Kind::*;
+        match self {
+            FoundEqual | AnotherName | TakenByUnknown | LeftWithAnother | UnknownEffect
+            | OthersHeld | ChangedByCallee | AnotherInstead | OneOfSeveral | GivenAway
+            | KeptAtTimes | OneKind => Level::Explained,
+            CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
+            | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
+            | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive | TakenAtTimes
+            | CalledElsewhere => Level::Note,
+        }
+    }
+
+    /// The explanation of a failure of this object, where nothing more is known of it.
+    pub fn of(self, object: &str) -> Explanation {
+        use Kind::*;
+        let text = match self {
+            FoundEqual => format!("`{object}` is another object, as a comparison on the way says"),
+            AnotherName => format!("`{object}` is operated on under another name, too"),
+            TakenByUnknown => {
+                format!("a function that is not known has taken `{object}` for this one")
+            }
+            LeftWithAnother => "it goes with another lock, which is left so, too".to_owned(),
+            UnknownEffect => {
+                format!("a callee, of which too little is known, leaves `{object}` otherwise")
+            }
+            OthersHeld => "no caller holds another lock that this path needs to be held".to_owned(),
+            ChangedByCallee => {
+                "callees change none of the numbers that decide whether this path is taken"
+                    .to_owned()
+            }
+            AnotherInstead => {
+                "another lock is held in its place, and callers know which".to_owned()
+            }
+            OneOfSeveral => format!("`{object}` is one of several that are chosen by a condition"),
+            GivenAway => {
+                format!("a function called through a pointer gives `{object}` back")
+            }
+            KeptAtTimes => format!("the callee leaves `{object}` alone here, as it does at times"),
+            OneKind => "all objects that are gone through are of one kind".to_owned(),
+            CalleeOutcome => {
+                format!("a callee has left `{object}` otherwise than its summary tells")
+            }
+            OtherHalf => {
+                format!("another function has the other half of what is done to `{object}`")
+            }
+            ResultByChance => "the results of the two ways out are alike by chance only".to_owned(),
+            AnotherElement => format!("a callee gives `{object}` back with the rest of its table"),
+            GivenBackByCallee => format!("a callee gives `{object}` back on this path"),
+            UnnamedByCallee => {
+                format!("a callee operates on `{object}`, which it finds in another way")
+            }
+            AnotherUnknown => {
+                "the other way out keeps another lock, which a callee has taken".to_owned()
+            }
+            PerhapsNew => format!("`{object}` has just been made, and nobody else knows of it"),
+            FlagChanged => {
+                "callees leave alone the flag that decides whether this path is taken".to_owned()
+            }
+            UnusedValue => "a field has none but the values that it is compared with".to_owned(),
+            NoName => "what is meant here is another object than it seems".to_owned(),
+            Counterpart => {
+                format!("another function has the other half of what is done to `{object}`")
+            }
+            Signal => format!("`{object}` is raised to tell that something is there"),
+            OtherThread => format!("another thread gives `{object}` back"),
+            AskedFor => format!("callers elsewhere ask for `{object}` to be kept"),
+            Recursive => format!("`{object}` is recursive"),
+            TakenAtTimes => "a callee does not take its lock where it is called so".to_owned(),
+            CalledElsewhere => {
+                "the function is never called, or only where the lock is held".to_owned()
+            }
+        };
+        Explanation { kind: self, text }
+    }
+
+    /// The name that the report and the database have for it.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        let name = name.as_ref().and_then(|name| name.as_str());
+        name.unwrap_or_default().to_owned()
+    }
+
+    /// What it means and when it is found, as Markdown.
+    pub fn manual(self) -> &'static str {
+        let name = self.name();
+        let mut sections = MANUAL.split("\n## ").skip(1);
+        let own = sections.find(|section| section.lines().next() == Some(&name));
+        own.unwrap_or_default().trim()
+    }
+}
+
+/// One section for each kind.
+const MANUAL: &str = include_str!("../../docs/explanations.md");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+
+    #[test]
+    fn each_kind_has_a_section_that_says_its_level() {
+        for kind in Kind::ALL {
+            let manual = kind.manual();
+            let level = serde_json::to_value(kind.level()).unwrap();
+            let says = format!("Level: {}.", level.as_str().unwrap());
+            assert!(manual.contains(&says), "{}: {says}", kind.name());
+        }
+        assert_eq!(MANUAL.matches("\n## ").count(), Kind::ALL.len());
+    }
+
+    #[test]
+    fn a_finding_is_as_grave_as_its_gravest_explanation_lets_it_be() {
+        let mut finding = Finding {
+            rule: "lock/double-lock".into(),
+            level: Level::Error,
+            message: String::new(),
+            file: "a.c".into(),
+            line: 1,
+            column: 1,
+            function: "f".into(),
+            object: "l".into(),
+            fingerprint: String::new(),
+            explanations: Vec::new(),
+            trace: Vec::new(),
+            programs: Vec::new(),
+        };
+        finding.explain_by(Kind::Counterpart);
+        assert_eq!(finding.level, Level::Note);
+        finding.explain_by(Kind::AnotherName);
+        finding.explain_by(Kind::Counterpart);
+        assert_eq!(finding.level, Level::Explained);
+    }
+}

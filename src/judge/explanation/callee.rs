@@ -1,0 +1,200 @@
+//! A callee has done with an object what its summary does not tell, or may have.
+//!
+//! In: the log of an execution, an object. Out: the paths that such an explanation covers, or whether there are any.
+
+use crate::property::StateId;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{OpEvent, SleepEvent, UnknownCall};
+use crate::symbolic::region::RegionId;
+use crate::symbolic::state::{Object, Status};
+use crate::symbolic::term::Term;
+
+use super::union;
+
+/// The operation before a point that moved the object last.
+fn last_move<'e>(exec: &'e Executor<'_>, object: Object, before: usize) -> Option<&'e OpEvent> {
+    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
+    ops.iter()
+        .rfind(|event| event.object == object && event.moves())
+}
+
+/// Whether the operation before a point that moved the object last is a callee's, which leaves it alone at
+/// other times: when, its summary may not know.
+pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usize) -> bool {
+    let Some(last) = last_move(exec, object, before) else {
+        return false;
+    };
+    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
+    let mut of_object = ops.iter().filter(|event| event.object == object);
+    let initial = Status::At(exec.machine_of(object).initial);
+    let idle = |event: &OpEvent| {
+        event.stack == last.stack && event.from == initial && event.to == Some(initial)
+    };
+    last.source.is_some() && of_object.any(idle)
+}
+
+/// Whether on some of these paths a callee leaves the object alone that gives it back on others.
+pub fn perhaps_given_back_by_callee(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+    let initial = exec.machine_of(object).initial;
+    let back = |from: StateId, to: StateId| from != initial && to == initial;
+    let Executor { log, formula, .. } = exec;
+    let mut idle = log.ops.iter().filter(|event| {
+        event.object == object && event.source.is_some() && event.to == Some(event.from)
+    });
+    idle.any(|event| {
+        let mut same = log
+            .ops
+            .iter()
+            .filter(|other| other.object == object && other.stack == event.stack);
+        same.any(|other| other.moves_as(&back)) && !formula.guards.excludes(event.guard, paths)
+    })
+}
+
+/// Whether on some of these paths a callee gives back another element of the table that an object is in: it may go
+/// through the table, further than its summary does.
+pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+    let Some(class) = exec.class_of(object.loc) else {
+        return false;
+    };
+    let initial = Status::At(exec.machine_of(object).initial);
+    let elements = exec.log.ops.iter().filter(|event| {
+        let other = event.object;
+        let beside = other != object
+            && other.machine == object.machine
+            && other.loc.region == object.loc.region;
+        beside && event.source.is_some() && event.gives_back(initial)
+    });
+    let elements: Vec<(Object, Guard)> =
+        elements.map(|event| (event.object, event.guard)).collect();
+    elements.into_iter().any(|(other, there)| {
+        !exec.formula.guards.excludes(there, paths)
+            && exec.class_of(other.loc).as_ref() == Some(&class)
+    })
+}
+
+/// Whether a call that may sleep is the other way to lock what one of two locks of a record is for, after
+/// another record's was taken the one way: `s->nonatomic ? mutex_lock(&s->mutex) : spin_lock(&s->lock)` for all `s`
+/// of a list. They are all of one kind.
+pub fn one_kind_or_the_other(exec: &Executor<'_>, object: Object, sleep: &SleepEvent) -> bool {
+    let Some(taken) = last_move(exec, object, sleep.order) else {
+        return false;
+    };
+    let ops = &exec.log.ops;
+    let ways = |event: &&OpEvent| event.stack == sleep.stack && event.moves();
+    let mut sleeping = ops.iter().filter(ways).map(|event| event.object.loc.region);
+    sleeping.any(|record| {
+        let instead =
+            |event: &OpEvent| event.stack == taken.stack && event.object.loc.region == record;
+        record != object.loc.region && ops.iter().any(instead)
+    })
+}
+
+/// The paths on which the function gives back an object that it has not taken, but that a function of which
+/// nothing is known may have taken for it: the object was found only where that function may have put it, or
+/// what that function returned decides whether it is given back.
+pub fn taken_by_unknown(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
+    let initial = Status::At(initial);
+    let way = exec.way_to(object.loc.region);
+    let calls = exec.log.unknown_calls.clone();
+    let mut paths = Vec::new();
+    for index in 0..exec.log.ops.len() {
+        let event = &exec.log.ops[index];
+        let gives = match event.to {
+            Some(to) => to == initial && event.from != initial,
+            None => event.from == initial,
+        };
+        if event.object != object || !gives {
+            continue;
+        }
+        let guard = event.guard;
+        let explains = |call: &UnknownCall| {
+            // The part of the way that the callee had in its hands.
+            let at = way.iter().position(|step| call.reached.contains(&step.0));
+            let found_later = |step: &(RegionId, Option<Term>)| {
+                step.1.is_some_and(|base| base.index() >= call.terms)
+            };
+            at.is_some_and(|at| way[..at].iter().any(found_later) || decides(exec, call, guard))
+                && !exec.formula.guards.excludes(call.guard, guard)
+        };
+        if calls.iter().any(explains) {
+            paths.push(guard);
+        }
+    }
+    union(exec, paths)
+}
+
+/// The paths on which something that leads to the object is handed to a function that is called through a
+/// pointer: an operation that may do the rest, as a method that tears an object down.
+pub fn given_away(exec: &mut Executor<'_>, object: Object) -> Guard {
+    let way = exec.way_to(object.loc.region);
+    let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
+    let calls = exec.log.unknown_calls.iter();
+    let calls = calls.filter(|call| call.indirect && call.reached.iter().any(leads_there));
+    let paths = calls.map(|call| call.guard).collect();
+    union(exec, paths)
+}
+
+/// The paths that keep an object without what leads to it being handed to a function that is called through a pointer, of
+/// which nothing is known, and that is not called on those that give it back: it may be what gives it back.
+pub fn not_given_away_instead(
+    exec: &mut Executor<'_>,
+    object: Object,
+    [kept, back]: [Guard; 2],
+) -> Guard {
+    let way = exec.way_to(object.loc.region);
+    let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
+    let Executor { log, formula, .. } = exec;
+    let guards = &mut formula.guards;
+    let mut proper = kept;
+    for call in &log.unknown_calls {
+        if call.indirect
+            && call.reached.iter().any(leads_there)
+            && guards.excludes(call.guard, back)
+        {
+            proper = guards.and_not(proper, call.guard);
+        }
+    }
+    proper
+}
+
+/// Whether it is open how a callee leaves another object of the same kind on paths that give the object back only: the
+/// function may hand over the one or the other.
+pub fn another_left_open(
+    exec: &mut Executor<'_>,
+    object: Object,
+    [kept, back]: [Guard; 2],
+) -> bool {
+    let Executor { log, formula, .. } = exec;
+    let guards = &mut formula.guards;
+    log.ops.iter().any(|event| {
+        event.open
+            && event.object != object
+            && event.object.machine == object.machine
+            && !guards.excludes(event.guard, back)
+            && guards.excludes(event.guard, kept)
+    })
+}
+
+/// Whether a call's result is among what decides whether paths are taken.
+fn decides(exec: &Executor<'_>, call: &UnknownCall, paths: Guard) -> bool {
+    let Some(result) = call.result else {
+        return false;
+    };
+    let formula = &exec.formula;
+    let conditions = formula.guards.support(paths).iter();
+    let mut terms = conditions.map(|&cond| formula.cond_term(cond));
+    terms.any(|term| formula.mentions(term, result))
+}
+
+/// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if
+/// it has one, may know less of that than its source.
+pub fn decides_outcome(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
+    let unnamed = exec.perhaps_moved_unnamed(object, paths);
+    let guards = &mut exec.formula.guards;
+    if unnamed || !guards.excludes(paths, exec.log.lost) {
+        return true;
+    }
+    let mut events = exec.log.ops.iter();
+    events.any(|event| event.object == object && event.open && !guards.excludes(paths, event.guard))
+}

@@ -1,0 +1,327 @@
+//! One pipeline of explanations: which readings of what the analysis does not know make a failure go away.
+//!
+//! In: a failure: an object, what is wrong with it ([`What`]), the paths to it. Out: the paths that no explanation covers, with the
+//! kinds of those that cover the others ([`uncovered`]); of what is left, the readings under which it is none all the same
+//! ([`readings`]). A failure's level follows from their kinds alone ([`Kind::level`](crate::finding::ExplanationKind::level)).
+
+pub mod another_object;
+pub mod callee;
+pub mod value;
+
+use crate::finding::ExplanationKind as Kind;
+use crate::ir::Body;
+use crate::summary::infer::{Exit, Feasible};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::state::{Object, State, Status};
+
+/// What is wrong with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// An operation of the log fails in a state that the function has put the object into.
+    Operation(usize),
+    /// The function returns with the object held, which was not on entry.
+    Kept,
+    /// The function returns with the object free, which was held on entry.
+    GivenUp,
+    /// The function gives the object back without having taken it.
+    Unheld,
+    /// A call needs the object held, where it is not.
+    Needed,
+    /// A call may sleep, where the object is held.
+    Asleep,
+}
+
+/// A failure, as far as explanations ask.
+#[derive(Clone, Copy)]
+pub struct Failure<'s> {
+    pub object: Object,
+    pub what: What,
+    /// The state in which the function returns, if it does.
+    pub exit: Option<&'s State>,
+}
+
+/// Paths to a failure that no explanation covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncovered {
+    pub paths: Guard,
+    /// What covers other paths to it.
+    pub covered_by: Vec<Kind>,
+}
+
+impl Uncovered {
+    /// Goes on with the paths that one more explanation leaves.
+    pub fn but(&mut self, kind: Kind, left: Guard) {
+        if left != self.paths {
+            self.covered_by.push(kind);
+            self.paths = left;
+        }
+    }
+}
+
+/// The paths of `paths` that an explanation does not cover.
+type Cover = fn(&mut Executor<'_>, &Failure<'_>, Guard) -> Guard;
+
+/// The explanations that cover paths, in the order in which they are asked for.
+const COVERS: &[(Kind, Cover)] = &[
+    (Kind::FoundEqual, not_found_equal),
+    (Kind::AnotherName, under_no_other_name),
+    (Kind::TakenByUnknown, not_taken_by_unknown),
+    (Kind::LeftWithAnother, not_with_another),
+    (Kind::UnknownEffect, known_effect),
+];
+
+/// The paths that no explanation covers.
+pub fn uncovered(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Uncovered {
+    let mut left = uncovered_however_entered(exec, failure, paths);
+    if failure.what != What::Asleep {
+        let exit = failure.exit.map_or(Guard::TRUE, |exit| exit.guard);
+        let usual = others_as_usual(exec, exit, failure.object, left.paths);
+        left.but(Kind::OthersHeld, usual);
+    }
+    left
+}
+
+/// The paths that no explanation covers, be other objects held on entry or not.
+pub fn uncovered_however_entered(
+    exec: &mut Executor<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Uncovered {
+    let mut left = Uncovered {
+        paths,
+        covered_by: Vec::new(),
+    };
+    for (kind, cover) in COVERS {
+        if left.paths == Guard::FALSE {
+            break;
+        }
+        let rest = cover(exec, failure, left.paths);
+        left.but(*kind, rest);
+    }
+    left
+}
+
+fn not_found_equal(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+    match failure.what {
+        // What is left as it is, is left so under both names.
+        What::Kept | What::GivenUp => paths,
+        What::Operation(_) | What::Unheld | What::Needed | What::Asleep => {
+            exec.apart(failure.object, paths)
+        }
+    }
+}
+
+fn under_no_other_name(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+    let Failure { object, what, exit } = *failure;
+    let initial = exec.machine_of(object).initial;
+    let other = match what {
+        What::Operation(event) => another_object::meant_for_another(exec, exit, event),
+        What::Kept => another_object::given_back_as_another(exec, object, initial),
+        What::GivenUp | What::Unheld => another_object::taken_as_another(exec, object, initial),
+        What::Needed | What::Asleep => return paths,
+    };
+    exec.formula.guards.and_not(paths, other)
+}
+
+fn not_taken_by_unknown(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+    match failure.what {
+        What::GivenUp | What::Unheld => {
+            let initial = exec.machine_of(failure.object).initial;
+            let taken = callee::taken_by_unknown(exec, failure.object, initial);
+            exec.formula.guards.and_not(paths, taken)
+        }
+        What::Operation(_) | What::Kept | What::Needed | What::Asleep => paths,
+    }
+}
+
+fn not_with_another(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+    match (failure.what, failure.exit) {
+        (What::Kept | What::GivenUp, Some(exit)) => {
+            let with = another_object::left_with_another(exec, exit, failure.object);
+            exec.formula.guards.and_not(paths, with)
+        }
+        _ => paths,
+    }
+}
+
+fn known_effect(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+    exec.with_known_effect(failure.object, paths)
+}
+
+/// The paths on which all other objects are as usual on entry. What is wrong with one only where another was
+/// held already has another cause: a callee that cannot be called then. One that is asserted to be held, on
+/// all ways out, is usually held.
+pub fn others_as_usual(
+    exec: &mut Executor<'_>,
+    exit: Guard,
+    object: Object,
+    paths: Guard,
+) -> Guard {
+    if paths == Guard::FALSE {
+        return paths;
+    }
+    let mut usual: Vec<Guard> = Vec::new();
+    for (&other, entered) in &exec.entries {
+        let machine = exec.machine_of(other);
+        // Interrupts are off or on with the lock that is given back.
+        if other != object && machine.saved.is_none() {
+            usual.push(entered.guard_of(Status::At(machine.initial)));
+        }
+    }
+    let guards = &mut exec.formula.guards;
+    usual.retain(|&usual| !guards.excludes(exit, usual));
+    let literals: Vec<_> = usual
+        .iter()
+        .filter_map(|&usual| guards.as_literal(usual))
+        .collect();
+    usual.retain(|&usual| guards.as_literal(usual).is_none());
+    let literals = guards.cube(&literals);
+    let paths = guards.and(paths, literals);
+    usual
+        .into_iter()
+        .fold(paths, |paths, usual| guards.and(paths, usual))
+}
+
+fn union(exec: &mut Executor<'_>, paths: Vec<Guard>) -> Guard {
+    let guards = &mut exec.formula.guards;
+    paths
+        .into_iter()
+        .fold(Guard::FALSE, |all, path| guards.or(all, path))
+}
+
+/// What is left of a failure: paths that no explanation covers, and a model has been found of.
+pub struct Left<'s> {
+    pub object: Object,
+    pub what: What,
+    pub paths: Guard,
+    /// Of two ways out that callers cannot tell apart: the other one, with the state at the function's end.
+    pub other: Option<(Guard, &'s Exit<'s>)>,
+}
+
+/// A reading that leaves the failure possible, but less certain.
+type Reading = fn(&mut Executor<'_>, &Left<'_>, &mut dyn Feasible) -> bool;
+
+/// What makes a failure less than certain, in the order in which it is told.
+const READINGS: &[(Kind, Reading)] = &[
+    (Kind::OtherHalf, has_one_half_only),
+    (Kind::PerhapsNew, is_perhaps_new),
+    (Kind::CalleeOutcome, depends_on_outcomes),
+    (Kind::ResultByChance, has_result_by_chance),
+    (Kind::AnotherElement, another_element_given_back),
+    (Kind::GivenBackByCallee, perhaps_given_back_by_callee),
+    (Kind::UnnamedByCallee, moves_another_unnamed),
+    (Kind::AnotherUnknown, another_left_open),
+];
+
+/// The readings under which what is left of a failure in a function's body is none.
+pub fn readings(
+    exec: &mut Executor<'_>,
+    left: &Left<'_>,
+    body: &Body,
+    queries: &mut dyn Feasible,
+) -> Vec<Kind> {
+    let applies = READINGS
+        .iter()
+        .filter(|(_, reading)| reading(exec, left, queries));
+    let mut kinds: Vec<Kind> = applies.map(|(kind, _)| *kind).collect();
+    kinds.extend(unlikely_value(exec, left, body, queries));
+    kinds
+}
+
+fn has_one_half_only(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+    match left.what {
+        What::Kept => left.other.is_some() && !gives_back(exec, left.object),
+        What::GivenUp => true,
+        What::Operation(_) | What::Unheld | What::Needed | What::Asleep => false,
+    }
+}
+
+/// Whether the function gives an object back on some path.
+pub fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
+    let initial = Status::At(exec.machine_of(object).initial);
+    let mut events = exec.log.ops.iter();
+    events.any(|event| event.object == object && event.gives_back(initial))
+}
+
+/// Whether the function has the object from a call: if that has made it, nobody else knows of it yet.
+fn is_perhaps_new(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+    let way = exec.way_to(left.object.loc.region);
+    let mut bases = way.into_iter().filter_map(|(_, base)| base);
+    left.what == What::Needed && bases.any(|base| exec.made_on.contains_key(&base))
+}
+
+/// Whether it depends on how a callee has ended what becomes of an object: its summary, if it has one, may know less of that
+/// than its source.
+fn depends_on_outcomes(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+    let other = left.other.map(|(paths, _)| paths);
+    let mut ways = [left.paths].into_iter().chain(other);
+    ways.any(|paths| callee::decides_outcome(exec, left.object, paths))
+}
+
+fn has_result_by_chance(
+    exec: &mut Executor<'_>,
+    left: &Left<'_>,
+    queries: &mut dyn Feasible,
+) -> bool {
+    left.other.is_some_and(|(other, exit)| {
+        !value::returns_no_failure_by_chance(exec, exit, [left.paths, other], queries)
+    })
+}
+
+fn another_element_given_back(
+    exec: &mut Executor<'_>,
+    left: &Left<'_>,
+    _: &mut dyn Feasible,
+) -> bool {
+    left.other.is_some() && callee::another_element_given_back(exec, left.object, left.paths)
+}
+
+fn perhaps_given_back_by_callee(
+    exec: &mut Executor<'_>,
+    left: &Left<'_>,
+    _: &mut dyn Feasible,
+) -> bool {
+    left.other.is_some() && callee::perhaps_given_back_by_callee(exec, left.object, left.paths)
+}
+
+fn moves_another_unnamed(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+    left.other.is_some_and(|(other, _)| {
+        exec.moves_another_unnamed(left.object.machine, other, left.paths)
+    })
+}
+
+fn another_left_open(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+    left.other
+        .is_some_and(|(other, _)| callee::another_left_open(exec, left.object, [left.paths, other]))
+}
+
+/// The first reading of values under which the paths are not taken: no function that is called through a pointer does the rest;
+/// no callee has changed a flag of the function's; no field has its one value that it is not compared with. They are taken
+/// together.
+fn unlikely_value(
+    exec: &mut Executor<'_>,
+    left: &Left<'_>,
+    body: &Body,
+    queries: &mut dyn Feasible,
+) -> Option<Kind> {
+    let mut paths = left.paths;
+    let mut leaves_none = |exec: &mut Executor<'_>, proper: Guard| {
+        let none = proper != paths && queries.model(exec, proper).is_none();
+        paths = proper;
+        none
+    };
+    let mut proper = left.paths;
+    if let Some((other, _)) = left.other {
+        proper = callee::not_given_away_instead(exec, left.object, [proper, other]);
+        if leaves_none(exec, proper) {
+            return Some(Kind::GivenBackByCallee);
+        }
+    }
+    proper = exec.with_flags_unchanged(proper, body);
+    if leaves_none(exec, proper) {
+        return Some(Kind::FlagChanged);
+    }
+    proper = value::with_values_in_use(exec, proper);
+    leaves_none(exec, proper).then_some(Kind::UnusedValue)
+}

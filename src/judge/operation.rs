@@ -1,0 +1,161 @@
+//! An operation fails in a state that the function itself has put the object into (type A of paper §5.5).
+//!
+//! In: the operations of the log. Out: one failure for each object.
+//!
+//! It is wrong whatever the caller does if for the same inputs there is an error from every entry state. (The paper asks for
+//! errors from every entry state alone. Its own `complex_wrapper` has one from each, on different inputs.)
+
+use super::by_argument;
+use super::explanation::{self, Failure, Left, What};
+use super::findings::{About, Findings, Place, entered_as_usual, possible_unchanged};
+use crate::finding::{ExplanationKind as Kind, Finding};
+use crate::summary::infer::Feasible;
+use crate::summary::trace;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::OpEvent;
+use crate::symbolic::model::Model;
+use crate::symbolic::state::{Object, State, Status};
+
+impl Findings<'_> {
+    /// Operations that are wrong whatever the caller does.
+    pub fn failing_operations(
+        &mut self,
+        exec: &mut Executor<'_>,
+        exit: Option<&State>,
+        queries: &mut dyn Feasible,
+    ) {
+        for index in 0..exec.log.ops.len() {
+            let event = &exec.log.ops[index];
+            let (Some(rule), object) = (event.rule.clone(), event.object) else {
+                continue;
+            };
+            if event.touched == Guard::FALSE || self.has_failed(object) {
+                continue;
+            }
+            let counts = exec.machine_of(object).counts;
+            if counts
+                && (taken_in_rounds(exec, index)
+                    || exit.is_some_and(|exit| keeps(exec, exit, object)))
+            {
+                continue;
+            }
+            let all = from_every_entry(exec, index);
+            let what = What::Operation(index);
+            let failure = Failure { object, what, exit };
+            let left = explanation::uncovered(exec, &failure, all);
+            let (paths, rests_on) = by_argument::without(exec, object, left.paths, index, queries);
+            let usual = entered_as_usual(exec, object, paths);
+            let model = queries.model(exec, usual);
+            let Some(model) = model.or_else(|| queries.model(exec, paths)) else {
+                self.cover(rule, (object, what), all, left.covered_by);
+                continue;
+            };
+            if !possible_unchanged(exec, paths, queries) {
+                self.cover(rule, (object, what), all, vec![Kind::ChangedByCallee]);
+                continue;
+            }
+            self.fail(object);
+            let left = Left {
+                object,
+                what,
+                paths,
+                other: None,
+            };
+            let readings = explanation::readings(exec, &left, self.body, queries);
+            let about = About {
+                rests_on,
+                ..About::of(object)
+            };
+            let finding = self.failing_operation(exec, &rule, index, (&model, paths));
+            self.keep(finding, about, &readings);
+        }
+    }
+
+    /// The finding for a failing operation of the log, with one way there.
+    pub(super) fn failing_operation(
+        &self,
+        exec: &mut Executor<'_>,
+        rule: &str,
+        index: usize,
+        (model, paths): (&Model, Guard),
+    ) -> Option<Finding> {
+        let event = &exec.log.ops[index];
+        let object = event.object;
+        let name = event.name.clone();
+        let state = match event.from {
+            Status::At(state) => exec.machine_of(object).state_text(state).to_string(),
+            Status::Error(_) => String::new(),
+        };
+        let place = Place::of(event.stack.first()?);
+        let trace = trace::path(exec, model, object, paths, Some(index));
+        self.finding(rule, place, &name, &state, trace)
+    }
+}
+
+/// The paths to a failing operation on which the function fails from every other entry state, too; or
+/// which begin in the machine's initial state, from which the function itself has moved the object. (A
+/// reader that releases twice only fails if its caller was no reader, but no caller means that.)
+fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
+    let failing = &exec.log.ops[event];
+    let (object, mut errors, touched) = (failing.object, failing.errors, failing.touched);
+    let initial = Status::At(exec.machine_of(object).initial);
+    let mut moved = Guard::FALSE;
+    for index in 0..event {
+        let earlier = &exec.log.ops[index];
+        if earlier.object != object {
+            continue;
+        }
+        let (paths, moves) = (earlier.guard, earlier.moves());
+        let left_alone = earlier.to.is_none() && earlier.rule.is_none() && {
+            let same_call =
+                |other: &&OpEvent| other.object == object && other.stack == earlier.stack;
+            let mut others = exec.log.ops.iter().filter(same_call);
+            earlier.source.is_some() && !others.any(OpEvent::moves)
+        };
+        let guards = &mut exec.formula.guards;
+        if moves {
+            moved = guards.or(moved, paths);
+        }
+        // A callee has tried for it, to see that it is held.
+        if left_alone {
+            errors = guards.and_not(errors, paths);
+        }
+    }
+    let entries = exec.entry_state(object);
+    let from_initial = exec.formula.guards.and(moved, entries.guard_of(initial));
+    let mut everywhere = Guard::TRUE;
+    for (_, entry) in entries.set {
+        let literals = exec.formula.guards.implied_literals(entry);
+        let from_here = exec.formula.guards.restrict(errors, &literals);
+        everywhere = exec.formula.guards.and(everywhere, from_here);
+    }
+    let wrong = exec.formula.guards.or(everywhere, from_initial);
+    exec.formula.guards.and(touched, wrong)
+}
+
+/// Whether an operation takes what the same statement has taken before: a semaphore that is lowered in a loop counts.
+fn taken_in_rounds(exec: &mut Executor<'_>, event: usize) -> bool {
+    let Executor { log, formula, .. } = exec;
+    let failing = &log.ops[event];
+    let mut before = log.ops[..event].iter();
+    before.any(|other| {
+        let same = other.object == failing.object && other.stack == failing.stack;
+        same && other.moves() && !formula.guards.excludes(other.guard, failing.touched)
+    })
+}
+
+/// Whether the function may return with an object held that was not on entry. A semaphore that it keeps
+/// counts something, and is no lock.
+fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
+    let initial = Status::At(exec.machine_of(object).initial);
+    let Some(tracked) = exit.objects.get(&object) else {
+        return false;
+    };
+    let entered = exec.entry_state(object).guard_of(initial);
+    let entered = exec.formula.guards.and(entered, exit.guard);
+    tracked.set.iter().any(|&(status, held)| {
+        let held_on = matches!(status, Status::At(_)) && status != initial;
+        held_on && !exec.formula.guards.excludes(entered, held)
+    })
+}
