@@ -6,19 +6,23 @@
 //! * `//~ lock/double-lock`: this finding on this line;
 //! * `//~ lock/double-lock @name`: this finding somewhere in the function `name`;
 //! * `//~ note RULE`, `//~ certain RULE`: a finding that is a note, or is none, on this line;
-//! * `//~ clean`: on a function's line, nothing may be reported in it;
+//! * `//~ clean`: on a function's line, nothing may be reported in it, and it was analysed;
+//! * `//~ untouched`: the same of a function that calls nothing which touches a lock, so that there is nothing to analyse;
 //! * `//~ known-false-positive RULE`: a finding that is wrong, and known to be; `note RULE`: and is a note;
 //! * `//~ known-miss RULE`: a finding that should be there, and is known not to be.
 //!
-//! Anything else that is reported is a failure, so is anything missing, and so is a known wrong answer
+//! Anything else that is reported is a failure, so is anything missing, a function that was lost, and a known wrong answer
 //! that has become right: its marker must then be changed. Set `FIXTURE=name` to run one of them.
 
-use std::collections::BTreeSet;
+mod tools;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use tools::missing;
 
 /// What a marker says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,7 @@ enum Expectation {
     },
     Clean {
         function: String,
+        outcome: &'static str,
     },
 }
 
@@ -74,9 +79,13 @@ fn markers(file: &str, text: &str) -> Result<Vec<Marker>, String> {
                     .ok_or_else(|| format!("{file}:{line_number}: `{text}` is no rule"))
             };
             let expectation = match words.as_slice() {
-                ["clean"] => Expectation::Clean {
+                ["clean" | "untouched"] => Expectation::Clean {
                     function: function_name(code)
                         .ok_or_else(|| format!("{file}:{line_number}: no function here"))?,
+                    outcome: match words[0] {
+                        "clean" => "analysed",
+                        _ => "no-op",
+                    },
                 },
                 ["known-false-positive", level @ .., id] if level.len() < 2 => {
                     if level.iter().any(|level| *level != "note") {
@@ -122,6 +131,34 @@ fn function_name(code: &str) -> Option<String> {
         .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .map_or(0, |at| at + 1);
     (code.contains('(') && start < head.len()).then(|| head[start..].to_owned())
+}
+
+/// What became of the functions of each name.
+type Outcomes = BTreeMap<String, BTreeSet<String>>;
+
+/// The functions that were lost, and those that are said to be clean and were not looked at.
+fn not_analysed(markers: &[Marker], outcomes: &Outcomes) -> Vec<String> {
+    let mut differences = Vec::new();
+    for (function, outcomes) in outcomes {
+        for outcome in ["lost", "failed", "out of budget"] {
+            if outcomes.contains(outcome) {
+                differences.push(format!("`{function}` is {outcome}"));
+            }
+        }
+    }
+    for marker in markers {
+        if let Expectation::Clean { function, outcome } = &marker.expectation
+            && !outcomes
+                .get(function)
+                .is_some_and(|outcomes| outcomes.contains(*outcome))
+        {
+            let Marker { file, line, .. } = marker;
+            differences.push(format!(
+                "{file}:{line}: `{function}` is not {outcome}, though clean"
+            ));
+        }
+    }
+    differences
 }
 
 /// Compares and describes every difference, one to a line; nothing if all is as expected.
@@ -173,7 +210,7 @@ fn differences(markers: &[Marker], findings: &[Found]) -> Vec<String> {
     for found in findings.iter().filter(|found| !explained.contains(found)) {
         let clean = markers.iter().any(|marker| {
             marker.file == found.file
-                && matches!(&marker.expectation, Expectation::Clean { function }
+                && matches!(&marker.expectation, Expectation::Clean { function, .. }
                     if *function == found.function)
         });
         differences.push(format!(
@@ -227,8 +264,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Runs `check --format json` on a copy, and returns the findings or what went wrong.
-fn check(sources: &[(String, String)], options: &[&str]) -> Result<Vec<Found>, String> {
+/// Runs `check --format json` on a copy, and returns the findings and what became of each function, or what went wrong.
+fn check(sources: &[(String, String)], options: &[&str]) -> Result<(Vec<Found>, Outcomes), String> {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in sources {
         let file = folder.path().join(name);
@@ -276,7 +313,33 @@ fn check(sources: &[(String, String)], options: &[&str]) -> Result<Vec<Found>, S
         })
         .collect();
     found.sort();
-    Ok(found)
+    Ok((found, outcomes(folder.path())?))
+}
+
+/// What the database says of each function.
+fn outcomes(folder: &Path) -> Result<Outcomes, String> {
+    let query = "SELECT name, outcome FROM functions WHERE own";
+    let output = assert_cmd::Command::cargo_bin("cassini")
+        .unwrap()
+        .args(["query", "sql", query])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    if !output.status.success() {
+        return Err(format!(
+            "query: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    let mut outcomes = Outcomes::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines().skip(1) {
+        let (name, outcome) = line.split_once('\t').ok_or("no row of two cells")?;
+        outcomes
+            .entry(name.to_owned())
+            .or_default()
+            .insert(outcome.to_owned());
+    }
+    Ok(outcomes)
 }
 
 #[test]
@@ -292,7 +355,7 @@ fn the_findings_are_the_same_for_a_machine_of_32_bits() {
     if compiler.is_ok_and(|made| made.status.success()) {
         findings_are_those_marked(&["-m32"]);
     } else {
-        eprintln!("the compiler has no -m32: not checked");
+        missing("cc -m32");
     }
 }
 
@@ -301,11 +364,13 @@ fn findings_are_those_marked(options: &[&str]) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lock");
     let mut report = String::new();
     let mut counts = [0usize; 4];
+    let mut seen = false;
     for fixture in entries(&folder) {
         let name = fixture.file_stem().unwrap().to_string_lossy().into_owned();
         if only.as_ref().is_some_and(|only| *only != name) {
             continue;
         }
+        seen = true;
         let sources = sources(&fixture);
         let has_headers = |(_, text): &(String, String)| text.contains("#include <");
         if !options.is_empty() && sources.iter().any(has_headers) {
@@ -328,7 +393,10 @@ fn findings_are_those_marked(options: &[&str]) {
             }] += 1;
         }
         match check(&sources, options) {
-            Ok(findings) => wrong.extend(differences(&expected, &findings)),
+            Ok((findings, outcomes)) => {
+                wrong.extend(differences(&expected, &findings));
+                wrong.extend(not_analysed(&expected, &outcomes));
+            }
             Err(message) => wrong.push(message),
         }
         if !wrong.is_empty() {
@@ -338,6 +406,7 @@ fn findings_are_those_marked(options: &[&str]) {
             }
         }
     }
+    assert!(seen, "there is no fixture {only:?}");
     let [findings, clean, false_positives, misses] = counts;
     eprintln!(
         "{findings} findings and {clean} clean functions marked; \
@@ -352,8 +421,8 @@ fn findings_are_those_marked(options: &[&str]) {
 fn the_demo_has_one_bug_of_each_kind() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/demo");
     let sources = sources(&folder);
-    let found: Vec<_> = check(&sources, &[])
-        .unwrap()
+    let (found, _) = check(&sources, &[]).unwrap();
+    let found: Vec<_> = found
         .into_iter()
         .map(|found| (found.file, found.line, found.rule))
         .collect();

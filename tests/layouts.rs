@@ -1,7 +1,11 @@
 //! Small shares of what `scripts/layouts`, `scripts/torture` and `scripts/csmith` show at length.
 
+mod tools;
+
 use std::path::Path;
 use std::process::{Command, Output};
+
+use tools::missing;
 
 /// Runs a script on the program under test; `None` where what it needs is not installed.
 fn script(name: &str, arguments: &[&str], needs: &[&str]) -> Option<Output> {
@@ -10,7 +14,7 @@ fn script(name: &str, arguments: &[&str], needs: &[&str]) -> Option<Output> {
             .args(["-c", &format!("command -v {tool}")])
             .output();
         if !found.is_ok_and(|found| found.status.success()) {
-            eprintln!("no {tool}: not compared");
+            missing(tool);
             return None;
         }
     }
@@ -75,7 +79,7 @@ fn is_known(compiler: &str) -> bool {
         .output()
         .is_ok_and(|made| made.status.success());
     if !known {
-        eprintln!("no {compiler}: not compared");
+        missing(compiler);
     }
     known
 }
@@ -87,7 +91,7 @@ fn random_records(compiler: &str, arguments: &[&str]) {
         .args(arguments)
         .output();
     let Ok(made) = made else {
-        eprintln!("no python3: not compared");
+        missing("python3");
         return;
     };
     let folder = tempfile::tempdir().expect("temporary folder");

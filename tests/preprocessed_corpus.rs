@@ -107,6 +107,8 @@ fn measure(files: &[std::path::PathBuf], all: bool) {
         "split at {:.0} MB/s",
         bytes as f64 / 1e6 / splitting.as_secs_f64()
     );
+    assert!(functions > 0, "the corpus has no functions");
+    assert_eq!(failed, 0, "declarations did not parse");
 }
 
 /// Own files are those in neither the system's nor the kernel's include folders.
@@ -187,4 +189,6 @@ fn every_function_of_the_corpus_lowers() {
         store.bodies.lock().unwrap().len(),
         start.elapsed()
     );
+    assert!(own > 0, "the corpus has no functions");
+    assert_eq!(failed, 0, "functions were not lowered");
 }

@@ -36,7 +36,7 @@ void release_block(struct block *block) //~ clean
 		put_mutex(&block->ref, free_block, &block->file->lock);
 }
 
-static void lose_block(struct kref *ref) //~ clean
+static void lose_block(struct kref *ref) //~ untouched
 {
 	unlink(ref);
 }

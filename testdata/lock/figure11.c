@@ -26,7 +26,7 @@ static void sscape_write(struct sscape_info *devc, int reg, int data) //~ clean
 	spin_unlock_irqrestore(&devc->lock, flags);
 }
 
-static void sscape_write_locked(struct sscape_info *devc, int reg, int data) //~ clean
+static void sscape_write_locked(struct sscape_info *devc, int reg, int data) //~ untouched
 {
 	outb(reg, PORT(4));
 	outb(data, PORT(5));

@@ -16,14 +16,14 @@ static void spin_lock(struct cursor *c)
 	c->x = 0;
 }
 
-int steps(int n) //~ clean
+int steps(int n) //~ untouched
 {
 	n = down(n);
 	n = down(n);
 	return up(n);
 }
 
-void reset(struct cursor *c) //~ clean
+void reset(struct cursor *c) //~ untouched
 {
 	spin_lock(c);
 	spin_lock(c);

@@ -50,7 +50,7 @@ static const struct device_ops device_ops = {
 	.flush = device_flush,
 };
 
-void device_init(struct device *device) //~ clean
+void device_init(struct device *device) //~ untouched
 {
 	device->ops = &device_ops;
 }
@@ -155,7 +155,7 @@ struct port {
 	int registers[4];
 };
 
-static int read_directly(struct port *port, int at) //~ clean
+static int read_directly(struct port *port, int at) //~ untouched
 {
 	return port->registers[at];
 }
@@ -175,7 +175,7 @@ void port_init(struct port *port, int windowed) //~ clean
 	port->read = windowed ? read_by_window : read_directly;
 }
 
-static int port_flush(struct port *port) //~ clean
+static int port_flush(struct port *port) //~ untouched
 {
 	int value = port->read(port, 0);
 

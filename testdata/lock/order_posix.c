@@ -52,7 +52,7 @@ static void touch(int id) //~ clean
 	pthread_mutex_unlock(&s->lock);
 }
 
-static void touch_both(int id) //~ clean
+static void touch_both(int id) //~ untouched
 {
 	touch(id);
 	touch(id + 1);

@@ -19,7 +19,7 @@ static pthread_mutex_t global_lock = PTHREAD_MUTEX_INITIALIZER;
 static int running;
 
 /* Expects s->lock held. */
-static struct item *lookup(struct store *s, const char *name) //~ clean
+static struct item *lookup(struct store *s, const char *name) //~ untouched
 {
 	struct item *item;
 

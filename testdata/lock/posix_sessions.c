@@ -13,7 +13,7 @@ static bool os_trylock(os_mutex *m) { return !pthread_mutex_trylock(&m->h); } //
 #define UNLOCK(x) os_unlock(&(x)->mu)
 struct sess { os_mutex mu; pthread_rwlock_t tbl; pthread_spinlock_t spin; int n, cap; int *v; struct sess *next; };
 int grow(struct sess *s);
-static void die(const char *m) { fprintf(stderr, "%s\n", m); exit(1); } //~ clean
+static void die(const char *m) { fprintf(stderr, "%s\n", m); exit(1); } //~ untouched
 
 int add_ok(struct sess *s, int x) //~ clean
 {

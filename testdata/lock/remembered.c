@@ -85,7 +85,7 @@ struct nic {
 };
 unsigned long ask_hardware(struct nic *nic);
 
-static int running(struct nic *nic) //~ clean
+static int running(struct nic *nic) //~ untouched
 {
 	return nic->state & 1;
 }

@@ -133,7 +133,7 @@ static int kn_count(struct kn *n)
 	return c;
 }
 int kn_total(struct kn *n) { return kn_count(n); } //~ clean
-static int __kn_count2(struct kn *n) //~ clean
+static int __kn_count2(struct kn *n) //~ untouched
 {
 	return n ? 1 + __kn_count2(n->kid[0]) + __kn_count2(n->kid[1]) : 0;
 }
