@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 
 use crate::ir::{Block, BlockId, Body, StmtKind, TermKind};
-use crate::judge::inconsistent_exit::{indistinguishable, open};
 use crate::judge::obligation::{CalleeObligation, Kind};
+use crate::judge::observable::{indistinguishable, open};
 use crate::property::{StateId, Target};
 use crate::summary::infer::{Exits, Feasible, Move};
 use crate::summary::predicates::{self, Predicate, Side};

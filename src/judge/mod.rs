@@ -11,6 +11,7 @@ pub mod findings;
 pub mod inconsistent_exit;
 pub mod lock_order;
 pub mod obligation;
+pub mod observable;
 pub mod operation;
 pub mod record;
 pub mod recursive;

@@ -5,6 +5,7 @@
 //! [`crate::settle`] brings them together.
 
 pub mod collect;
+mod intent;
 
 use std::collections::BTreeSet;
 
