@@ -222,6 +222,8 @@ impl Findings<'_> {
         let place = trace::returns(exec, &kept.model).cloned()?;
         let target = Target::State(kept.state);
         let mut trace = trace::path(exec, &kept.model, object, kept.paths, None);
+        let ways = [kept, given_back].map(|way| (&*way.model, way.paths));
+        trace::mark_parting(exec, &mut trace, ways[0], ways[1]);
         let name = exec.name_of(object.loc);
         trace.push(trace::return_step(exec, &name, &place, object, &target));
         if let Some(other) = trace::returns(exec, &given_back.model) {

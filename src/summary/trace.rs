@@ -8,7 +8,7 @@ use crate::property::Target;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{
-    AssertEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent,
+    AssertEvent, BranchEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent,
 };
 use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
@@ -197,14 +197,10 @@ fn steps(
                 .any(|condition| relevant.contains(condition));
             let shown = matters && branch.depth == 0;
             if shown && model.eval_guard(&exec.formula, branch.path) {
-                let said = match model.eval_guard(&exec.formula, branch.guard) {
-                    true => branch.says.then,
-                    false => branch.says.els,
-                };
                 // The rest of the condition decides.
-                let Some(said) = said else { continue };
-                let message = format!("the condition is {said}");
-                let next = step(&branch.site, branch.depth, message);
+                let Some(next) = decision(exec, model, branch) else {
+                    continue;
+                };
                 if steps.last() != Some(&next) {
                     steps.push(next);
                 }
@@ -222,6 +218,46 @@ fn steps(
         steps.drain(..cut);
     }
     steps
+}
+
+/// The step at a branch, if the source says how its condition comes out there.
+fn decision(exec: &Executor<'_>, model: &Model, branch: &BranchEvent) -> Option<TraceStep> {
+    let said = match model.eval_guard(&exec.formula, branch.guard) {
+        true => branch.says.then,
+        false => branch.says.els,
+    };
+    let message = format!("the condition is {said}", said = said?);
+    Some(step(&branch.site, branch.depth, message))
+}
+
+/// Marks the decision at which two ways out part: the last one that both come to, that differs, and that either depends on.
+pub fn mark_parting(
+    exec: &Executor<'_>,
+    steps: &mut [TraceStep],
+    (model, paths): (&Model, Guard),
+    (other, others): (&Model, Guard),
+) {
+    let guards = &exec.formula.guards;
+    let matters = |branch: &BranchEvent| {
+        let conditions = guards.support(branch.guard).iter();
+        let decides = |paths: Guard| guards.support(paths);
+        let mut conditions = conditions.copied();
+        conditions.any(|one| decides(paths).contains(&one) || decides(others).contains(&one))
+    };
+    let comes = |model: &Model, paths: Guard| model.eval_guard(&exec.formula, paths);
+    let parts = |branch: &&BranchEvent| {
+        branch.depth == 0
+            && comes(model, branch.path)
+            && comes(other, branch.path)
+            && comes(model, branch.guard) != comes(other, branch.guard)
+            && matters(branch)
+    };
+    let parting = exec.log.branches.iter().rev().find(parts);
+    let decision = parting.and_then(|branch| decision(exec, model, branch));
+    let step = decision.and_then(|decision| steps.iter_mut().rev().find(|step| **step == decision));
+    if let Some(step) = step {
+        step.message = format!("the two ways out part here: {}", step.message);
+    }
 }
 
 /// The return statement of the analysed function that the model's path takes.

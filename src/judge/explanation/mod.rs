@@ -64,22 +64,18 @@ type Cover = fn(&mut Executor<'_>, &Failure<'_>, Guard) -> Guard;
 
 /// The explanations that cover paths, in the order in which they are asked for.
 const COVERS: &[(Kind, Cover)] = &[
-    (Kind::FoundEqual, not_found_equal),
     (Kind::AnotherName, under_no_other_name),
     (Kind::TakenByUnknown, not_taken_by_unknown),
     (Kind::LeftWithAnother, not_with_another),
     (Kind::UnknownEffect, known_effect),
+    (Kind::OthersHeld, with_others_as_usual),
+    // The more conditions the paths depend on, the more comparisons are among them.
+    (Kind::FoundEqual, not_found_equal),
 ];
 
 /// The paths that no explanation covers.
 pub fn uncovered(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Uncovered {
-    let mut left = uncovered_however_entered(exec, failure, paths);
-    if failure.what != What::Asleep {
-        let exit = failure.exit.map_or(Guard::TRUE, |exit| exit.guard);
-        let usual = others_as_usual(exec, exit, failure.object, left.paths);
-        left.but(Kind::OthersHeld, usual);
-    }
-    left
+    without(exec, failure, paths, COVERS.iter())
 }
 
 /// The paths that no explanation covers, be other objects held on entry or not.
@@ -88,11 +84,21 @@ pub fn uncovered_however_entered(
     failure: &Failure<'_>,
     paths: Guard,
 ) -> Uncovered {
+    let covers = COVERS.iter().filter(|(kind, _)| *kind != Kind::OthersHeld);
+    without(exec, failure, paths, covers)
+}
+
+fn without<'c>(
+    exec: &mut Executor<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+    covers: impl Iterator<Item = &'c (Kind, Cover)>,
+) -> Uncovered {
     let mut left = Uncovered {
         paths,
         covered_by: Vec::new(),
     };
-    for (kind, cover) in COVERS {
+    for (kind, cover) in covers {
         if left.paths == Guard::FALSE {
             break;
         }
@@ -100,6 +106,16 @@ pub fn uncovered_however_entered(
         left.but(*kind, rest);
     }
     left
+}
+
+fn with_others_as_usual(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+    match failure.what {
+        What::Asleep => paths,
+        What::Operation(_) | What::Kept | What::GivenUp | What::Unheld | What::Needed => {
+            let exit = failure.exit.map_or(Guard::TRUE, |exit| exit.guard);
+            others_as_usual(exec, exit, failure.object, paths)
+        }
+    }
 }
 
 fn not_found_equal(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
