@@ -30,7 +30,7 @@ impl<'p> Matching<'p> {
         }
     }
 
-    /// Whether an obligation for which callers have no name is met.
+    /// Whether an obligation for which callers have no name is discharged.
     fn unnamed_is_discharged(&self, function: FunctionId, obligation: &Obligation) -> bool {
         self.is_discharged_by_an_entry(function, obligation, obligation)
             || self.is_held_by_callers(function, obligation)
@@ -117,11 +117,11 @@ impl<'p> Matching<'p> {
                         let obligations = self.unnamed.get(&node).into_iter().flatten();
                         let mut obligations =
                             obligations.filter(|(other, _)| *other == caller).peekable();
-                        let met = |&(caller, obligation): &(FunctionId, &Obligation)| {
+                        let discharged = |&(caller, obligation): &(FunctionId, &Obligation)| {
                             obligation.perhaps_discharged
                                 || self.unnamed_is_discharged(caller, obligation)
                         };
-                        if obligations.peek().is_none() && !alone || obligations.any(met) {
+                        if obligations.peek().is_none() && !alone || obligations.any(discharged) {
                             return true;
                         }
                     }

@@ -7,7 +7,7 @@
 //! a function that nobody calls (an entry of an operations table, an exported function) it is discharged if
 //! another such function, or one that others may call, too, of the program has the other half for an object of
 //! the same class, and belongs to it by its name: `start` and `stop` of one table. One for which callers have no name is
-//! met where they hold something of the class. Of a chain of obligations that are not discharged the innermost is reported: one cause,
+//! discharged where they hold something of the class. Of a chain of obligations that are not discharged the innermost is reported: one cause,
 //! one report.
 
 pub mod annotations;
