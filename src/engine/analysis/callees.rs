@@ -1,0 +1,93 @@
+//! What a function's analysis sees of the functions that it calls.
+//!
+//! In: the functions that are done, and the members of its own component as far as they have a result. Out: [`Callees`],
+//! which the execution asks.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::Run;
+use crate::ir::{Body, MemberName, SymbolName};
+use crate::judge::record::FunctionResult;
+use crate::program::{CalleeRef, Function, FunctionId};
+use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
+
+/// What the members of its own component see of an analysed function.
+pub(super) fn view_of(result: &FunctionResult) -> CalleeView {
+    match result.seen() {
+        Some(summary) => CalleeView::from(Arc::new(summary.clone())),
+        None => CalleeView::Lost,
+    }
+}
+
+/// What one function's analysis may ask about the functions it calls.
+pub(super) struct Caller<'r, 'a> {
+    pub(super) run: &'r Run<'a>,
+    pub(super) function: &'a Function,
+    /// The component's members, as far as they have a summary.
+    pub(super) provisional: &'r FxHashMap<FunctionId, CalleeView>,
+}
+
+impl<'a> Caller<'_, 'a> {
+    /// What a name means here.
+    fn resolve(&self, name: &SymbolName) -> Option<&'a CalleeRef> {
+        self.in_reach(self.function, &|function| function.callee(name), 0)
+    }
+
+    /// What is found in a function itself, or in a tiny function inlined into it.
+    fn in_reach<T>(
+        &self,
+        function: &'a Function,
+        find: &dyn Fn(&'a Function) -> Option<T>,
+        depth: u8,
+    ) -> Option<T> {
+        find(function).or_else(|| {
+            let mut callees = function.callees.iter().filter(|_| depth <= INLINE_DEPTH);
+            callees.find_map(|callee| {
+                let inlined = self.run.function(self.tiny(callee)?);
+                self.in_reach(inlined, find, depth + 1)
+            })
+        })
+    }
+
+    fn tiny(&self, callee: &CalleeRef) -> Option<FunctionId> {
+        self.run.face(callee)?.inline_depth?;
+        callee.function
+    }
+}
+
+impl<'a> Callees for Caller<'_, 'a> {
+    fn view(&self, name: &SymbolName) -> CalleeView {
+        let Some(callee) = self.resolve(name) else {
+            // Named through a pointer: not an edge of the call graph, so only seeds are known.
+            let seed = self.run.inputs.seeds.summary(name, None);
+            return seed.map_or(CalleeView::Unknown, CalleeView::from);
+        };
+        match (self.run.face(callee), callee.function) {
+            (Some(face), _) => face.view(self.run.inputs.results),
+            (None, Some(id)) => self
+                .provisional
+                .get(&id)
+                .cloned()
+                .unwrap_or(CalleeView::Lost),
+            (None, None) => CalleeView::Unknown,
+        }
+    }
+
+    fn methods(&self, member: &MemberName) -> Vec<SymbolName> {
+        let of = |function: &'a Function| function.methods.get(member);
+        let names = self.in_reach(self.function, &of, 0);
+        names.cloned().unwrap_or_default()
+    }
+
+    fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {
+        let id = self.tiny(self.resolve(name)?)?;
+        let key = self.run.function(id).body.as_ref().ok()?;
+        self.run.inputs.bodies.body(*key).ok()
+    }
+
+    fn is_object_type(&self, type_name: &str) -> bool {
+        self.run.inputs.seeds.is_object_type(type_name)
+    }
+}
