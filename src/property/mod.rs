@@ -4,7 +4,8 @@
 //! In: checker files. Out: a [`Property`], the [`Checker`]s with machines, operations and rules,
 //! checked at load. Knows nothing of C.
 
-pub mod load;
+pub(crate) mod document;
+mod load;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use include_dir::{Dir, include_dir};
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Level;
-pub use load::{LoadError, SourceFile};
+pub use document::{LoadError, SourceFile};
 
 /// The checkers that come with the program.
 static CHECKERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/checkers");
@@ -151,7 +152,7 @@ impl Property {
     /// are left out and reported.
     pub fn load(files: &[SourceFile]) -> (Property, Vec<LoadError>) {
         let mut property = Property::default();
-        let built_in = load::built_in(&CHECKERS);
+        let built_in = document::built_in(&CHECKERS);
         let mut errors = load::load(&built_in, &mut property);
         errors.extend(load::load(files, &mut property));
         (property, errors)

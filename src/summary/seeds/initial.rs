@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Seed, modify, syntax};
+use super::effect::modify;
+use super::{Seed, syntax};
 use crate::ir::POINTER_BITS;
-use crate::property::load::Document;
+use crate::property::document::Document;
 use crate::summary::{IExpr, IObj, Initialisation, Root, When};
 use crate::symbolic::term::Op;
 

@@ -6,9 +6,9 @@
 
 use toml::Spanned;
 
+use super::effect::{FunctionRow, Operation, modify};
 use super::syntax;
-use super::{FunctionRow, Operation, modify};
-use crate::property::load::Document;
+use crate::property::document::Document;
 use crate::property::{Machine, StateId, Target};
 use crate::summary::{Cube, IExpr, IObj, Root, Row, Summary, When};
 use crate::symbolic::term::Op;

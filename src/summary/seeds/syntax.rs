@@ -1,8 +1,8 @@
 //! The small languages inside a seed row: interface objects and conditions on the result.
 
-use super::{IExpr, IObj, Offset, Root};
 use crate::ir::SymbolName;
 use crate::summary::interface;
+use crate::summary::{IExpr, IObj, Offset, Root};
 use crate::symbolic::term::Op;
 
 /// When an operation happens.

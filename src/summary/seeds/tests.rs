@@ -1,5 +1,6 @@
 use super::*;
-use crate::summary::When;
+use crate::property::{StateId, Target};
+use crate::summary::{Offset, Root, When};
 use crate::symbolic::term::Op;
 
 fn built_in() -> Seeds {

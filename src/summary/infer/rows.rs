@@ -1,0 +1,230 @@
+//! R: the rows of one object.
+//!
+//! In: how an object leaves the function, and the predicates chosen to tell its exits apart. Out: [`Row`]s, and for each the paths
+//! in the execution that it was made from.
+
+use std::rc::Rc;
+
+use super::{Exits, Feasible, Move};
+use crate::property::{StateId, Target};
+use crate::summary::predicates::{Predicate, Side};
+use crate::summary::{Cube, Row, Summary, trace};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::model::Model;
+use crate::symbolic::state::{Object, Status};
+
+/// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter; and
+/// the paths of each.
+pub(super) fn rows(
+    exec: &mut Executor<'_>,
+    summary: &mut Summary,
+    index: u32,
+    exits: &Exits,
+    chosen: &[Predicate],
+    queries: &mut dyn Feasible,
+) -> Vec<Guard> {
+    let machine = exec.machine_of(exits.object);
+    let mut made: Vec<(Row, Guard)> = Vec::new();
+    let columns = columns(summary, chosen);
+    for (entry, contested) in parts(exec, exits) {
+        let Move {
+            from,
+            to,
+            paths,
+            reported,
+        } = &entry;
+        let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
+        enumerate(exec, *paths, chosen, &mut Vec::new(), &mut cubes, queries);
+        for cube in merge_cubes(cubes) {
+            let guard = within(exec, *paths, cube.iter().zip(chosen));
+            let idle = exec.formula.guards.and_not(guard, exits.touched);
+            let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
+            let guard_taken = exec.with_known_effect(exits.object, guard);
+            let mut model = queries.model(exec, guard_taken);
+            if model.is_none() && matches!(to, Target::Error(_)) {
+                let literals = cube.iter().zip(chosen);
+                let literals = literals.filter(|(_, predicate)| predicate.side == Side::Input);
+                model = failing(exec, exits.object, *from, literals, queries);
+            }
+            let given_up = *from != machine.initial && *to == Target::State(machine.initial);
+            let doubtful = model.is_none()
+                || given_up && exec.log.takes_what_is_held(exits.object, *from, machine);
+            let trace = match model {
+                Some(model) => trace::inside(exec, &model, exits.object),
+                None => Vec::new(),
+            };
+            let mut incond: Cube = vec![None; summary.inputs.len()];
+            let mut outcond: Cube = vec![None; summary.outputs.len()];
+            for (wanted, &(side, column)) in cube.iter().zip(&columns) {
+                match side {
+                    Side::Input => incond[column] = *wanted,
+                    Side::Output => outcond[column] = *wanted,
+                }
+            }
+            let row = Row {
+                object: index,
+                incond,
+                from: *from,
+                outcond,
+                to: to.clone(),
+                touched,
+                doubtful,
+                reported: *reported,
+                contested,
+                trace,
+            };
+            made.push((row, guard));
+        }
+    }
+    made.sort_by_key(|(row, _)| rank(row));
+    let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
+    summary.rows.extend(rows);
+    paths
+}
+
+/// Columns of the summary's predicate lists for the chosen predicates, added where they are missing.
+fn columns(summary: &mut Summary, chosen: &[Predicate]) -> Vec<(Side, usize)> {
+    let mut columns = Vec::new();
+    for predicate in chosen {
+        let list = match predicate.side {
+            Side::Input => &mut summary.inputs,
+            Side::Output => &mut summary.outputs,
+        };
+        let column = match list.iter().position(|known| *known == predicate.expr) {
+            Some(known) => known,
+            None => {
+                list.push(predicate.expr.clone());
+                list.len() - 1
+            }
+        };
+        columns.push((predicate.side, column));
+    }
+    columns
+}
+
+/// Orders the rows of one object as application prefers: what leaves the object as it was before what changes it, failures
+/// last.
+fn rank(row: &Row) -> (bool, u8, bool) {
+    let kind = match &row.to {
+        Target::State(to) if *to == row.from => 0,
+        Target::State(_) => 1,
+        Target::Error(_) => 2,
+    };
+    (row.reported, kind, row.contested)
+}
+
+/// The moves, those with contested paths in two parts, so that no row is both.
+fn parts(exec: &mut Executor<'_>, exits: &Exits) -> Vec<(Move, bool)> {
+    let mut all = Vec::new();
+    let contested_by_callees = exec.contested(exits.object, usize::MAX);
+    for entry in &exits.moves {
+        let keeps = matches!(entry.to, Target::State(to) if to != entry.from) && !entry.reported;
+        let own = exits.contested.filter(|own| own.from == entry.from);
+        let own = own.map_or(Guard::FALSE, |own| own.paths);
+        let guards = &mut exec.formula.guards;
+        let contested = match keeps {
+            true => guards.or(own, contested_by_callees),
+            false => Guard::FALSE,
+        };
+        let (inside, outside) = (
+            guards.and(entry.paths, contested),
+            guards.and_not(entry.paths, contested),
+        );
+        for (paths, contested) in [(outside, false), (inside, true)] {
+            if paths != Guard::FALSE {
+                let paths = Move {
+                    paths,
+                    ..entry.clone()
+                };
+                all.push((paths, contested));
+            }
+        }
+    }
+    all
+}
+
+/// The paths on which predicates have the values wanted.
+fn within<'p>(
+    exec: &mut Executor<'_>,
+    paths: Guard,
+    wanted: impl Iterator<Item = (&'p Option<bool>, &'p Predicate)>,
+) -> Guard {
+    let guards = &mut exec.formula.guards;
+    wanted.fold(paths, |paths, (wanted, predicate)| match wanted {
+        None => paths,
+        Some(true) => guards.and(paths, predicate.guard),
+        Some(false) => guards.and_not(paths, predicate.guard),
+    })
+}
+
+/// A way to an operation that fails from an entry state: what comes after it, up to the exit, may be more than can be
+/// settled.
+fn failing<'p>(
+    exec: &mut Executor<'_>,
+    object: Object,
+    from: StateId,
+    inputs: impl Iterator<Item = (&'p Option<bool>, &'p Predicate)>,
+    queries: &mut dyn Feasible,
+) -> Option<Rc<Model>> {
+    let entered = exec.entry_state(object).guard_of(Status::At(from));
+    let entered = within(exec, entered, inputs);
+    let fails = exec
+        .log
+        .ops
+        .iter()
+        .filter(|event| event.object == object && event.to.is_none());
+    let fails: Vec<Guard> = fails.map(|event| event.guard).collect();
+    fails.into_iter().find_map(|paths| {
+        let paths = exec.formula.guards.and(paths, entered);
+        let paths = exec.with_known_effect(object, paths);
+        queries.model(exec, paths)
+    })
+}
+
+fn enumerate(
+    exec: &mut Executor<'_>,
+    paths: Guard,
+    chosen: &[Predicate],
+    prefix: &mut Vec<Option<bool>>,
+    cubes: &mut Vec<Vec<Option<bool>>>,
+    queries: &mut dyn Feasible,
+) {
+    if paths == Guard::FALSE || !queries.possible(exec, paths) {
+        return;
+    }
+    let Some(predicate) = chosen.get(prefix.len()) else {
+        cubes.push(prefix.clone());
+        return;
+    };
+    for wanted in [true, false] {
+        let narrowed = match wanted {
+            true => exec.formula.guards.and(paths, predicate.guard),
+            false => exec.formula.guards.and_not(paths, predicate.guard),
+        };
+        prefix.push(Some(wanted));
+        enumerate(exec, narrowed, chosen, prefix, cubes, queries);
+        prefix.pop();
+    }
+}
+
+/// Joins cubes that differ in one condition only, until none do.
+fn merge_cubes(mut cubes: Vec<Vec<Option<bool>>>) -> Vec<Vec<Option<bool>>> {
+    'again: loop {
+        for left in 0..cubes.len() {
+            for right in left + 1..cubes.len() {
+                let mut differing =
+                    (0..cubes[left].len()).filter(|&at| cubes[left][at] != cubes[right][at]);
+                let (Some(at), None) = (differing.next(), differing.next()) else {
+                    continue;
+                };
+                if cubes[left][at].is_some() && cubes[right][at].is_some() {
+                    cubes[left][at] = None;
+                    cubes.remove(right);
+                    continue 'again;
+                }
+            }
+        }
+        return cubes;
+    }
+}

@@ -1,0 +1,367 @@
+//! `[[function]]` rows: what operations functions perform on objects.
+//!
+//! In: a row as written, the machines that it refers to. Out: an [`Effect`], which adds the object and its rows to the summary of
+//! each of the functions.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::syntax::{self, Condition, When as Happens};
+use super::{Seed, saved};
+use crate::property::document::{Document, expected};
+use crate::property::{Machine, Property, StateId, Target};
+use crate::summary::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject};
+use crate::symbolic::term::Op;
+
+/// A `[[function]]` row as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FunctionRow {
+    pub(super) names: Vec<Spanned<String>>,
+    object: Spanned<String>,
+    machine: Option<Spanned<String>>,
+    /// An operation of the machine; `none`: the function has no effect on any object; `query`: it has
+    /// none either, but `when` holds exactly if the object is not in the machine's initial state.
+    operation: Spanned<String>,
+    /// The condition on the result under which the operation has happened; `always` if missing.
+    pub(super) when: Option<Spanned<String>>,
+    /// The result's type.
+    #[serde(default)]
+    result: ResultType,
+    /// All results there are, where they are few.
+    returns: Option<Returns>,
+    #[serde(default)]
+    pub(super) types: Vec<String>,
+    /// Whatever the tree's own definition of the function says.
+    #[serde(default)]
+    pub(super) replaces: bool,
+    /// Where the function keeps the state in which it found the object.
+    pub(super) saves: Option<Spanned<String>>,
+    /// A value of that kind: the operation leads to the state that it tells.
+    pub(super) restores: Option<Spanned<String>>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Returns {
+    One(i64),
+    OneOf(Vec<i64>),
+}
+
+impl Returns {
+    /// The result as an expression: a choice between them.
+    fn value(&self, width: u16) -> Option<IExpr> {
+        let constant = |value: i64| IExpr::Const {
+            value: value as u128 & (u128::MAX >> (128 - u32::from(width))),
+            width,
+        };
+        let values = match self {
+            Returns::One(value) => std::slice::from_ref(value),
+            Returns::OneOf(values) => values,
+        };
+        let (last, others) = values.split_last()?;
+        let choice = |rest: IExpr, (id, value): (usize, &i64)| IExpr::Op {
+            op: Op::Ite,
+            width,
+            args: vec![
+                IExpr::Unknown {
+                    id: id as u32,
+                    width: 1,
+                },
+                constant(*value),
+                rest,
+            ],
+        };
+        Some(others.iter().enumerate().fold(constant(*last), choice))
+    }
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ResultType {
+    Bool,
+    #[default]
+    Int,
+    Long,
+    Pointer,
+}
+
+impl ResultType {
+    /// Bits.
+    fn width(self) -> u16 {
+        match self {
+            ResultType::Bool => 8,
+            ResultType::Int => 32,
+            ResultType::Long | ResultType::Pointer => 64,
+        }
+    }
+}
+
+/// A row that has been checked: what each of its functions does.
+pub(super) struct Effect<'a> {
+    object: IObj,
+    name: &'a str,
+    operation: Operation<'a>,
+    /// `None`: always.
+    condition: Option<Condition>,
+    result: ResultType,
+    returns: Option<Returns>,
+    saves: Option<IObj>,
+    restores: Option<IObj>,
+}
+
+/// What a row's `operation` names.
+#[derive(Clone, Copy)]
+pub(super) enum Operation<'a> {
+    None,
+    Query(&'a Machine),
+    Transition(&'a Machine, &'a [Target]),
+}
+
+impl<'a> Effect<'a> {
+    /// Looks up what the row mentions; reports what does not exist or does not parse.
+    pub(super) fn check(
+        row: &'a FunctionRow,
+        property: &'a Property,
+        document: &mut Document,
+    ) -> Option<Self> {
+        let object = syntax::object(row.object.get_ref())
+            .map_err(|message| document.error(row.object.span(), message))
+            .ok()?;
+        let condition = match &row.when {
+            None => None,
+            Some(when) => match syntax::when(when.get_ref(), row.result.width()) {
+                Ok(Happens::Always) => None,
+                Ok(Happens::If(condition)) => Some(condition),
+                Err(message) => {
+                    document.error(when.span(), message);
+                    return None;
+                }
+            },
+        };
+        let operation = find_operation(row, property, document)?;
+        if matches!(operation, Operation::Query(_)) && condition.is_none() {
+            document.error(
+                row.operation.span(),
+                "a query tells the state by its result: `when` is missing",
+            );
+            return None;
+        }
+        let (saves, restores) = saved::places(row, operation, document)?;
+        Some(Effect {
+            object,
+            name: syntax::name(row.object.get_ref()),
+            operation,
+            condition,
+            result: row.result,
+            returns: row.returns.clone(),
+            saves,
+            restores,
+        })
+    }
+
+    /// The machine that the row is about; `None`: the function does nothing.
+    fn machine(&self) -> Option<&'a Machine> {
+        match self.operation {
+            Operation::None => None,
+            Operation::Query(machine) | Operation::Transition(machine, _) => Some(machine),
+        }
+    }
+
+    /// What stays of an earlier file's seed: what it says of the machines of other checkers than this row's.
+    pub(super) fn beside(&self, known: &Seed, property: &Property) -> Seed {
+        let Some(machine) = self.machine() else {
+            return Seed::default();
+        };
+        let own = property.checker_of(&machine.name);
+        let stays = |other: &SummaryObject| property.checker_of(&other.machine) != own;
+        if !known.summary.objects.iter().any(stays) {
+            return Seed::default();
+        }
+        let mut seed = known.clone();
+        retain(Arc::make_mut(&mut seed.summary), stays);
+        seed
+    }
+
+    /// The parameter that leads to the object.
+    pub(super) fn param(&self) -> Option<u32> {
+        match self.object.root {
+            Root::Param(index) => Some(index),
+            Root::Global(_) | Root::Return | Root::Exit(_) => None,
+        }
+    }
+
+    /// Adds the object and its rows of R; false if the summary has the object already.
+    pub(super) fn add_to(&self, summary: &mut Summary) -> bool {
+        let Some(machine) = self.machine() else {
+            return summary.objects.is_empty();
+        };
+        let known =
+            |other: &SummaryObject| other.object == self.object && other.machine == machine.name;
+        if summary.objects.iter().any(known) {
+            return false;
+        }
+        let object = summary.objects.len() as u32;
+        summary.objects.push(SummaryObject {
+            object: self.object.clone(),
+            name: self.name.to_owned(),
+            class: None,
+            machine: machine.name.clone(),
+            optional: false,
+            open: false,
+            exact: true,
+        });
+        if let Operation::Transition(..) = self.operation {
+            // The lock's word is modified, but that is the machine's business: size 0, nothing to
+            // havoc.
+            modify(summary, self.object.clone(), 0);
+        }
+        let width = self.result.width();
+        let happened = self.condition.as_ref().map(|condition| {
+            let result = IObj {
+                root: Root::Return,
+                path: Vec::new(),
+            };
+            modify(summary, result, u64::from(width / 8));
+            (output(summary, &condition.predicate), condition.holds)
+        });
+        if let Some(returns) = &self.returns {
+            summary.result = returns.value(width);
+        }
+        if let Some(place) = &self.saves {
+            saved::save(summary, machine, &self.object, place);
+        }
+        let kept = match &self.restores {
+            Some(value) => saved::conditions(summary, machine, value),
+            None => Vec::new(),
+        };
+        for from in machine.state_ids() {
+            for (outcome, to) in self.outcomes(machine, from) {
+                let mut outcond: Cube = vec![None; summary.outputs.len()];
+                if let (Some(outcome), Some((index, holds))) = (outcome, happened) {
+                    outcond[index] = Some(outcome == holds);
+                }
+                let row = Row {
+                    object,
+                    incond: Vec::new(),
+                    from,
+                    outcond,
+                    to,
+                    touched: true,
+                    doubtful: false,
+                    reported: false,
+                    contested: false,
+                    trace: Vec::new(),
+                };
+                match kept.is_empty() {
+                    true => summary.rows.push(row),
+                    false => summary
+                        .rows
+                        .extend(saved::rows(&row, machine.initial, &kept)),
+                }
+            }
+        }
+        true
+    }
+
+    /// Where the function leads from a state: for each outcome of the condition (`None`: both), the
+    /// target.
+    fn outcomes(&self, machine: &Machine, from: StateId) -> Vec<(Option<bool>, Target)> {
+        let same = Target::State(from);
+        let target = match self.operation {
+            Operation::None => return Vec::new(),
+            Operation::Query(_) => return vec![(Some(from != machine.initial), same)],
+            Operation::Transition(_, targets) => targets.get(usize::from(from.0)),
+        };
+        match target {
+            // A mistake, or an operation that changes nothing, is one whatever the result is.
+            Some(target @ Target::Error(_)) => vec![(None, target.clone())],
+            Some(target) if *target != same && self.condition.is_some() => {
+                vec![(Some(true), target.clone()), (Some(false), same)]
+            }
+            Some(target) => vec![(None, target.clone())],
+            None => Vec::new(),
+        }
+    }
+}
+
+fn find_operation<'a>(
+    row: &FunctionRow,
+    property: &'a Property,
+    document: &mut Document,
+) -> Option<Operation<'a>> {
+    if row.operation.get_ref() == "none" {
+        return Some(Operation::None);
+    }
+    let Some(name) = &row.machine else {
+        let message = format!(
+            "which machine has the operation `{}`? `machine` is missing",
+            row.operation.get_ref()
+        );
+        document.error(row.operation.span(), message);
+        return None;
+    };
+    let Some(machine) = property.machine(name.get_ref()) else {
+        let offer = expected(property.machines().map(|machine| machine.name.as_str()));
+        document.error(
+            name.span(),
+            format!("no machine `{}`{offer}", name.get_ref()),
+        );
+        return None;
+    };
+    if row.operation.get_ref() == "query" {
+        return Some(Operation::Query(machine));
+    }
+    let Some(targets) = machine.operations.get(row.operation.get_ref()) else {
+        let offer = expected(machine.operations.keys().map(String::as_str));
+        let message = format!(
+            "machine `{}` has no operation `{}`{offer}",
+            machine.name,
+            row.operation.get_ref()
+        );
+        document.error(row.operation.span(), message);
+        return None;
+    };
+    Some(Operation::Transition(machine, targets))
+}
+
+/// Keeps some objects, with their rows.
+fn retain(summary: &mut Summary, stays: impl Fn(&SummaryObject) -> bool) {
+    let stays: Vec<bool> = summary.objects.iter().map(stays).collect();
+    let before = |object: usize| stays[..object].iter().filter(|stays| **stays).count();
+    summary.rows.retain_mut(|row| {
+        let object = row.object as usize;
+        let kept = stays.get(object) == Some(&true);
+        if kept {
+            row.object = before(object) as u32;
+        }
+        kept
+    });
+    let mut at = stays.iter();
+    summary.objects.retain(|_| at.next() == Some(&true));
+}
+
+/// Adds an object to M unless it is there.
+pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
+    if !summary.modified.iter().any(|m| m.object == object) {
+        summary.modified.push(Modified {
+            object,
+            size,
+            value: None,
+        });
+    }
+}
+
+/// The index of the predicate in P_out, added if need be.
+fn output(summary: &mut Summary, predicate: &IExpr) -> usize {
+    if let Some(index) = summary.outputs.iter().position(|known| known == predicate) {
+        return index;
+    }
+    summary.outputs.push(predicate.clone());
+    for row in &mut summary.rows {
+        row.outcond.push(None);
+    }
+    summary.outputs.len() - 1
+}
