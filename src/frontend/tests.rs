@@ -1,8 +1,7 @@
-//! Whole units: what splits, what parses, what normalised text looks like.
+//! Whole units: what parses, what normalised text looks like; [`pieces`]: what splits; [`hostile`]: what is refused.
 
-use std::time::{Duration, Instant};
-
-use proptest::prelude::*;
+mod hostile;
+mod pieces;
 
 use super::dialect::Dialect;
 use super::model::Model;
@@ -90,194 +89,6 @@ fn rewrites(text: &str, expected: &str) {
 }
 
 #[test]
-fn declarations_end_at_semicolons_and_bodies_at_their_brace() {
-    assert_eq!(
-        parts("int a; int f(void) { if (a) { ; } } struct s { int x; } y = { 1 }; int g();"),
-        [
-            "int a;",
-            "int f(void) { if (a) { ; } }",
-            "struct s { int x; } y = { 1 };",
-            "int g();"
-        ]
-    );
-}
-
-#[test]
-fn braces_that_open_no_body() {
-    let bodies = |text: &str| {
-        let pieces = pieces(text).pieces;
-        pieces.iter().filter(|piece| piece.body.is_some()).count()
-    };
-    assert_eq!(bodies("struct __attribute__((packed)) { int a; } x;"), 0);
-    assert_eq!(
-        bodies("struct s __attribute__((aligned(8))) { int a; };"),
-        0
-    );
-    assert_eq!(bodies("enum e : unsigned char { A } x;"), 0);
-    assert_eq!(bodies("struct p o = (struct p) { 1 };"), 0);
-    assert_eq!(bodies("int a[] = { 1, 2 }, b[] = { 3 };"), 0);
-    assert_eq!(
-        bodies("struct s { int a; } f(void) { return (struct s) { 1 }; }"),
-        1
-    );
-    assert_eq!(bodies("struct s a =\n# 3 \"x.c\" 3 4\n { 1 };"), 0);
-    assert_eq!(bodies("int a = sizeof (int[]) { 1, 2 };"), 0);
-    assert_eq!(bodies("int (*f(int a))(void) { return 0; }"), 1);
-    assert_eq!(bodies("void f(void) __attribute__((x(\"(\"))) { }"), 1);
-    assert_eq!(bodies("int f(a, b) int a; char *b; { return a; }"), 1);
-}
-
-#[test]
-fn old_style_definitions_are_one_piece() {
-    let text = "int g(void);\nint f(a, b)\n int a; char *b;\n{ return a + *b; }\nint z;";
-    assert_eq!(parts(text).len(), 3);
-    parses(text);
-    rewrites("main() { }", "int main ( ) { }");
-    rewrites(
-        "static f(a) register a; { return a; }",
-        "static int f ( a ) register int a ; { return a ; }",
-    );
-}
-
-#[test]
-fn quotes_and_comments_hide_brackets() {
-    let text =
-        "char *s = \"};{\\\"\"; char c = '}'; /* } */ int d = 1'000; int f() { return '{'; }";
-    assert_eq!(parts(text).len(), 4);
-    parses(text);
-}
-
-#[test]
-fn unbalanced_brackets_cost_what_they_stand_in() {
-    let text = "int a;\n}\nint b;\nvoid f(void)\n{\n  if (x) {\n}\nint c;\n";
-    let pieces = pieces(text);
-    let messages: Vec<_> = pieces
-        .losses
-        .iter()
-        .map(|loss| (loss.1, loss.2.message.as_str()))
-        .collect();
-    assert_eq!(
-        messages,
-        [
-            (2, "closing brace without an opening one"),
-            (4, "bracket that is never closed")
-        ]
-    );
-    assert_eq!(parts(text), ["int a;", "int b;", "int c;"]);
-}
-
-#[test]
-fn a_bracket_that_is_never_closed_costs_one_declaration() {
-    let text = "int broken(int a { return a; }\nvoid f(void)\n{\n\tg();\nout:\n\th();\n}\nint c;\n";
-    let rest = ["void f(void)\n{\n\tg();\nout:\n\th();\n}", "int c;"];
-    assert_eq!(parts(text), rest);
-    let text = "void broken(void)\n{\n\tif (x) {\n\t\tg();\nout:\n\th();\n}\nint c;\n";
-    assert_eq!(parts(text), ["int c;"]);
-    assert_eq!(parts("struct s {\n\tint a;\nint b;\n"), ["int b;"]);
-}
-
-#[test]
-fn places_follow_line_markers() {
-    let text = "# 1 \"main.c\"\n# 1 \"/usr/a.h\" 1\nint a;\n\n  int b;\n# 7 \"main.c\" 2\nint\n f(void)\n{ return\n# 42 \"other.c\"\n a; }";
-    let pieces = pieces(text);
-    let places: Vec<_> = pieces
-        .pieces
-        .iter()
-        .map(|piece| {
-            let file = pieces.files.get(piece.file).expect("file");
-            (file.name.as_str(), file.own, piece.line, piece.column)
-        })
-        .collect();
-    assert_eq!(
-        places,
-        [
-            ("/usr/a.h", false, 1, 1),
-            ("/usr/a.h", false, 3, 3),
-            ("main.c", true, 7, 1)
-        ]
-    );
-    with_scope(text.as_bytes(), |scope| {
-        let definition = scope.definition(DeclId(2)).expect("parses");
-        let last = definition.places.place(usize::MAX);
-        assert_eq!((last.file, last.line, last.column), ("other.c", 42, 5));
-        let name = definition.places.place(definition.ast.span.start + 4);
-        assert_eq!((name.file, name.line, name.column), ("main.c", 8, 2));
-    });
-}
-
-#[test]
-fn a_declaration_of_a_header_is_shared_whatever_its_line() {
-    let key = |text: &str| with_scope(text.as_bytes(), |scope| scope.full_key(DeclId(0)));
-    let here = key("# 3 \"a.h\"\nint x;");
-    assert_eq!(here, key("# 9 \"a.h\"\nint x;"));
-    assert_ne!(here, key("# 3 \"b.h\"\nint x;"));
-    // A body carries its lines.
-    assert_ne!(
-        key("# 3 \"a.h\"\nint f() { return 0; }"),
-        key("# 4 \"a.h\"\nint f() { return 0; }")
-    );
-}
-
-#[test]
-fn the_key_covers_which_names_are_types() {
-    let key = |text: &str| with_scope(text.as_bytes(), |scope| scope.full_key(DeclId(1)));
-    assert_ne!(
-        key("typedef int t; int f(int a) { return (t) + a; }"),
-        key("extern int t; int f(int a) { return (t) + a; }")
-    );
-}
-
-#[test]
-fn names_are_found_in_every_kind_of_declaration() {
-    let text = "typedef bool (predicate)(int), *boolp; typedef struct tag { enum { RED, GREEN = 2 } c; struct inner { int i; } in; } tag_t;\
-        typedef int (*callback)(void (*)(int)), vector[4]; typedef __typeof__(1) one;\
-        extern int printf(const char *, ...), errno; int (*table[3])(int); static struct tag *p, q = { 0 };\
-        enum { A, B = (1, 2), C }; foo_t bar(void); union u { int a; }; int (parenthesised)(void); T (*pointer);";
-    with_scope(text.as_bytes(), |scope| {
-        for name in ["predicate", "boolp", "tag_t", "callback", "vector", "one"] {
-            assert!(scope.typedef(name).is_some(), "{name}");
-            assert!(scope.ordinary(name).is_none(), "{name}");
-        }
-        for name in [
-            "RED",
-            "GREEN",
-            "printf",
-            "errno",
-            "table",
-            "p",
-            "q",
-            "A",
-            "B",
-            "C",
-            "bar",
-            "parenthesised",
-            "pointer",
-        ] {
-            assert!(scope.ordinary(name).is_some(), "{name}");
-            assert!(scope.typedef(name).is_none(), "{name}");
-        }
-        assert!(scope.tag(TagKind::Struct, "tag").is_some());
-        assert!(scope.tag(TagKind::Struct, "inner").is_some());
-        assert!(scope.tag(TagKind::Union, "u").is_some());
-        assert!(scope.tag(TagKind::Struct, "u").is_none());
-        assert!(scope.ordinary("foo_t").is_none());
-        assert!(scope.internal("p") && !scope.internal("errno"));
-    });
-}
-
-#[test]
-fn the_declaration_that_says_most_is_found() {
-    let text = "extern int a[]; int a[4]; int f(); int f(int x); int f(int x) { return x; } int f(int);\
-        void die(void) __attribute__((noreturn)); void die(void) { for (;;); } static int h(void); int h(void) { return 1; }";
-    with_scope(text.as_bytes(), |scope| {
-        assert_eq!(scope.ordinary("a"), Some(DeclId(1)));
-        assert_eq!(scope.ordinary("f"), Some(DeclId(4)));
-        assert!(scope.noreturn("die") && !scope.noreturn("f"));
-        assert!(scope.internal("h"));
-    });
-}
-
-#[test]
 fn gnu_expressions() {
     rewrites("int x = a ?: b;", "int x = a ? __cassini_elvis : b ;");
     rewrites(
@@ -301,27 +112,6 @@ fn gnu_expressions() {
         "int x = __cassini_real ( z . c ) + 1 ;",
     );
     parses("int x = sizeof (int[]){1, 2}; int y = ({ int a = 1; a; });");
-}
-
-#[test]
-fn assertions_within_assertions_take_no_time() {
-    let asserted = |e: &str| format!("((int)(sizeof(struct {{ int:(-!!({e})); }})))");
-    let nested = (0..12).fold("x".to_owned(), |e, _| asserted(&format!("{e} == 0")));
-    let start = Instant::now();
-    parses(&format!("enum {{ x }}; int a = {nested};"));
-    assert!(start.elapsed() < Duration::from_secs(5));
-    rewrites("int a = sizeof(struct { int:(-!!(1)); });", "int a = 0UL ;");
-    // Those that are no assertion keep their size.
-    for kept in [
-        "struct { int:(-!!(1)); int b; }",
-        "struct { int:(-!!(1) + 3); }",
-        "struct { int b:(-!!(1)); }",
-    ] {
-        assert!(
-            rewritten(&format!("int a = sizeof({kept});")).contains("struct"),
-            "{kept}"
-        );
-    }
 }
 
 #[test]
@@ -576,126 +366,6 @@ fn nested_functions_are_declared_under_names_of_their_own() {
 }
 
 #[test]
-fn deep_nesting_is_refused_and_long_chains_are_not() {
-    let deep = format!("int x = {}1{};", "(".repeat(5000), ")".repeat(5000));
-    assert_eq!(failures(deep.as_bytes()), ["brackets nested too deeply"]);
-    let nested = format!("int x = {}1{};", "(".repeat(150), ")".repeat(150));
-    parses(&nested);
-    let chain = "else if (x) y(); ".repeat(3000);
-    parses(&format!("void f(void) {{ if (x) y(); {chain} }}"));
-    parses(&format!("int x = 1{};", " + 1".repeat(10_000)));
-    parses(&format!("int x = {}1;", "!".repeat(3000)));
-    parses(&format!("int x = {}1;", "a ? b : ".repeat(3000)));
-    parses(&format!("int x[] = {{ {} }};", "{ 1, 2 }, ".repeat(10_000)));
-    let cases: String = (0..3000).map(|i| format!("case {i}: ")).collect();
-    parses(&format!("void f(int x) {{ switch (x) {{ {cases} ; }} }}"));
-}
-
-#[test]
-fn nested_macros_do_not_take_exponential_time() {
-    let mut min = "a".to_owned();
-    let mut cast = "a".to_owned();
-    let mut size = "a".to_owned();
-    for i in 0..9 {
-        min = format!(
-            "({{ __auto_type x{i} = ({min}); typeof(b) y{i} = (b); (void)(&x{i} == &y{i}); x{i} < y{i} ? x{i} : y{i}; }})"
-        );
-        cast = format!(
-            "(*(const volatile typeof(_Generic((a), int: 1, default: ({cast}))) *)&({cast_a}))",
-            cast_a = "a"
-        );
-        size = format!("sizeof(typeof({size}))");
-    }
-    let start = Instant::now();
-    parses(&format!("int f(int a, int b) {{ return {min}; }}"));
-    parses(&format!("int f(int a, int b) {{ return {cast}; }}"));
-    parses(&format!("int f(int a, int b) {{ return {size}; }}"));
-    assert!(start.elapsed() < Duration::from_secs(20));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-
-    #[test]
-    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        failures(&bytes);
-    }
-
-    #[test]
-    fn any_tokens_are_read(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..80)) {
-        failures(tokens.join(" ").as_bytes());
-    }
-}
-
-const TOKENS: &[&str] = &[
-    "int",
-    "struct",
-    "enum",
-    "typedef",
-    "static",
-    "x",
-    "T",
-    "f",
-    "1",
-    "'a'",
-    "\"s\"",
-    "(",
-    ")",
-    "(",
-    ")",
-    "{",
-    "}",
-    "{",
-    "}",
-    "[",
-    "]",
-    ";",
-    ";",
-    ",",
-    "=",
-    "*",
-    "&&",
-    "?",
-    ":",
-    ":",
-    "goto",
-    "if",
-    "else",
-    "case",
-    "default",
-    "asm",
-    "__attribute__",
-    "((",
-    "))",
-    "[[",
-    "]]",
-    "packed",
-    "sizeof",
-    "typeof",
-    "__alignof__",
-    "__int128",
-    "unsigned",
-    "__builtin_types_compatible_p",
-    "__real__",
-    "_Static_assert",
-    "__label__",
-    "...",
-    "<%",
-    "%>",
-    "auto",
-    "constexpr",
-    "\n# 3 \"a.h\"\n",
-    "\n#pragma pack(push, 1)\n",
-    "/*",
-    "*/",
-    "_Generic",
-    "return",
-    "_BitInt",
-    "bool",
-    "::",
-];
-
-#[test]
 fn a_keyword_of_c23_can_be_a_tag() {
     parses(
         "struct thread_local { int x; }; static struct thread_local *f(struct thread_local y) { return &y; }",
@@ -704,22 +374,6 @@ fn a_keyword_of_c23_can_be_a_tag() {
     with_scope(b"struct thread_local { int x; };", |scope| {
         assert!(scope.tag(TagKind::Struct, "thread_local").is_some());
     });
-}
-
-#[test]
-fn a_word_that_lacks_its_brackets_ends_with_those_around_it() {
-    for word in [
-        "__attribute__",
-        "__declspec",
-        "_Alignas",
-        "alignas",
-        "typeof",
-        "asm",
-        "goto *",
-    ] {
-        let text = format!("int f(void) {{ ({{ {word} }}); ( {word} ); [ {word} ] }}");
-        assert!(!failures(text.as_bytes()).is_empty(), "{text}");
-    }
 }
 
 /// A tree whose units are compiled in a dialect.
@@ -776,9 +430,4 @@ fn a_dialect_is_written_out() {
     }
     let raw = |tree: &dyn Tree| split(b"char c;", "main.c", tree).pieces[0].raw;
     assert_ne!(raw(&tree), raw(&OneTree), "not shared between dialects");
-}
-
-#[test]
-fn strings_in_a_row_are_not_nested() {
-    parses(&format!("char s[] = {};", "\"a\" ".repeat(300_000)));
 }

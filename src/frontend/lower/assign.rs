@@ -6,7 +6,7 @@ use lang_c::ast::Expression;
 use lang_c::span::{Node, Span};
 
 use super::Lowerer;
-use super::names::Class;
+use super::size::Class;
 use super::value::{Operand, Place, Repr, Value};
 use crate::frontend::declare::{Lower, lost};
 use crate::ir::BinOp;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lang_c::ast::{self, Expression};
 use lang_c::span::Node;
 
-use super::names::Class;
+use super::size::Class;
 use super::value::{Operand, Place, Repr, Value};
 use super::{Lowerer, text};
 use crate::frontend::declare::{Lower, lost};

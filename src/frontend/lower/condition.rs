@@ -8,7 +8,7 @@ use lang_c::span::Node;
 
 use super::Lowerer;
 use super::build::Way;
-use super::names::Class;
+use super::size::Class;
 use super::value::{Repr, Value};
 use crate::frontend::declare::Lower;
 use crate::frontend::types::{IntKind, Kind, Type};

@@ -5,7 +5,8 @@
 use lang_c::ast;
 use lang_c::span::{Node, Span};
 
-use super::names::{Class, Ordinary};
+use super::names::Ordinary;
+use super::size::Class;
 use super::{Binding, Cleanup, Lowerer};
 use crate::frontend::declare::{self, Attributes, Lower, Specified, lost};
 use crate::frontend::types::{Kind, Lazy, Len, Name, Type};

@@ -7,7 +7,8 @@ use lang_c::ast::{Designator, Expression, Initializer, InitializerListItem};
 use lang_c::span::Node;
 
 use super::Lowerer;
-use super::names::{Class, Record};
+use super::names::Record;
+use super::size::Class;
 use super::value::{Operand, Place, Repr, Value};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{Kind, Len, RecordDef, Type};

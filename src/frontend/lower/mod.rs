@@ -12,11 +12,13 @@
 //! and folded as they are built; a constant expression is one that folds to a constant with no
 //! statement emitted ([`Lowerer::dry`]).
 
+mod access;
 mod align;
 mod assign;
 mod build;
 mod builtin;
 mod call;
+mod compatible;
 mod condition;
 mod context;
 mod declaration;
@@ -28,6 +30,7 @@ mod literal;
 mod names;
 mod operator;
 pub mod records;
+mod size;
 mod stmt;
 mod switch;
 mod text;
@@ -44,8 +47,9 @@ use self::build::Builder;
 pub use self::definition::{
     declarator_name, lower_function, lower_function_with_statics, lower_object,
 };
+use self::names::Look;
 pub use self::names::TypeCache;
-use self::names::{Class, Layout, Look};
+use self::size::{Class, Layout};
 use self::value::Operand;
 use super::declare::{Lower, lost};
 use super::model::Model;

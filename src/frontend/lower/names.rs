@@ -1,4 +1,4 @@
-//! Looking names up, and types through: typedefs, tags, layouts, sizes, compatibility.
+//! Looking names up, and types through: typedefs, tags, enumerations.
 //!
 //! In: [`Type`]s as written. Out: their meaning in the unit at hand. Layouts and enumerations are
 //! cached for the unit together with the look-ups they needed, which are issued again whenever the
@@ -10,14 +10,11 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowerer;
+use super::size::Layout;
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::declared::{Declared, Entity};
-use crate::frontend::layout::{self, MemberShape};
 use crate::frontend::scope::{DeclId, TagKind};
-use crate::frontend::types::{
-    EnumDef, Field, FloatKind, IntKind, Kind, Lazy, Len, Name, RecordDef, Signature, Type,
-};
-use crate::ir::Ty;
+use crate::frontend::types::{EnumDef, IntKind, Kind, Len, Name, RecordDef, Signature, Type};
 
 /// One look-up in the file scope.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,25 +22,6 @@ pub enum Look {
     Typedef(Name),
     Tag(TagKind, Name),
     Ordinary(Name),
-}
-
-/// A record's layout, members of anonymous records included by name. Offsets in bits.
-#[derive(Debug)]
-pub struct Layout {
-    pub size: u64,
-    pub align: u64,
-    /// Parallel to the definition's fields.
-    pub fields: Vec<Slot>,
-    pub members: FxHashMap<Name, (Slot, Type)>,
-}
-
-/// Where a member lies: its first bit, and its width if it is a bit-field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    pub bit: u64,
-    pub width: Option<u64>,
-    /// Of the member itself, in bytes.
-    pub align: u64,
 }
 
 /// An enumeration's type and values.
@@ -55,7 +33,7 @@ pub struct EnumValues {
 }
 
 #[derive(Clone, Debug)]
-struct Cached<T, D> {
+pub(super) struct Cached<T, D> {
     value: Lower<Arc<T>>,
     looks: Arc<[Look]>,
     /// The definition whose address is the cache's key must live as long as the entry.
@@ -66,12 +44,12 @@ struct Cached<T, D> {
 #[derive(Debug, Default)]
 pub struct TypeCache {
     declared: RefCell<FxHashMap<DeclId, Lower<Arc<Declared>>>>,
-    layouts: Table<Layout, RecordDef>,
+    pub(super) layouts: Table<Layout, RecordDef>,
     enums: Table<EnumValues, EnumDef>,
 }
 
 /// Cached answers by the address of the definition they are about.
-type Table<T, D> = RefCell<FxHashMap<usize, Cached<T, D>>>;
+pub(super) type Table<T, D> = RefCell<FxHashMap<usize, Cached<T, D>>>;
 
 /// A record type looked through: where its members are described.
 #[derive(Clone, Debug)]
@@ -95,21 +73,7 @@ pub enum Ordinary {
     Enumerator(i128, IntKind),
 }
 
-/// How values of a type are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    Void,
-    Scalar(Ty),
-    /// Bytes in memory: records, vectors, complex numbers.
-    Memory(u64),
-    Array,
-    Function,
-}
-
-/// Size and alignment given to a member whose type is incomplete.
-const OPAQUE: (u64, u64) = (64, 8);
-
-const LOOK_LIMIT: usize = 200;
+pub(super) const LOOK_LIMIT: usize = 200;
 /// Definitions at file scope within one another.
 const DEFINITION_LIMIT: usize = 48;
 
@@ -178,7 +142,7 @@ impl Lowerer<'_> {
     }
 
     /// Runs `compute` unless the unit's cache has the answer, and issues its look-ups either way.
-    fn cached<T, D>(
+    pub(super) fn cached<T, D>(
         &mut self,
         definition: &Arc<D>,
         table: fn(&TypeCache) -> &Table<T, D>,
@@ -344,22 +308,6 @@ impl Lowerer<'_> {
         lost("type refers to itself")
     }
 
-    /// The file-scope enumeration that a type is.
-    fn enumeration(&mut self, ty: &Type) -> Lower<Option<Kind>> {
-        let mut current = ty.clone();
-        for _ in 0..LOOK_LIMIT {
-            current = match &current.kind {
-                Kind::Typedef(name) => match self.typedef_target(name)? {
-                    Some(target) => target,
-                    None => return Ok(None),
-                },
-                Kind::Enum(_) | Kind::Tag(TagKind::Enum, _) => return Ok(Some(current.kind)),
-                _ => return Ok(None),
-            };
-        }
-        Ok(None)
-    }
-
     /// The record that a type is, if it is one that is complete.
     pub fn record(&mut self, ty: &Type) -> Lower<Option<Record>> {
         let ty = self.resolve(ty)?;
@@ -397,246 +345,6 @@ impl Lowerer<'_> {
         )
     }
 
-    pub fn layout(&mut self, record: &Record) -> Lower<Arc<Layout>> {
-        match record {
-            Record::File(def) => self.cached(
-                def,
-                |cache| &cache.layouts,
-                |this| this.at_file_scope(|this| this.lay_out(def)),
-            ),
-            Record::Local(id, def) => {
-                if let Some((_, Some(known))) = self.local_records.get(*id as usize) {
-                    return Ok(Arc::clone(known));
-                }
-                let layout = Arc::new(self.lay_out(def)?);
-                if let Some(entry) = self.local_records.get_mut(*id as usize) {
-                    entry.1 = Some(Arc::clone(&layout));
-                }
-                Ok(layout)
-            }
-        }
-    }
-
-    fn lay_out(&mut self, def: &RecordDef) -> Lower<Layout> {
-        self.depth += 1;
-        let layout = if self.depth > LOOK_LIMIT {
-            lost("record contains itself")
-        } else {
-            self.lay_out_members(def)
-        };
-        self.depth -= 1;
-        layout
-    }
-
-    fn lay_out_members(&mut self, def: &RecordDef) -> Lower<Layout> {
-        let limit = match &def.pack {
-            Some(pack) => Some(self.lazy(pack)?.max(1)),
-            None => None,
-        };
-        let mut shapes = Vec::with_capacity(def.fields.len());
-        for field in &def.fields {
-            let shape = self.shape(field, def.packed)?;
-            // What closes a unit heeds no pragma, but the option.
-            let limit = match (shape.width, self.model.pack) {
-                (Some(0), 0) => None,
-                (Some(0), pack) => Some(pack.into()),
-                _ => limit,
-            };
-            shapes.push(MemberShape { limit, ..shape });
-        }
-        // The last counts; of a member it is the strictest.
-        let minimum = match def.aligns.last() {
-            Some(align) => self.lazy(align)?,
-            None => 1,
-        };
-        let placed = layout::lay_out(def.union, minimum, &shapes);
-        let mut members = FxHashMap::default();
-        let mut fields = Vec::with_capacity(def.fields.len());
-        for ((field, shape), at) in def.fields.iter().zip(&shapes).zip(&placed.members) {
-            let slot = Slot {
-                bit: at.bit,
-                width: shape.width,
-                align: at.align,
-            };
-            fields.push(slot);
-            if let Some(name) = &field.name {
-                members.insert(name.clone(), (slot, field.ty.clone()));
-            } else if field.width.is_none()
-                && let Some(inner) = self.record(&field.ty)?
-            {
-                let inner = self.layout(&inner)?;
-                for (name, (slot, ty)) in &inner.members {
-                    let slot = Slot {
-                        bit: slot.bit + at.bit,
-                        ..*slot
-                    };
-                    let ty = ty.clone().with_quals(field.ty.quals);
-                    members.insert(name.clone(), (slot, ty));
-                }
-            }
-        }
-        Ok(Layout {
-            size: placed.size,
-            align: placed.align,
-            fields,
-            members,
-        })
-    }
-
-    fn shape(&mut self, field: &Field, packed: bool) -> Lower<MemberShape> {
-        let resolved = self.resolve(&field.ty)?;
-        // A flexible array member takes no room.
-        let (size, align) = match &resolved.kind {
-            Kind::Array(of, Len::Unknown) => (0, self.size_align(of).unwrap_or(OPAQUE).1),
-            _ => self.size_align(&resolved).unwrap_or(OPAQUE),
-        };
-        let most = self.most_as_member(&resolved)?;
-        let width = match &field.width {
-            Some(width) => Some(self.lazy(width)?),
-            None => None,
-        };
-        if width.is_some_and(|width| width > size.saturating_mul(8)) {
-            return lost("bit-field wider than its type");
-        }
-        Ok(MemberShape {
-            size,
-            align: align.min(most),
-            most: most.saturating_mul(8),
-            width,
-            aligns_record: field.name.is_some() || self.model.unnamed_fields_align,
-            packed: packed || field.packed,
-            requested: self.largest(&field.aligns)?,
-            limit: None,
-        })
-    }
-
-    fn largest(&mut self, aligns: &[Lazy]) -> Lower<Option<u64>> {
-        let mut largest = None;
-        for align in aligns {
-            largest = largest.max(Some(self.lazy(align)?));
-        }
-        Ok(largest)
-    }
-
-    pub fn lazy(&mut self, lazy: &Lazy) -> Lower<u64> {
-        match lazy {
-            Lazy::Value(value) => Ok(*value),
-            Lazy::AlignOf(ty) => self.member_align(ty),
-            Lazy::Expr(expr) => {
-                let value = self.at_file_scope(|this| this.integer_constant(expr))?;
-                u64::try_from(value).or_else(|_| lost("negative size"))
-            }
-        }
-    }
-
-    /// Size and alignment in bytes. Incomplete and variable-length types have none.
-    pub fn size_align(&mut self, ty: &Type) -> Lower<(u64, u64)> {
-        let ty = self.resolve(ty)?;
-        let (size, align) = match &ty.kind {
-            Kind::Void | Kind::Function(_) => (1, 1),
-            Kind::Int(kind) => {
-                let bytes = u64::from(kind.bits() / 8);
-                (bytes, bytes.min(self.model.scalar_align.into()))
-            }
-            Kind::Float(kind) => {
-                let bytes = u64::from(kind.size(&self.model));
-                let align = match kind {
-                    FloatKind::LongDouble => self.model.long_double_align.into(),
-                    FloatKind::Quad => bytes,
-                    _ => bytes.min(self.model.scalar_align.into()),
-                };
-                (bytes, align)
-            }
-            Kind::Pointer(_) => {
-                let bytes = u64::from(self.model.pointer);
-                (bytes, bytes.min(self.model.scalar_align.into()))
-            }
-            Kind::Complex(of) => {
-                let (size, align) = self.size_align(of)?;
-                (size * 2, align)
-            }
-            Kind::Vector(_, bytes) => {
-                let bytes = self.lazy(bytes)?;
-                (bytes, bytes.max(1))
-            }
-            Kind::Array(of, len) => {
-                let (size, align) = self.size_align(of)?;
-                match len {
-                    Len::Known(len) => (size.saturating_mul(*len), align),
-                    Len::Variable(_) => return lost("size of a variable-length array"),
-                    Len::Unknown | Len::Lazy(_) => return lost("size of an incomplete array"),
-                }
-            }
-            _ => match self.record(&ty)? {
-                Some(record) => {
-                    let layout = self.layout(&record)?;
-                    (layout.size, layout.align)
-                }
-                None => return lost(format!("incomplete type {ty}")),
-            },
-        };
-        match ty.align.clone() {
-            Some(given) => Ok((size, self.lazy(&given)?.max(1))),
-            None => Ok((size, align)),
-        }
-    }
-
-    /// Alignment in bytes, which an array has whether or not it is complete.
-    pub fn align_of(&mut self, ty: &Type) -> Lower<u64> {
-        let ty = self.resolve(ty)?;
-        match (&ty.kind, &ty.align) {
-            (Kind::Array(of, _), None) => self.align_of(of),
-            _ => Ok(self.size_align(&ty)?.1),
-        }
-    }
-
-    /// The strictest alignment that a member of this type has by itself: some targets align integers and `double` less in
-    /// records, unless the program asks for more.
-    fn most_as_member(&mut self, ty: &Type) -> Lower<u64> {
-        let model = self.model;
-        if model.member_align >= model.scalar_align {
-            return Ok(u64::MAX);
-        }
-        let ty = self.resolve(ty)?;
-        Ok(match &ty.kind {
-            _ if ty.align.is_some() => u64::MAX,
-            Kind::Array(of, _) => self.most_as_member(of)?,
-            Kind::Int(_) | Kind::Float(FloatKind::Double) | Kind::Pointer(_) => {
-                model.member_align.into()
-            }
-            Kind::Complex(of) => match self.resolve(of)?.kind {
-                Kind::Int(_) | Kind::Float(FloatKind::Double) => model.member_align.into(),
-                _ => u64::MAX,
-            },
-            _ => u64::MAX,
-        })
-    }
-
-    /// The alignment that a type has as a member of a record, and nowhere less.
-    pub fn member_align(&mut self, ty: &Type) -> Lower<u64> {
-        Ok(self.align_of(ty)?.min(self.most_as_member(ty)?))
-    }
-
-    pub fn size_of(&mut self, ty: &Type) -> Lower<u64> {
-        Ok(self.size_align(ty)?.0)
-    }
-
-    /// How values of a type are kept.
-    pub fn class(&mut self, ty: &Type) -> Lower<Class> {
-        let ty = self.resolve(ty)?;
-        Ok(match &ty.kind {
-            Kind::Void => Class::Void,
-            Kind::Int(kind) => Class::Scalar(kind.ty()),
-            Kind::Float(kind) => Class::Scalar(kind.ty(&self.model)),
-            Kind::Pointer(_) => Class::Scalar(Ty::Ptr),
-            Kind::Array(..) => Class::Array,
-            Kind::Function(_) => Class::Function,
-            // Of unknown size if it is incomplete.
-            _ if Self::is_record(&ty) && self.record(&ty)?.is_none() => Class::Memory(0),
-            _ => Class::Memory(self.size_of(&ty)?),
-        })
-    }
-
     /// The signature of a function type or of a pointer to one.
     pub fn signature(&mut self, ty: &Type) -> Lower<Option<Arc<Signature>>> {
         let ty = self.resolve(ty)?;
@@ -651,61 +359,6 @@ impl Lowerer<'_> {
             }
             _ => Ok(None),
         }
-    }
-
-    /// `__builtin_types_compatible_p`, qualifiers of the types themselves ignored.
-    pub fn compatible(&mut self, a: &Type, b: &Type) -> Lower<bool> {
-        // Two enumerations are two types even where one integer type holds both.
-        if let (Some(a), Some(b)) = (self.enumeration(a)?, self.enumeration(b)?) {
-            return Ok(match (&a, &b) {
-                (Kind::Enum(a), Kind::Enum(b)) => Arc::ptr_eq(a, b),
-                (Kind::Tag(_, a), Kind::Tag(_, b)) => a == b,
-                _ => false,
-            });
-        }
-        let (a, b) = (self.resolve(a)?, self.resolve(b)?);
-        Ok(match (&a.kind, &b.kind) {
-            (Kind::Void, Kind::Void) => true,
-            (Kind::Int(a), Kind::Int(b)) => a == b,
-            (Kind::Float(a), Kind::Float(b)) => a == b,
-            (Kind::Pointer(a), Kind::Pointer(b)) => a.quals == b.quals && self.compatible(a, b)?,
-            (Kind::Array(a, m), Kind::Array(b, n)) => {
-                let same = match (m, n) {
-                    (Len::Known(m), Len::Known(n)) => m == n,
-                    _ => true,
-                };
-                same && self.compatible(a, b)?
-            }
-            (Kind::Function(a), Kind::Function(b)) => {
-                let (a, b) = (Arc::clone(a), Arc::clone(b));
-                if !self.compatible(&a.ret, &b.ret)? {
-                    return Ok(false);
-                }
-                if !a.prototyped || !b.prototyped {
-                    return Ok(true);
-                }
-                if a.params.len() != b.params.len() || a.variadic != b.variadic {
-                    return Ok(false);
-                }
-                for (a, b) in a.params.iter().zip(&b.params) {
-                    if !self.compatible(&a.ty, &b.ty)? {
-                        return Ok(false);
-                    }
-                }
-                true
-            }
-            (Kind::Tag(k, a), Kind::Tag(l, b)) => k == l && a == b,
-            (Kind::Record(a), Kind::Record(b)) => {
-                Arc::ptr_eq(a, b) || (a.tag.is_some() && a.tag == b.tag)
-            }
-            (Kind::LocalRecord(a), Kind::LocalRecord(b)) => a == b,
-            (Kind::Complex(a), Kind::Complex(b)) => self.compatible(a, b)?,
-            (Kind::Vector(a, _), Kind::Vector(b, _)) => {
-                let (a, b) = (Arc::clone(a), Arc::clone(b));
-                self.compatible(&a, &b)?
-            }
-            _ => false,
-        })
     }
 
     /// Runs `f` where no local name is visible. A definition at file scope that leads to others and back

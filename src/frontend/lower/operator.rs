@@ -8,7 +8,7 @@ use lang_c::ast::{self, BinaryOperator, Expression};
 use lang_c::span::Node;
 
 use super::Lowerer;
-use super::names::Class;
+use super::size::Class;
 use super::value::{Operand, Place, Repr, Value};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};

@@ -7,7 +7,7 @@ use lang_c::ast::{self, Expression, Statement};
 use lang_c::span::Node;
 
 use super::condition::Branched;
-use super::names::Class;
+use super::size::Class;
 use super::value::{Operand, Repr, Value};
 use super::{Cleanup, Jump, LabelAt, Lowerer};
 use crate::frontend::declare::{Lower, lost};

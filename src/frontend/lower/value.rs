@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::Lowerer;
-use super::names::{Class, Slot};
+use super::size::{Class, Slot};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{BinOp, ExprId, ExprKind, Method, StmtKind, SymbolKind, Ty};

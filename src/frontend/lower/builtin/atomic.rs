@@ -6,7 +6,7 @@ use super::Args;
 use crate::frontend::declare::Lower;
 use crate::frontend::lower::Lowerer;
 use crate::frontend::lower::build::Way;
-use crate::frontend::lower::names::Class;
+use crate::frontend::lower::size::Class;
 use crate::frontend::lower::value::{Repr, Value};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{BinOp, CmpOp, UnOp};
