@@ -110,6 +110,11 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// The name of the function that the findings are in.
+    pub fn function_name(&self) -> &str {
+        &self.body.name.name
+    }
+
     /// Whether callers get a record from the function, of which its summary says nothing.
     pub fn returns_record(&self) -> bool {
         matches!(self.body.ret, RetTy::Record { .. })

@@ -89,6 +89,28 @@ pub enum Event {
     TakenAgain,
 }
 
+/// Words in the names of functions that put objects into a held state for their callers, or end one. (`lock` is no word of `block` or
+/// `clock`.)
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Names {
+    pub held: Vec<String>,
+    pub required: Vec<String>,
+    /// Those that count, too, for a function that is stored as a method: what is stored as `release` releases more than locks.
+    pub stored: Vec<String>,
+}
+
+impl Names {
+    /// Whether a function's name has one of the words in it, and not as a part of `block` or `clock`.
+    pub fn say(words: &[String], name: &str) -> bool {
+        let says = |word: &String| {
+            let mut found = name.match_indices(word.as_str()).map(|(at, _)| &name[..at]);
+            found.any(|before| word != "lock" || !before.ends_with(['b', 'c']))
+        };
+        words.iter().any(says)
+    }
+}
+
 /// A rule of a machine: the event that breaks it, and in which states.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineRule {
@@ -117,6 +139,8 @@ pub struct Machine {
     pub bits: bool,
     /// What is wrong beyond operations that fail; one rule for an event.
     pub rules: Vec<MachineRule>,
+    /// What names say of functions that do one half for their callers.
+    pub names: Names,
 }
 
 /// A rule of a checker; its documentation is the manual page shown by `cassini explain`.

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashSet;
 
 use super::{Matching, Node, of_header};
-use crate::judge::obligation::{Intent, Kind, Obligation, Use};
+use crate::judge::obligation::{ByName, Intent, Kind, Obligation, Use};
 use crate::program::FunctionId;
 use crate::symbolic::class::Class;
 
@@ -188,19 +188,16 @@ impl<'p> Matching<'p> {
             }),
             None => false,
         };
-        let name = &self.program.function(function).name.name;
-        let words: &[&str] = match obligation.kind {
-            _ if obligation.ambient => &["irqsave", "irq_save", "lock_irq", "disable"],
-            Kind::Held => &["lock", "acquire"],
-            // What is stored as `release` releases more than locks.
-            Kind::Required if self.program.function(function).stored => &["unlock"],
-            Kind::Required => &["unlock", "release"],
+        let named = match obligation.by_name {
+            ByName::No => false,
+            ByName::UnlessStored => !self.program.function(function).stored,
+            ByName::Yes => true,
         };
         offered
             || of_header(self.program, function)
             || obligation.classes.is_empty()
             || obligation.classes.iter().any(is_there)
-            || words.iter().any(|word| says(name, word))
+            || named
     }
 
     /// Whether an entry that takes an object is the other half of one that gives it back: no other one that
@@ -225,10 +222,4 @@ impl<'p> Matching<'p> {
         let mut rivals = rivals.into_iter().flatten();
         rivals.all(|&rival| likeness(rival) <= likeness(function))
     }
-}
-
-/// Whether a function's name has the word in it, and not as a part of `block` or `clock`.
-fn says(name: &str, word: &str) -> bool {
-    let mut found = name.match_indices(word).map(|(at, _)| &name[..at]);
-    found.any(|before| word != "lock" || !before.ends_with(['b', 'c']))
 }

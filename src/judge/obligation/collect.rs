@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::intent::{failure, for_good, goes_both_ways, intent, lost, on_failure, released};
+use super::intent::{
+    by_name, failure, for_good, goes_both_ways, intent, lost, on_failure, released,
+};
 use crate::ir::SymbolName;
 use crate::judge::by_argument::Tested;
 use crate::judge::explanation::{self, Failure, What, another_object, callee};
@@ -333,6 +335,7 @@ fn kept(
                     true => Intent::Meant,
                     false => intent(exec, exit, exits, told),
                 },
+                by_name: by_name(machine, Kind::Held, findings.function_name()),
                 given_back_otherwise: told && released(exec, exits.object, initial),
                 perhaps_discharged: callee::perhaps_given_back_by_callee(exec, exits.object, paths)
                     || !possible_unchanged(exec, paths, queries),
@@ -419,6 +422,7 @@ fn needed(
                 true => Intent::Meant,
                 false => Intent::Nothing,
             },
+            by_name: by_name(machine, Kind::Required, findings.function_name()),
             given_back_otherwise: false,
             perhaps_discharged: perhaps_discharged || !possible_unchanged(exec, untouched, queries),
             unusual: false,

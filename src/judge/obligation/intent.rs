@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::collect::half;
-use super::{Intent, Kind};
+use super::{ByName, Intent, Kind};
 use crate::ir::POINTER_BITS;
-use crate::property::{Machine, StateId};
+use crate::property::{Machine, Names, StateId};
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Exit, Exits, Feasible};
 use crate::summary::{Root, predicates};
@@ -177,4 +177,22 @@ pub(super) fn only_moved_alone(exec: &Executor<'_>, object: Object, initial: Sta
 pub(super) fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> bool {
     let pointers = Converter::new(exit).pointers_to(exec, exits.object.loc);
     pointers.contains(&None)
+}
+
+/// Whether the name of a function says that it does one half for its callers.
+pub(super) fn by_name(machine: &Machine, kind: Kind, name: &str) -> ByName {
+    let Names {
+        held,
+        required,
+        stored,
+    } = &machine.names;
+    let words = match kind {
+        Kind::Held => held,
+        Kind::Required => required,
+    };
+    match Names::say(words, name) {
+        false => ByName::No,
+        true if kind == Kind::Held || Names::say(stored, name) => ByName::Yes,
+        true => ByName::UnlessStored,
+    }
 }

@@ -59,6 +59,8 @@ pub struct Obligation {
     pub both_halves: bool,
     /// Whether it is taken to be meant where nobody calls the function.
     pub intent: Intent,
+    /// Whether the function's name says that it is there for its callers' sake.
+    pub by_name: ByName,
     /// The result tells whether the object is kept, and the function itself gives it back where it is not: it does not
     /// only try for it.
     pub given_back_otherwise: bool,
@@ -100,6 +102,15 @@ pub enum Intent {
     Tried,
     /// The result leads to the object, or an argument says which half is wanted.
     Meant,
+}
+
+/// Whether a function's name says that it does one half for its callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ByName {
+    No,
+    /// Unless it is stored as a method, whose name is that of the method.
+    UnlessStored,
+    Yes,
 }
 
 /// What a function does with a callee's obligation.

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::property::document::{Document, expected};
 use crate::property::{
-    Checker, Event, Machine, MachineRule, Property, Role, State, StateId, States, Target,
+    Checker, Event, Machine, MachineRule, Names, Property, Role, State, StateId, States, Target,
 };
 
 #[derive(Deserialize)]
@@ -34,6 +34,7 @@ pub(super) struct MachineRow {
     /// What is wrong beyond operations that fail.
     #[serde(default)]
     rules: Vec<MachineRuleRow>,
+    names: Option<Names>,
     #[serde(default)]
     operations: BTreeMap<Spanned<String>, Spanned<TargetRow>>,
 }
@@ -180,6 +181,7 @@ pub(super) fn add_machine(
             operations.insert(operation.into_inner(), targets);
         }
     }
+    let names = model.as_ref().map(|model| model.names.clone());
     let mut machine = Machine {
         name,
         states,
@@ -189,6 +191,7 @@ pub(super) fn add_machine(
         counts: row.counts,
         bits: row.bits,
         rules,
+        names: row.names.or(names).unwrap_or_default(),
     };
     if let Some(model) = model {
         complete(&mut machine, model);
