@@ -64,7 +64,10 @@ fn a_level_follows_from_explanations_and_each_is_told() {
     let certain = (19, "error".to_owned(), Vec::new());
     let note = (14, "note".to_owned(), vec!["other-half".to_owned()]);
     let explained = (10, "explained".to_owned(), vec!["another-name".to_owned()]);
-    assert_eq!(findings(folder.path(), "warning"), [certain.clone()]);
+    assert_eq!(
+        findings(folder.path(), "warning"),
+        std::slice::from_ref(&certain)
+    );
     assert_eq!(
         findings(folder.path(), "note"),
         [note.clone(), certain.clone()]
