@@ -84,17 +84,7 @@ pub(super) fn read(
     scope: &Scope,
     problems: &mut Vec<Problem>,
 ) -> Result<(Vec<CompileCommand>, Objects), Problem> {
-    let about = |message| Problem::about(Severity::Error, database, message);
-    // A person may name a pipe.
-    let text = match database.is_file() {
-        true => read_regular(database, DATABASE_LIMIT),
-        false => fs::read(database),
-    };
-    let text = text.map_err(|error| about(error.to_string()))?;
-    let text = String::from_utf8(text).map_err(|error| {
-        let place = position(error.as_bytes(), error.utf8_error().valid_up_to());
-        Problem::new(Severity::Error, Some(at(database, place)), "not UTF-8")
-    })?;
+    let text = text_of(database)?;
     let (entries, broken) = split(&text);
     if let Some(error) = broken {
         let place = at(database, (error.line(), error.column()));
@@ -161,6 +151,31 @@ pub(super) fn read(
         objects,
         ..
     } = reader;
+    tell_left_out(database, doubtful, &not_c, problems);
+    Ok((commands, objects))
+}
+
+fn text_of(database: &Path) -> Result<String, Problem> {
+    let about = |message| Problem::about(Severity::Error, database, message);
+    // A person may name a pipe.
+    let text = match database.is_file() {
+        true => read_regular(database, DATABASE_LIMIT),
+        false => fs::read(database),
+    };
+    let text = text.map_err(|error| about(error.to_string()))?;
+    String::from_utf8(text).map_err(|error| {
+        let place = position(error.as_bytes(), error.utf8_error().valid_up_to());
+        Problem::new(Severity::Error, Some(at(database, place)), "not UTF-8")
+    })
+}
+
+/// Says which flags were left out of how many commands, and which entries are of other languages.
+fn tell_left_out(
+    database: &Path,
+    doubtful: BTreeMap<String, usize>,
+    not_c: &BTreeMap<String, usize>,
+    problems: &mut Vec<Problem>,
+) {
     problems.extend(doubtful.into_iter().map(|(flag, count)| {
         let message = format!(
             "{flag} is not known to be harmless and was left out of {count} commands; --trust-tree \
@@ -176,7 +191,6 @@ pub(super) fn read(
         let message = format!("entries that are not C were left out: {}", kinds.join(", "));
         problems.push(Problem::about(Severity::Note, database, message));
     }
-    Ok((commands, objects))
 }
 
 /// The elements of the database's array, up to where it breaks off if it does.
