@@ -190,6 +190,10 @@ fn write_function(
             writeln!(out)?;
             summary.map_or(Ok(()), |s| report::summary::write(out, s, property))
         }
+        Some("analysed in part") => {
+            writeln!(out, "(analysed in part: {reason})")?;
+            summary.map_or(Ok(()), |s| report::summary::write(out, s, property))
+        }
         Some("lost") => writeln!(out, "(not read: {reason})"),
         Some(outcome) => writeln!(out, "({outcome}: {reason})"),
     }

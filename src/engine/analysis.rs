@@ -487,6 +487,7 @@ impl<'a> Run<'a> {
         let disposition = match result.outcome {
             Outcome::Analysed if !touches => Disposition::NoOp,
             Outcome::Analysed => Disposition::Analysed,
+            Outcome::Reduced(what) => Disposition::Reduced(what),
             Outcome::OutOfBudget(what) => Disposition::OutOfBudget(what),
             Outcome::OutOfTime => Disposition::OutOfBudget("time limit".to_owned()),
             Outcome::Failed(why) => Disposition::Failed(why),

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parking_lot::Mutex;
 
 use crate::engine::analysis::{Results, StoredResult, encode, hash};
-use crate::judge::record::Outcome;
 use crate::judge::record::ResultKey;
 use crate::program::{Function, FunctionId};
 use crate::summary::Summary;
@@ -94,7 +93,7 @@ impl Face {
         key: Option<ResultKey>,
         summary: Option<Arc<Summary>>,
     ) -> Self {
-        if result.outcome != Outcome::Analysed {
+        if !result.outcome.has_summary() {
             return Face::lost();
         }
         Face {

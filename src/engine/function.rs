@@ -45,8 +45,42 @@ impl Default for Options {
     }
 }
 
-/// Analyses one function.
+/// Analyses one function. One that is too much for the budget is executed again for less, for callers to see a summary
+/// that says so.
 pub fn analyse(
+    body: &Body,
+    callees: &dyn Callees,
+    property: &Property,
+    options: &Options,
+) -> FunctionResult {
+    let first = execute(body, callees, property, options);
+    let Outcome::OutOfBudget(reason) = &first.outcome else {
+        return first;
+    };
+    let less = Options {
+        execution: options.execution.cheaper(),
+        ..options.clone()
+    };
+    let mut second = execute(body, callees, property, &less);
+    let mut statistics = first.statistics;
+    statistics += second.statistics;
+    if second.outcome != Outcome::Analysed || second.summary.noreturn {
+        return FunctionResult {
+            statistics,
+            ..first
+        };
+    }
+    second.summary.reduce();
+    FunctionResult {
+        summary: second.summary,
+        outcome: Outcome::Reduced(reason.clone()),
+        statistics,
+        ..first
+    }
+}
+
+/// Executes one function within a budget.
+fn execute(
     body: &Body,
     callees: &dyn Callees,
     property: &Property,

@@ -136,6 +136,8 @@ pub struct Functions {
     pub analysed: u64,
     pub no_op: u64,
     pub seeded: u64,
+    /// A budget ran out, and a cheaper execution told what callers see of them.
+    pub in_part: u64,
     pub out_of_budget: u64,
     pub failed: u64,
     /// Not parsed or not lowered.
@@ -177,6 +179,7 @@ impl Ledger {
                 Some(Disposition::Analysed) => &mut functions.analysed,
                 Some(Disposition::NoOp) => &mut functions.no_op,
                 Some(Disposition::Seeded) => &mut functions.seeded,
+                Some(Disposition::Reduced(_)) => &mut functions.in_part,
                 Some(Disposition::OutOfBudget(_)) => &mut functions.out_of_budget,
                 Some(Disposition::Failed(_)) => &mut functions.failed,
                 Some(Disposition::Lost(_)) => &mut functions.lost,
@@ -192,7 +195,7 @@ impl Ledger {
             reading, functions, ..
         } = self;
         reading.units_failed + reading.declarations_lost > 0
-            || functions.out_of_budget + functions.failed + functions.lost > 0
+            || functions.in_part + functions.out_of_budget + functions.failed + functions.lost > 0
     }
 }
 
@@ -201,10 +204,11 @@ fn rank(record: Option<&Record>) -> u8 {
         Some(Disposition::NoOp) => 0,
         Some(Disposition::Seeded) => 1,
         Some(Disposition::Analysed) => 2,
-        Some(Disposition::OutOfBudget(_)) => 3,
-        Some(Disposition::Failed(_)) => 4,
-        Some(Disposition::Lost(_)) => 5,
-        None => 6,
+        Some(Disposition::Reduced(_)) => 3,
+        Some(Disposition::OutOfBudget(_)) => 4,
+        Some(Disposition::Failed(_)) => 5,
+        Some(Disposition::Lost(_)) => 6,
+        None => 7,
     }
 }
 
@@ -241,6 +245,7 @@ impl fmt::Display for Ledger {
         )?;
         for (count, what) in [
             (functions.seeded, "are known primitives"),
+            (functions.in_part, "analysed in part"),
             (functions.out_of_budget, "out of budget"),
             (functions.failed, "failed"),
             (functions.unfinished, "not reached"),

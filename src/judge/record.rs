@@ -21,12 +21,20 @@ pub struct ResultKey(pub [u8; 16]);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     Analysed,
-    /// Which budget ran out.
+    /// This budget ran out. A cheaper execution ended: there is a summary, see [`Summary::partial`], and nothing else.
+    Reduced(String),
+    /// Which budget ran out, in the cheaper execution, too.
     OutOfBudget(String),
     /// The time limit struck: depends on the machine, so the result is not kept.
     OutOfTime,
     /// An error of ours.
     Failed(String),
+}
+
+impl Outcome {
+    pub fn has_summary(&self) -> bool {
+        matches!(self, Outcome::Analysed | Outcome::Reduced(_))
+    }
 }
 
 /// Counts of work done, equal on every machine.
@@ -61,7 +69,7 @@ pub struct FunctionResult {
 impl FunctionResult {
     /// What callers see of the function, if it could be analysed.
     pub fn seen(&self) -> Option<&Summary> {
-        (self.outcome == Outcome::Analysed).then_some(&self.summary)
+        self.outcome.has_summary().then_some(&self.summary)
     }
 }
 
@@ -73,6 +81,8 @@ pub enum Disposition {
     NoOp,
     /// Its summary is given by seed data.
     Seeded,
+    /// See [`Outcome::Reduced`].
+    Reduced(String),
     OutOfBudget(String),
     Failed(String),
     /// There is no body.

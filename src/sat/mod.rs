@@ -182,6 +182,7 @@ impl Session {
     /// Whether all guards and all terms can hold at once. Must always be given the same formula, grown
     /// at most.
     pub fn check(&mut self, f: &mut Formula, guards: &[Guard], terms: &[Term]) -> Outcome {
+        f.reserve_names();
         let mut query = guards
             .iter()
             .fold(Guard::TRUE, |all, &guard| f.guards.and(all, guard));

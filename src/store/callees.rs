@@ -35,10 +35,12 @@ impl StoredCallees<'_> {
         Ok(match (row.outcome.as_deref(), row.result) {
             (Some("seeded"), _) => seed(None),
             (Some("no-op"), _) => CalleeView::NoOp,
-            (Some("analysed"), Some(key)) => match self.reader.lock().result(key)? {
-                Some(result) => CalleeView::from(Arc::new(result.summary)),
-                None => CalleeView::Lost,
-            },
+            (Some("analysed" | "analysed in part"), Some(key)) => {
+                match self.reader.lock().result(key)? {
+                    Some(result) => CalleeView::from(Arc::new(result.summary)),
+                    None => CalleeView::Lost,
+                }
+            }
             _ => CalleeView::Lost,
         })
     }

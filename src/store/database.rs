@@ -188,6 +188,7 @@ impl Results for Database {
         };
         let (outcome, reason) = match &result.outcome {
             Outcome::Analysed => ("analysed", None),
+            Outcome::Reduced(what) => ("analysed in part", Some(what.clone())),
             Outcome::OutOfBudget(what) => ("out of budget", Some(what.clone())),
             // Depends on the machine.
             Outcome::OutOfTime => return,
@@ -217,6 +218,7 @@ impl Results for Database {
             Disposition::Analysed => ("analysed", None),
             Disposition::NoOp => ("no-op", None),
             Disposition::Seeded => ("seeded", None),
+            Disposition::Reduced(what) => ("analysed in part", Some(what.clone())),
             Disposition::OutOfBudget(what) => ("out of budget", Some(what.clone())),
             Disposition::Failed(why) => ("failed", Some(why.clone())),
             Disposition::Lost(reason) => ("lost", Some(reason.message.clone())),

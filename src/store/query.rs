@@ -252,7 +252,7 @@ impl Reader {
             "SELECT DISTINCT stage, file, line, name, message FROM losses
              UNION
              SELECT DISTINCT outcome, file, line, name, reason FROM functions
-             WHERE outcome IN ('out of budget', 'failed')
+             WHERE outcome IN ('analysed in part', 'out of budget', 'failed')
              ORDER BY 2, 3, 1, 4",
         )
     }

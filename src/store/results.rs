@@ -37,6 +37,7 @@ impl ResultRow {
         let found = ResultRow {
             outcome: match row.get_ref(0)?.as_str()? {
                 "analysed" => "analysed",
+                "analysed in part" => "analysed in part",
                 "out of budget" => "out of budget",
                 _ => "failed",
             },
@@ -102,6 +103,7 @@ impl ResultRow {
             recursion: postcard::from_bytes(&self.recursion).ok()?,
             outcome: match self.outcome {
                 "analysed" => Outcome::Analysed,
+                "analysed in part" => Outcome::Reduced(reason),
                 "out of budget" => Outcome::OutOfBudget(reason),
                 _ => Outcome::Failed(reason),
             },

@@ -18,7 +18,7 @@ const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE results (
         key BLOB PRIMARY KEY,
-        outcome TEXT NOT NULL,      -- analysed, out of budget, failed, seeded
+        outcome TEXT NOT NULL,      -- analysed, analysed in part, out of budget, failed, seeded
         reason TEXT,
         identity BLOB NOT NULL,     -- hash of the summary
         active INTEGER NOT NULL,    -- a call moves an object of some machine

@@ -53,6 +53,10 @@ impl Effects for Summary {
         self.opaque
     }
 
+    fn is_partial(&self) -> bool {
+        self.partial
+    }
+
     fn only_asserts(&self) -> bool {
         self.only_asserts()
     }
@@ -819,10 +823,8 @@ fn modify(
             continue;
         }
         let places = binding.locate(exec, state, &modified.object);
-        let value = modified
-            .value
-            .as_ref()
-            .and_then(|value| binding.value(exec, state, value));
+        let value = modified.value.as_ref().filter(|_| !exec.limits.cheap);
+        let value = value.and_then(|value| binding.value(exec, state, value));
         writes.push(Write {
             places,
             size: modified.size,

@@ -153,6 +153,8 @@ pub struct Summary {
     pub initialises: Vec<Initialisation>,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
+    /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
+    pub partial: bool,
     /// The result in terms of entry values, where it is known and small.
     pub result: Option<IExpr>,
     /// Control never comes back.
@@ -174,6 +176,28 @@ impl Summary {
     /// The function touches no object of any machine and does not sleep, but asks for some to be held.
     pub fn only_asserts(&self) -> bool {
         !self.assertions.is_empty() && self.is_idle()
+    }
+
+    /// What is left to say if the execution was a cheaper one, of fewer rounds and with less known of callees: that the
+    /// function may move its objects like this, on which no finding is to rest.
+    pub fn reduce(&mut self) {
+        self.rows
+            .retain(|row| matches!(row.to, Target::State(_)) && !row.reported);
+        for row in &mut self.rows {
+            row.doubtful = true;
+            row.contested = false;
+        }
+        for object in &mut self.objects {
+            object.open = true;
+            object.exact = false;
+        }
+        self.modified.clear();
+        self.sleeps.clear();
+        self.assertions.clear();
+        self.initialises.clear();
+        self.result = None;
+        self.opaque = true;
+        self.partial = true;
     }
 
     /// Whether callers fare the same with either: what moves which object when, not how it came about or what
@@ -198,6 +222,7 @@ impl Summary {
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.noreturn == other.noreturn
+            && self.partial == other.partial
             && self.unnamed == other.unnamed
             && self.initialises == other.initialises
             && all_alike(&self.objects, &other.objects, same_object)

@@ -167,7 +167,11 @@ impl Executor<'_> {
                     let result = self.unknown_call(frame, state, call, args);
                     return self.returned(frame, state, call, result);
                 }
-                if effects.is_opaque() {
+                if effects.is_partial() {
+                    // What else it does is as unknown as all that a lost function does.
+                    self.log.lost = self.formula.guards.or(self.log.lost, state.guard);
+                    self.logged_call(frame, state, call, args, false);
+                } else if effects.is_opaque() {
                     self.escape_all(frame, state, args);
                 }
                 let result = effects.apply(self, state, &call_site);

@@ -160,8 +160,12 @@ impl<'a> Executor<'a> {
             .enumerate()
             .map(|(index, machine)| (machine.name.as_str(), MachineId(index as u16)))
             .collect();
+        let mut formula = Formula::new();
+        if limits.cheap {
+            formula.guards.be_cheap();
+        }
         Executor {
-            formula: Formula::new(),
+            formula,
             regions: Regions::new(),
             origins: Origins::default(),
             initial: Initial::default(),
@@ -422,6 +426,7 @@ impl<'a> Executor<'a> {
 
     fn over_budget(&mut self) -> bool {
         if self.exhausted.is_none() {
+            self.formula.reserve_names();
             if self.blocks > self.limits.max_blocks {
                 self.exhausted = Some(format!("more than {} blocks", self.limits.max_blocks));
             } else if self.formula.terms.len() as u64 > self.limits.max_terms {

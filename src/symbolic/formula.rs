@@ -12,6 +12,9 @@ use super::term::{Node, Op, Term, Terms, Var};
 /// A guard of more nodes than this is given a name by [`Formula::bound`].
 const MAX_GUARD: usize = 400;
 
+/// Conditions in reserve for guards that grow too large, see [`Formula::reserve_names`].
+const RESERVED_NAMES: usize = 64;
+
 /// Parts of a term that [`Formula::mentions`] looks at.
 const MAX_PARTS: usize = 4_000;
 
@@ -48,6 +51,20 @@ pub struct Formula {
 impl Formula {
     pub fn new() -> Formula {
         Formula::default()
+    }
+
+    /// Sees to it that there are conditions in reserve which guards that grow too large can be named by. To be called
+    /// now and then: an operation on guards that finds none gives up.
+    pub fn reserve_names(&mut self) {
+        while self.guards.reserved() < RESERVED_NAMES {
+            let Some((cond, meaning)) = self.guards.reserve() else {
+                return;
+            };
+            let leaf = self.terms.guard_leaf(meaning);
+            self.cond_terms.push(leaf);
+            let name = self.guards.literal(cond, true);
+            self.guard_of.insert(leaf, name);
+        }
     }
 
     /// The limit that was hit, if any. To be checked now and then.
@@ -98,8 +115,9 @@ impl Formula {
             if term == part {
                 return true;
             }
-            // Operands precede their users.
-            if term < part || seen.len() > MAX_PARTS || !seen.insert(term) {
+            // Operands precede their users, but for what the name of a guard stands for.
+            let name = matches!(self.terms.node(term), Node::Guard(_));
+            if term < part && !name || seen.len() > MAX_PARTS || !seen.insert(term) {
                 continue;
             }
             match self.terms.node(term) {

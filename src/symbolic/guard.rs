@@ -4,6 +4,8 @@
 //! In: conditions and connectives. Out: [`Guard`]s. What a condition *means* is known only to
 //! [`super::formula`]. One manager serves one function's analysis; guards of two managers must not
 //! meet. Diagrams are the library's, each kept once, and one serves a function and its negation.
+//! A guard that grows too large is replaced by a condition that stands for it (`names`); it then is
+//! the solver that knows what the two have in common, and no longer the diagram.
 
 use std::cell::{Cell, OnceCell};
 use std::hash::{Hash, Hasher};
@@ -15,8 +17,11 @@ use biodivine_lib_bdd::{
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
+mod names;
 #[cfg(test)]
 mod tests;
+
+use names::Names;
 
 /// A Boolean function: equal iff equivalent. The last bit says that it is the negation of the diagram's,
 /// which is FALSE where all conditions are: so a function has one name, and a negation costs nothing.
@@ -64,9 +69,10 @@ pub struct Decision {
     pub high: usize,
 }
 
-/// Most conditions that one manager names.
+/// Most conditions that one manager names; and that one does which is to be cheap, where each costs less.
 pub const MAX_CONDS: u16 = 2000;
-/// Nodes of one diagram at which an operation gives up.
+const MAX_CONDS_CHEAP: u16 = 8000;
+/// Nodes of one diagram beyond which an operation names its operands.
 const MAX_SIZE: usize = 20_000;
 /// Nodes of three diagrams together up to which a choice is made in one pass.
 const CHOICE_SIZE: usize = 500;
@@ -85,6 +91,16 @@ struct Entry {
     implied: [OnceCell<Literals>; 2],
 }
 
+impl Entry {
+    fn new(bdd: Bdd) -> Entry {
+        Entry {
+            bdd,
+            support: OnceCell::new(),
+            implied: Default::default(),
+        }
+    }
+}
+
 pub struct Guards {
     entries: Vec<Entry>,
     table: HashTable<u32>,
@@ -96,6 +112,8 @@ pub struct Guards {
     /// Nodes of all diagrams.
     total: usize,
     overflow: bool,
+    /// The conditions that stand for large guards.
+    names: Names,
 }
 
 impl Default for Guards {
@@ -105,7 +123,7 @@ impl Default for Guards {
 }
 
 static CONDITIONS: LazyLock<BddVariableSet> =
-    LazyLock::new(|| BddVariableSet::new_anonymous(MAX_CONDS));
+    LazyLock::new(|| BddVariableSet::new_anonymous(MAX_CONDS_CHEAP));
 
 fn variable(cond: Cond) -> BddVariable {
     BddVariable::from_index(usize::from(cond.0))
@@ -146,6 +164,7 @@ impl Guards {
             disjoint: FxHashMap::default(),
             total: 0,
             overflow: false,
+            names: Names::default(),
         };
         guards.intern(CONDITIONS.mk_false());
         guards
@@ -161,10 +180,10 @@ impl Guards {
         self.literals.len() as u16
     }
 
-    /// A new condition; `None` when [`MAX_CONDS`] are named.
+    /// A new condition; `None` when too many are named.
     pub fn fresh_cond(&mut self) -> Option<Cond> {
         let index = self.conds();
-        if index >= MAX_CONDS {
+        if index >= self.names.most_conds {
             return None;
         }
         let literal = self.intern(CONDITIONS.mk_literal(variable(Cond(index)), true));
@@ -198,8 +217,10 @@ impl Guards {
         (bdd.size() == 3).then(|| (cond_at(bdd, bdd.root_pointer()), !g.is_negated()))
     }
 
+    /// The conjunction; where that is too large, of conditions that stand for what is large of the two.
     pub fn and(&mut self, a: Guard, b: Guard) -> Guard {
-        let both = self.try_and(a, b, MAX_SIZE);
+        let both = self.try_and(a, b, self.names.most);
+        let both = both.or_else(|| self.and_named(a, b));
         self.or_overflow(both)
     }
 
@@ -223,13 +244,16 @@ impl Guards {
         if let Some(&known) = self.conjunctions.get(&(a, b)) {
             return Some(known);
         }
-        if self.total > MAX_TOTAL {
+        if self.total > MAX_TOTAL || self.names.spent() {
             return None;
         }
         // Where all conditions are false, a negated guard is TRUE.
         let negated = a.is_negated() && b.is_negated();
         let operation = conjunction([a.is_negated(), b.is_negated(), negated]);
-        let bdd = Bdd::binary_op_with_limit(most, self.bdd(a), self.bdd(b), operation)?;
+        let bdd = Bdd::binary_op_with_limit(most, self.bdd(a), self.bdd(b), operation);
+        let size = bdd.as_ref().map_or(most, Bdd::size);
+        self.names.spend(size + self.size(a) + self.size(b));
+        let bdd = bdd?;
         let both = self.intern(bdd).negated_if(negated);
         if self.conjunctions.len() >= MAX_MEMO {
             self.conjunctions.clear();
@@ -261,11 +285,7 @@ impl Guards {
         }
         let id = entries.len() as u32;
         self.total += bdd.size();
-        entries.push(Entry {
-            bdd,
-            support: OnceCell::new(),
-            implied: Default::default(),
-        });
+        entries.push(Entry::new(bdd));
         self.table
             .insert_unique(h, id, |&id| hash(&entries[id as usize].bdd));
         Guard(id << 1)
@@ -286,7 +306,8 @@ impl Guards {
 
     /// `(g ∧ a) ∨ (¬g ∧ b)`.
     pub fn ite(&mut self, g: Guard, a: Guard, b: Guard) -> Guard {
-        let choice = self.try_ite(g, a, b, MAX_SIZE);
+        let choice = self.try_ite(g, a, b, self.names.most);
+        let choice = choice.or_else(|| self.ite_named(g, a, b));
         self.or_overflow(choice)
     }
 

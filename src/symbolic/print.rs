@@ -8,6 +8,9 @@ use super::term::{Node, Op, Term, Var};
 /// Deeper parts of a term are cut.
 const MAX_DEPTH: u32 = 12;
 
+/// Deeper guards are cut, which may have hundreds of conditions each.
+const MAX_GUARDS: u32 = 1;
+
 /// Prints terms of one execution.
 pub struct Printer<'a> {
     pub formula: &'a Formula,
@@ -21,6 +24,11 @@ impl Printer<'_> {
 
     /// A guard as nested choices over its conditions.
     pub fn guard(&self, guard: Guard) -> String {
+        self.guard_at(guard, 0)
+    }
+
+    /// What a condition stands for may be a guard again, so that the depth goes on.
+    fn guard_at(&self, guard: Guard, depth: u32) -> String {
         if guard == Guard::TRUE {
             return "true".into();
         }
@@ -32,7 +40,7 @@ impl Printer<'_> {
             .guards
             .support(guard)
             .iter()
-            .map(|&condition| self.term(self.formula.cond_term(condition)))
+            .map(|&condition| self.term_at(self.formula.cond_term(condition), depth))
             .collect();
         match self.formula.guards.as_literal(guard) {
             Some((_, true)) => conditions.join(", "),
@@ -75,7 +83,8 @@ impl Printer<'_> {
                 _ => value.to_string(),
             },
             Node::Var(var) => self.var(*var),
-            Node::Guard(guard) => self.guard(*guard),
+            Node::Guard(_) if depth > MAX_GUARDS => "…".into(),
+            Node::Guard(guard) => self.guard_at(*guard, depth + 1),
             Node::Linear {
                 constant,
                 terms: sum,

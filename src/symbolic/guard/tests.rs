@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::symbolic::formula::Formula;
+use crate::symbolic::model::Model;
+use crate::symbolic::term::{Node, Term};
 
 const CONDS: usize = 6;
 
@@ -136,20 +138,45 @@ fn conditions_run_out_without_a_panic() {
     );
 }
 
-#[test]
-fn a_guard_that_explodes_is_given_up() {
-    let mut f = Formula::new();
-    let conds: Vec<Guard> = (0..60)
-        .map(|_| {
-            let t = f.terms.fresh(1).1;
-            f.guard_of(t)
-        })
-        .collect();
+/// `x₀y₀ ∨ x₁y₁ ∨ …` in the order in which it has a node for each set of `x`, and the unknowns.
+fn exploding(f: &mut Formula) -> (Vec<Term>, Guard) {
+    let vars: Vec<Term> = (0..60).map(|_| f.terms.fresh(1).1).collect();
+    let conds: Vec<Guard> = vars.iter().map(|&var| f.guard_of(var)).collect();
     let mut large = Guard::FALSE;
     for i in 0..30 {
         let pair = f.guards.and(conds[i], conds[i + 30]);
         large = f.guards.or(large, pair);
     }
+    (vars, large)
+}
+
+#[test]
+fn a_guard_that_explodes_is_named_and_means_the_same() {
+    let mut f = Formula::new();
+    f.reserve_names();
+    let (vars, large) = exploding(&mut f);
+    assert_eq!(f.exhausted(), None);
+    for pair in 0..30 {
+        let without = |with: u64| {
+            let values = vars.iter().zip(0..60).map(|(&var, i)| {
+                let Node::Var(var) = *f.terms.node(var) else {
+                    panic!("not an unknown");
+                };
+                (var, u128::from(with >> i & 1))
+            });
+            Model::new(values).eval_guard(&f, large)
+        };
+        let (x, y) = (1 << pair, 1 << (pair + 30));
+        let others = 0x2AAA_AAAA_u64 | 0x1555_5555 << 30;
+        assert!(without(others & !x & !y | x | y), "{pair}");
+        assert!(!without(others & !x & !y), "{pair}");
+    }
+}
+
+#[test]
+fn a_guard_that_explodes_is_given_up_where_no_name_is_left() {
+    let mut f = Formula::new();
+    exploding(&mut f);
     assert_eq!(
         f.exhausted(),
         Some(crate::symbolic::formula::Exhausted::GuardSize)
