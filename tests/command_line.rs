@@ -115,7 +115,7 @@ fn the_steps_of_a_trace_say_how_each_condition_came_out() {
     check(tree.path()).assert().code(1).stdout(
         predicate::str::contains("a.c:7: the condition is false: `if (!a)`")
             .and(predicate::str::contains(
-                "a.c:9: the condition is true: `if (!b || c == 3)`",
+                "a.c:9: the two ways out part here: the condition is true: `if (!b || c == 3)`",
             ))
             .and(predicate::str::contains("the condition").count(2)),
     );

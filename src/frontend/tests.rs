@@ -254,6 +254,10 @@ fn types_and_macros_of_missing_headers_are_guessed() {
     parses(
         "void f(void) { AUTO(Guard) guard UNUSED = lock(); AUTO(T) t; use(t); for (AUTO(T) u = 0; u;) ; }",
     );
+    parses(
+        "typedef int T; HINT(nonnull) T *f(T *p) { return p; } static HINT(1) Z x; HINT(2) U g(void);",
+    );
+    parses("int HINT(1) f(int n) { return n; } int HINT(pure) g(void);");
     parses("int log(char *s, ...) MARK(1, 2); int run(void) { return log(0); }");
     // A table keeps what it has.
     parses("struct d t[] = { { (fn_T) run, FLAG }, { (fn_T) go, ALSO } };");

@@ -168,6 +168,8 @@ impl<'t> Guesser<'t, '_> {
     /// The token before `at` closes a list of parameters or so.
     fn ends_parameters(&self, at: usize) -> bool {
         let closing = at.checked_sub(1).filter(|_| self.before(at, 1) == b")");
+        // The arguments of a macro are none: `int MARK(1) f(void)`.
+        let closing = closing.filter(|closing| !self.dropped.contains(closing));
         let open = closing.and_then(|at| self.brackets.get(at)?.open);
         open.and_then(|open| open.checked_sub(1))
             .is_some_and(|name| self.is_name(name) || self.spelling(name) == b")")
@@ -207,6 +209,9 @@ impl<'t> Guesser<'t, '_> {
             {
                 return whole();
             }
+            if self.marks_declaration(at, close) {
+                return whole();
+            }
             // `AUTO(T) x = f();`, of which `T x` remains
             let starts = matches!(self.before(at, 1), b";" | b"{" | b"}")
                 || self.before(at, 1) == b"(" && self.before(at, 2) == b"for";
@@ -220,6 +225,24 @@ impl<'t> Guesser<'t, '_> {
             return vec![at];
         }
         Vec::new()
+    }
+
+    /// `MARK(1) T *f(void)`, `static MARK(1) T x;`: what begins a declaration of its own behind it. (`f(a) T a; {` is a definition as
+    /// they were before C had prototypes.)
+    fn marks_declaration(&self, at: usize, close: usize) -> bool {
+        let before = self.before(at, 1);
+        let begins = before.is_empty() || is_specifier_keyword(before);
+        let old_style = (close..self.head.min(self.tokens.len()))
+            .any(|at| self.spelling(at) == b";" && self.head < self.tokens.len());
+        if at >= self.head || !begins || old_style || !self.is_name(close + 1) {
+            return false;
+        }
+        let mut name = close + 2;
+        while matches!(self.spelling(name), b"*" | b"const" | b"volatile") {
+            name += 1;
+        }
+        let follows = self.spelling(name + 1);
+        self.is_name(name) && matches!(follows, b"(" | b";" | b"=" | b"," | b"[")
     }
 
     /// Types among the arguments of a call, as only macros take them: `new(struct s, n)`, each with a comma.
