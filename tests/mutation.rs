@@ -33,7 +33,11 @@ fn mutate(arguments: &[&str]) -> Option<String> {
 }
 
 fn make(out: &TempDir, arguments: &[&str]) -> Option<String> {
-    let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/mutation");
+    make_of("testdata/mutation", out, arguments)
+}
+
+fn make_of(tree: &str, out: &TempDir, arguments: &[&str]) -> Option<String> {
+    let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join(tree);
     let out = out.path().to_str().unwrap();
     mutate(&[&["make", tree.to_str().unwrap(), out], arguments].concat())
 }
@@ -101,4 +105,74 @@ fn a_run_scores_each_mutant_and_leaves_the_tree_alone() {
     assert_eq!(row("their findings")[2..], ["0"], "{table}");
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/mutation");
     assert!(!tree.join(".cassini").exists());
+}
+
+/// POSIX locks are taken through a macro around a function of another file, and released through a macro around the primitive.
+/// What another configuration locks is not locked here, and kinds that need a kernel are left out.
+#[test]
+fn wrappers_of_posix_locks_are_found_by_their_definitions() {
+    let out = tempfile::tempdir().unwrap();
+    let Some(table) = make_of("testdata/mutation_threads", &out, &["--count", "60"]) else {
+        return;
+    };
+    assert!(!table.contains("sleep-atomic"), "{table}");
+    let mutants = fs::read_to_string(out.path().join("mutants.jsonl")).unwrap();
+    for planted in [
+        "deleted `POOL_LEAVE(pool);`",
+        "deleted `names_lock(pool);`",
+        "`names_lock(pool);` once more",
+        "`names_unlock(pool)` instead of `POOL_LEAVE(pool);`",
+        "`pool_take(pool);` takes",
+        "`names_lock(pool)` before `POOL_ENTER(pool)`; `pool_size`",
+    ] {
+        assert!(mutants.contains(planted), "{planted} not in {mutants}");
+    }
+    for untouched in ["pool_statistics", "checked_lock", "wrappers.c"] {
+        let function = format!("\"{untouched}\"");
+        assert!(!mutants.contains(&function), "{untouched} in {mutants}");
+    }
+}
+
+/// A wrapper of another file means nothing to an analyser of one file: the whole tree is analysed with each mutant.
+#[test]
+fn a_mutant_that_only_the_whole_tree_shows_is_found_there() {
+    let out = tempfile::tempdir().unwrap();
+    let kinds = ["--count", "2", "--kinds", "duplicate-lock", "pool.c"];
+    if make_of("testdata/mutation_threads", &out, &kinds).is_none() {
+        return;
+    }
+    let binary = assert_cmd::cargo::cargo_bin("cassini");
+    let run = |more: &[&str]| {
+        let arguments = [
+            "run",
+            out.path().to_str().unwrap(),
+            "--binary",
+            binary.to_str().unwrap(),
+        ];
+        let table = mutate(&[&arguments, more].concat()).unwrap();
+        let row = table.lines().find(|line| line.starts_with("all")).unwrap();
+        row.split_whitespace().nth(2).unwrap().to_owned()
+    };
+    assert_eq!((run(&[]), run(&["--whole"])), ("0".into(), "2".into()));
+}
+
+/// Two trees are one set; each mutant is listed with its own.
+#[test]
+fn several_trees_are_one_set() {
+    let out = tempfile::tempdir().unwrap();
+    let threads = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/mutation_threads");
+    let also = [
+        "--also",
+        threads.to_str().unwrap(),
+        "--count",
+        "8",
+        "--kinds",
+        "duplicate-unlock",
+    ];
+    if make(&out, &also).is_none() {
+        return;
+    }
+    let mutants = fs::read_to_string(out.path().join("mutants.jsonl")).unwrap();
+    assert!(mutants.contains("\"file\": \"pool.c\""), "{mutants}");
+    assert!(mutants.contains("\"file\": \"queue.c\""), "{mutants}");
 }

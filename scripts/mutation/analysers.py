@@ -9,6 +9,7 @@ import dataclasses
 import json
 import os
 import re
+import shutil
 import subprocess
 
 
@@ -22,26 +23,46 @@ class Finding:
     function: str          # "" where only a line is told
     line: int
     message: str
-    steps: tuple = ()      # further lines of the file that the report shows
+    steps: tuple = ()      # further places that the report shows: (line, file as below)
+    file: str = ""         # where a whole tree is analysed, the file's path
 
     def __str__(self):
         return f"{self.line}: {self.rule}: {self.message}"
 
 
 def cassini(unit, copy, folder, program):
-    report = os.path.join(folder, "report.json")
     command = [program or "cassini", "check", os.path.dirname(copy), "--db", os.path.join(folder, "db"), "--jobs", "1"]
-    done = unit.run(command, ["--format", "json", "--output", report, "--quiet"])
-    if done.returncode not in (0, 1):
-        raise Failed(done.stderr)
-    with open(report) as file:
-        report = json.load(file)
     here = os.path.basename(copy)
     return [
         Finding(row["rule"], row["function"], row["line"], row["message"],
-                tuple(step["line"] for step in row["trace"] if os.path.basename(step["file"]) == here))
-        for row in report["findings"] if os.path.basename(row["file"]) == here
+                tuple((step["line"], "") for step in row["trace"] if os.path.basename(step["file"]) == here))
+        for row in report(command, unit.directory, folder) if os.path.basename(row["file"]) == here
     ]
+
+
+def whole_cassini(tree, folder, program, jobs):
+    """The findings of a whole tree. The database of the first run, of the unmutated tree, is what each further one starts from."""
+    first, database = os.path.join(folder, "first"), os.path.join(folder, "db")
+    if os.path.exists(first):
+        shutil.rmtree(database, ignore_errors=True)
+        shutil.copytree(first, database)
+    command = [program or "cassini", "check", tree, "--db", database if os.path.exists(first) else first, "--jobs", str(jobs)]
+    path = lambda name: os.path.normpath(os.path.join(tree, name))
+    return [
+        Finding(row["rule"], row["function"], row["line"], row["message"],
+                tuple((step["line"], path(step["file"])) for step in row["trace"]), path(row["file"]))
+        for row in report(command, tree, folder)
+    ]
+
+
+def report(command, directory, folder):
+    path = os.path.join(folder, "report.json")
+    done = subprocess.run([*command, "--format", "json", "--output", path, "--quiet"], cwd=directory, capture_output=True,
+                          text=True, errors="replace", timeout=600)
+    if done.returncode not in (0, 1):
+        raise Failed(done.stderr)
+    with open(path) as file:
+        return json.load(file)["findings"]
 
 
 WARNING = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? ?(?P<text>.*)$", re.MULTILINE)
@@ -111,5 +132,14 @@ ANALYSERS = {"cassini": cassini, "sparse": sparse, "smatch": smatch, "clang": cl
 def findings(name, unit, copy, folder, program):
     try:
         return list(ANALYSERS[name](unit, copy, folder, program))
+    except (subprocess.TimeoutExpired, OSError, ValueError, KeyError) as error:
+        raise Failed(str(error)) from error
+
+
+def whole(name, tree, folder, program, jobs):
+    if name != "cassini":
+        raise Failed(f"{name} is run on single units only")
+    try:
+        return whole_cassini(tree, folder, program, jobs)
     except (subprocess.TimeoutExpired, OSError, ValueError, KeyError) as error:
         raise Failed(str(error)) from error

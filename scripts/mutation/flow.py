@@ -8,9 +8,11 @@ faults is right whatever its conditions are; one with some need not be wrong and
 
 import re
 
-from .locks import CALL, OPERATIONS, lock_object
+from .locks import lock_object
 from .source import IDENTIFIER, Malformed, arguments, closing
 
+# What stands before a lock call that is a condition, perhaps assigned to something.
+CONDITION = re.compile(r"\(\s*(!?)\s*(?:(?:(?:un)?likely|UNLIKELY|LIKELY)\()?\s*(!?)\s*(?:\(+\s*\w+\s*=\s*|\(\s*)?")
 NEVER_RETURNS = re.compile(r"\b(BUG|panic|do_exit|abort|exit|_exit|unreachable)\s*\($")
 FREE, HELD = "free", "held"
 
@@ -18,10 +20,10 @@ FREE, HELD = "free", "held"
 class Call:
     """A call of a lock primitive: `start..end` is its text with the parentheses."""
 
-    def __init__(self, name, start, end, written):
-        self.operation = OPERATIONS[name]
+    def __init__(self, operation, start, end, written):
+        self.operation = operation
         self.start, self.end, self.arguments = start, end, written
-        self.object = lock_object(self.operation.family, written)
+        self.object = lock_object(operation, written)
 
 
 class Node:
@@ -31,12 +33,15 @@ class Node:
         self.start, self.end, self.stands_alone = start, end, stands_alone
         self.successors = []  # (node, None | True | False): the outcome of the condition
         self.call = None
+        self.succeeds = ""    # the outcome that means that the call has worked, where a condition asks
         self.negated = False
+        self.is_call = False  # whether the statement is the call and nothing else
 
 
 class Flow:
-    def __init__(self, function):
-        self.function, self.source = function, function.source
+    def __init__(self, function, vocabulary, always=False):
+        """`always`: locks of user space are taken to be got, though a result may tell otherwise."""
+        self.function, self.source, self.vocabulary, self.always = function, function.source, vocabulary, always
         self.masked = self.source.masked
         self.nodes, self.labels, self.gotos = [], {}, []
         self.entry, self.exit = Node(function.body, function.body), Node(function.end - 1, function.end)
@@ -205,31 +210,35 @@ class Flow:
     # ---- lock calls -----------------------------------------------------------------------------------------
 
     def find_call(self, node):
-        found = list(CALL.finditer(self.masked, node.start, node.end))
+        found = list(self.vocabulary.call.finditer(self.masked, node.start, node.end))
         if not found:
             return
         text = self.masked[node.start : node.end]
         match = found[0]
         end = closing(self.masked, match.end() - 1)
         before, behind = self.masked[node.start : match.start()], self.masked[end : node.end]
-        call = Call(match.group(1), match.start(), end, arguments(self.source.text[match.end() : end - 1]))
-        outcomes = {outcome for _, outcome in node.successors}
+        operation = self.vocabulary.operations[match.group(1)]
+        call = Call(operation, match.start(), end, arguments(self.source.text[match.end() : end - 1]))
+        is_condition = bool(node.successors) and {outcome for _, outcome in node.successors} <= {True, False}
         if len(found) > 1:
             raise Malformed(f"several lock calls in {text!r}")
-        if call.operation.succeeds and outcomes <= {True, False} and node.successors:
-            shape = re.fullmatch(r"\(\s*(!?)\s*(?:(?:un)?likely\()?\s*(!?)\s*", before)
-            if not shape or not re.fullmatch(r"[)\s]*(?:(?:<|!=)\s*0)?[)\s]*", behind):
+        if is_condition and (operation.succeeds or operation.tells):
+            shape = CONDITION.fullmatch(before)
+            tail = re.fullmatch(r"[)\s]*((?:<|!=|==)\s*(?:0|thrd_success))?[)\s]*", behind)
+            if not shape or not tail or (tail[1] or "").startswith("==") and operation.succeeds == "nonzero":
                 raise Malformed(f"a condition with a lock call in it: {text!r}")
-            node.negated = len("".join(shape.groups())) % 2 == 1
-        elif call.operation.succeeds or before.strip() or behind.strip() != ";":
+            node.succeeds = operation.succeeds or ("zero" if operation.takes and not self.always else "")
+            node.negated = (len("".join(shape.group(1, 2))) + (tail[1] or "").startswith("==")) % 2 == 1
+        elif operation.succeeds or not is_plain(before, behind) and not (operation.tells and is_certain(before)):
             raise Malformed(f"a lock call within {text!r}")
+        node.is_call = is_plain(before, behind)
         node.call = call
 
     # ---- the states of one lock -------------------------------------------------------------------------------
 
-    def solve(self, key):
+    def solve(self, key, entry=FREE):
         """The states of the lock `key` in which each node is reached, by the node's identity."""
-        reached = {id(self.entry): {FREE}}
+        reached = {id(self.entry): {entry}}
         work = [self.entry]
         while work:
             node = work.pop()
@@ -253,7 +262,7 @@ class Flow:
                 if call is None or call.object != key:
                     continue
                 states = self.at(node, key)
-                if call.operation.takes and HELD in states and call.operation.succeeds != "nonzero":
+                if call.operation.takes and HELD in states and node.succeeds != "nonzero":
                     found.add(("taken twice", key, node.start))
                 if not call.operation.takes and FREE in states:
                     found.add(("released but not held", key, node.start))
@@ -263,13 +272,22 @@ class Flow:
         return found
 
 
+def is_plain(before, behind):
+    return before.strip() in ("", "(void)") and behind.strip() == ";"
+
+
+def is_certain(before):
+    """Whether what is written before a call in an expression leaves no way around the call."""
+    return not re.search(r"&&|\|\||\?|\bsizeof\b", before)
+
+
 def after(node, key, outcome, state):
     call = node.call
     if call is None or call.object != key:
         return state
     if not call.operation.takes:
         return FREE
-    if not call.operation.succeeds:
+    if not node.succeeds:
         return HELD
     nonzero = outcome != node.negated
-    return HELD if nonzero == (call.operation.succeeds == "nonzero") else state
+    return HELD if nonzero == (node.succeeds == "nonzero") else state

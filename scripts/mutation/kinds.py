@@ -9,8 +9,9 @@ import dataclasses
 import re
 
 from .flow import FREE, HELD, Flow
-from .locks import CALL, WITHOUT_RESTORE
-from .source import IDENTIFIER, Malformed, Source, arguments
+from .locks import WITHOUT_RESTORE
+from .names import always_takes, argument_for, assignments, call_text, names, stable
+from .source import IDENTIFIER, Malformed, Source
 
 PLACES = 3  # how many places of one kind are proposed in one function
 
@@ -32,12 +33,13 @@ class Mutant:
 class File:
     """A file's source and the flows of the functions into which bugs are planted."""
 
-    def __init__(self, text):
-        self.source = Source(text)
+    def __init__(self, text, vocabulary):
+        self.source, self.vocabulary = Source(text), vocabulary
         self.flows = {}
         for function in self.source.functions:
-            if CALL.search(self.source.masked, function.body, function.end) and self.source.plain(function):
-                flow = read_flow(function)
+            used = vocabulary.call.search(self.source.masked, function.body, function.end)
+            if used and function.name not in vocabulary.operations and self.source.plain(function):
+                flow = read_flow(function, vocabulary)
                 if flow and flow.calls and not flow.faults():
                     self.flows[function.name] = flow
 
@@ -49,18 +51,18 @@ class File:
                     yield Mutant(kind, flow.function.name, line, description, edits)
 
 
-def is_bug(mutant, text):
+def is_bug(mutant, text, vocabulary):
     """Whether the changed function is wrong on a path of its graph, in the way that its kind is about."""
     for function in Source(mutant.apply(text)).functions:
         if function.name == mutant.function:
-            flow = read_flow(function)
+            flow = read_flow(function, vocabulary)
             return flow is not None and KINDS[mutant.kind][1]({word for word, _, _ in flow.faults()})
     return False
 
 
-def read_flow(function):
+def read_flow(function, vocabulary):
     try:
-        return Flow(function)
+        return Flow(function, vocabulary)
     except Malformed:
         return None
 
@@ -93,125 +95,13 @@ def text(source, node):
     return " ".join(source.text[node.start : node.end].split())
 
 
-# ---- names ------------------------------------------------------------------------------------------------------
-
-
-def names(expression):
-    """The identifiers of an expression that are not members."""
-    return set(re.findall(r"(?<![\w.>])[A-Za-z_]\w*|(?<=[^-]>)[A-Za-z_]\w*", expression))
-
-
-def assignments(function, name):
-    pattern = rf"(?<![\w.>]){name}\s*(?:[-+*/|&^]|<<|>>)?=(?!=)|(?<![\w.>]){name}\s*(?:\+\+|--)|(?:\+\+|--)\s*{name}\b|&{name}\b(?!\s*(?:->|\.|\[))|for_each\w*\s*\([^;{{]*\b{name}\b"
-    return list(re.finditer(pattern, function.source.masked[function.body : function.end]))
-
-
-def stable(flow, key):
-    """Whether the lock's expression names one object in all of the function."""
-    function = flow.function
-    for name in names(key[1]):
-        found = [match for match in assignments(function, name) if not match.group().startswith("&")]
-        if len(found) > (0 if is_parameter(function, name) else 1):
-            return False
-    return "++" not in key[1] and "--" not in key[1]
-
-
-def parameters(function):
-    """(type, name) for each parameter, or None where one cannot be read."""
-    result = []
-    for part in arguments(function.parameters):
-        match = re.fullmatch(r"(.*?[\s*])([A-Za-z_]\w*)", " ".join(part.split()))
-        if match:
-            result.append((match.group(1).replace(" ", "").replace("const", ""), match.group(2)))
-        elif part != "void":
-            return None
-    return result
-
-
-def is_parameter(function, name):
-    return any(name == other for _, other in parameters(function) or [])
-
-
-def is_local(function, name):
-    body = function.source.masked[function.body : function.end]
-    declared = re.search(rf"\b(?!return|goto|else|case|sizeof)[A-Za-z_]\w*(?:\s+|\s*\*+\s*){name}\s*[;,=\[]", body)
-    return is_parameter(function, name) or declared is not None
-
-
-def expanded(function, expression):
-    """The expression with the locals that are assigned once replaced by their values."""
-    body = function.source.masked[function.body : function.end]
-    for _ in range(3):
-        for name in sorted(names(expression)):
-            found = assignments(function, name)
-            match = re.search(rf"(?<![\w.>]){name}\s*=\s*([^=;,][^;,]*);", body)
-            if is_parameter(function, name) or len(found) != 1 or not match or not is_local(function, name):
-                continue
-            value = re.sub(r"\s+", "", match.group(1))
-            if re.fullmatch(r"&?[\w.\[\]()]*(?:->[\w.\[\]()]+)*", value):
-                expression = re.sub(rf"(?<![\w.>]){name}\b", lambda _: value, expression)
-        expression = re.sub(r"^\(?&([^()]+?)\)?->", r"\1.", expression)
-    return expression
-
-
-def argument_for(callee, taken, caller, held):
-    """(parameter or None, argument) so that the callee's lock expression is the caller's, or None."""
-    inner = expanded(callee, taken)
-    free = [name for name in names(inner) if is_parameter(callee, name)]
-    if any(is_local(callee, name) and name not in free for name in names(inner)) or len(free) > 1:
-        return None
-    if not free:
-        return (None, "") if inner == held and not any(is_local(caller, name) for name in names(held)) else None
-    for pattern, address in ((inner, ""), (inner.replace(f"{free[0]}->", f"{free[0]}."), "&")):
-        expression = re.sub(rf"(?<![\w.>]){free[0]}\b", "@", pattern)
-        for outer in (held, expanded(caller, held)):
-            match = re.fullmatch(re.escape(expression).replace("@", "(?P<x>[^,]+)", 1).replace("@", "(?P=x)"), outer)
-            if match and (address or pattern == inner):
-                value = match.group("x")
-                if value.count("(") == value.count(")") and not (address and pattern == inner):
-                    return free[0], address + value
-    return None
-
-
-ARITHMETIC = re.compile(r"(?:unsigned|int|long|short|char|bool|size_t|[us]\d+|u?int\d+_t|gfp_t|loff_t|ssize_t)+")
-
-
-def call_text(callee, given, caller):
-    """The call's text; parameters that are not given get 0 or a parameter of the caller of the same type."""
-    written = []
-    if parameters(callee) is None or parameters(caller) is None:
-        return None
-    for kind, name in parameters(callee):
-        same = [other for other_kind, other in parameters(caller) if other_kind == kind]
-        if name in given:
-            written.append(given[name])
-        elif ARITHMETIC.fullmatch(kind):
-            written.append("0")
-        elif same:
-            written.append(same[0])
-        else:
-            return None
-    return f"{callee.name}({', '.join(written)});"
-
-
-def always_takes(flow, wanted):
-    """The take calls of `wanted(call)` if no path from entry to exit is without one, else none."""
-    seen, work = set(), [flow.entry]
-    while work:
-        node = work.pop()
-        if id(node) in seen or (node.call and wanted(node.call)):
-            continue
-        seen.add(id(node))
-        work += [successor for successor, _ in node.successors]
-    return [] if id(flow.exit) in seen else [node.call for node in flow.nodes if node.call and wanted(node.call)]
-
-
 # ---- the kinds --------------------------------------------------------------------------------------------------
 
 
 def calls(flow, takes):
+    """The calls that are statements of their own and whose lock is one object in all of the function."""
     for node in flow.nodes:
-        if node.call and node.call.operation.takes == takes and stable(flow, node.call.object):
+        if node.call and (node.is_call or node.call.operation.succeeds) and node.call.operation.takes == takes and stable(flow, node.call.object):
             yield node, node.call
 
 
@@ -230,7 +120,7 @@ def delete_unlock(file, flow, random):
 
 def duplicate_lock(file, flow, random):
     for node, call in calls(flow, True):
-        if not call.operation.exclusive or call.operation.succeeds or not own_lines(file.source, node):
+        if not flow.vocabulary.excludes_itself(call.operation) or call.operation.succeeds or not own_lines(file.source, node):
             continue
         statement = text(file.source, node)
         later = [place for place in held_places(flow, call.object) if place.start > node.start]
@@ -266,14 +156,20 @@ def delete_lock(file, flow, random):
             yield delete(file.source, node), file.source.line(node.start), f"deleted `{text(file.source, node)}`"
 
 
+def in_place_of(flow, call, other):
+    """`call` as it is written where `other` stands: primitives of the kernel keep their way with interrupts."""
+    if call.operation.lock or other.operation.lock:
+        return flow.source.text[call.start : call.end]
+    return f"{other.operation.name}({', '.join([call.arguments[0], *other.arguments[1:]])})"
+
+
 def wrong_unlock(file, flow, random):
-    locks = {call.object: call.arguments[0] for _, call in calls(flow, False) if call.arguments}
+    locks = {call.object: call for _, call in calls(flow, False) if call.arguments}
     for node, call in calls(flow, False):
         others = [key for key in sorted(locks) if key != call.object and key[0] == call.object[0]]
         held = [key for key in others if HELD in flow.at(node, key)]
         for key in (held or others)[:1]:
-            written = ", ".join([locks[key], *call.arguments[1:]])
-            edit = (call.start, call.end, f"{call.operation.name}({written})")
+            edit = (call.start, call.end, in_place_of(flow, locks[key], call))
             yield [edit], file.source.line(node.start), f"`{edit[2]}` instead of `{text(file.source, node)}`"
 
 
@@ -281,7 +177,7 @@ def call_held(file, flow, random):
     """A call of another function of the file that takes, whatever its conditions, the lock held here."""
     caller = flow.function
     for node, call in calls(flow, True):
-        if not call.operation.exclusive or not own_lines(file.source, node):
+        if not flow.vocabulary.excludes_itself(call.operation) or not own_lines(file.source, node):
             continue
         for other in file.flows.values():
             if other is flow or other.function.start > caller.start:
@@ -326,8 +222,7 @@ def swap_nested(file, flow, random):
             continue
         first, second = ((file.source.text[n.call.start : n.call.end]) for n in (outer, inner))
         if outer.call.object[0] == inner.call.object[0] and outer.call.arguments:
-            first, second = (f"{a.call.operation.name}({', '.join([b.call.arguments[0], *a.call.arguments[1:]])})"
-                             for a, b in ((inner, outer), (outer, inner)))
+            first, second = in_place_of(flow, outer.call, inner.call), in_place_of(flow, inner.call, outer.call)
         edits = [(outer.call.start, outer.call.end, second), (inner.call.start, inner.call.end, first)]
         what = f"`{second}` before `{first}`; `{same[0]}` takes them in the other order"
         yield edits, file.source.line(outer.start), what
@@ -368,6 +263,8 @@ def drop_irqrestore(file, flow, random):
         yield [(call.start, call.end, new)], file.source.line(node.start), f"`{new}` instead of `{text(file.source, node)}`"
 
 
+# Kinds that need what only a kernel has.
+KERNEL_ONLY = ("sleep-atomic", "drop-irqrestore")
 KINDS = {
     "delete-unlock": (delete_unlock, lambda faults: "held at some exits" in faults or "taken twice" in faults),
     "duplicate-lock": (duplicate_lock, lambda faults: "taken twice" in faults),

@@ -9,33 +9,39 @@ import tempfile
 
 from . import kinds as planting
 from . import tree
-from .locks import CALL
 from .progress import progress
 
 
 def make(arguments):
-    root = os.path.abspath(arguments.tree)
-    units = tree.load(root, arguments.paths)
+    roots = [os.path.abspath(root) for root in [arguments.tree, *arguments.also]]
+    units, vocabularies = [], {}
+    for root in roots:
+        own = tree.load(root, arguments.paths if root == roots[0] else ())
+        known = tree.vocabularies(root, own)
+        vocabularies |= {unit.path: known[unit.path] for unit in own}
+        units += own
+    if not any(vocabulary.kernel for vocabulary in vocabularies.values()):
+        arguments.kinds = [kind for kind in arguments.kinds if kind not in planting.KERNEL_ONLY]
     generator = random.Random(arguments.seed)
     generator.shuffle(units)
-    proposals = propose(units, arguments, generator)
+    proposals = propose(units, vocabularies, arguments, generator)
     with tempfile.TemporaryDirectory() as folder:
-        chosen = choose(proposals, arguments, Checker(folder))
-    chosen.sort(key=lambda pair: (arguments.kinds.index(pair[1].kind), pair[0].name, pair[1].line))
+        chosen = choose(proposals, arguments, Checker(folder, vocabularies))
+    chosen.sort(key=lambda pair: (arguments.kinds.index(pair[1].kind), pair[0].path, pair[1].line))
     os.makedirs(os.path.join(arguments.out, "patches"), exist_ok=True)
     with open(os.path.join(arguments.out, "mutants.jsonl"), "w") as listing:
-        print(json.dumps({"tree": root, "seed": arguments.seed}), file=listing)
+        print(json.dumps({"trees": roots, "seed": arguments.seed}), file=listing)
         for number, (unit, mutant) in enumerate(chosen, 1):
             patch = f"patches/{number:03}-{mutant.kind}.patch"
             with open(os.path.join(arguments.out, patch), "w", errors="surrogateescape", newline="") as file:
                 file.write(difference(unit, mutant))
-            row = {"id": number, "kind": mutant.kind, "file": unit.name, "function": mutant.function,
+            row = {"id": number, "kind": mutant.kind, "tree": unit.tree, "file": unit.name, "function": mutant.function,
                    "line": mutant.line, "description": mutant.description, "patch": patch}
             print(json.dumps(row), file=listing)
     counts = collections.Counter(mutant.kind for _, mutant in chosen)
     for kind in arguments.kinds:
         print(f"{counts[kind]:5} {kind}")
-    print(f"{len(chosen):5} mutants in {len({unit.name for unit, _ in chosen})} files")
+    print(f"{len(chosen):5} mutants in {len({unit.path for unit, _ in chosen})} files")
 
 
 def difference(unit, mutant):
@@ -45,7 +51,7 @@ def difference(unit, mutant):
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def propose(units, arguments, generator):
+def propose(units, vocabularies, arguments, generator):
     """Mutants by kind, in the order of the shuffled files, until each kind has some to spare."""
     proposals = {kind: [] for kind in arguments.kinds}
     enough = 6 * arguments.count // len(arguments.kinds) + 1
@@ -53,10 +59,10 @@ def propose(units, arguments, generator):
         wanted = [kind for kind in arguments.kinds if len(proposals[kind]) < enough]
         if not wanted:
             break
-        text = unit.read()
-        if not CALL.search(text):
+        text, vocabulary = unit.read(), vocabularies[unit.path]
+        if not vocabulary.call.search(text):
             continue
-        mutants = list(planting.File(text).mutants(arguments.kinds, generator))
+        mutants = list(planting.File(text, vocabulary).mutants(arguments.kinds, generator))
         generator.shuffle(mutants)
         for mutant in mutants:
             proposals[mutant.kind].append((unit, mutant))
@@ -66,19 +72,26 @@ def propose(units, arguments, generator):
 class Checker:
     """Whether a mutant is a bug, is C, and is compiled at all; what a file costs once is kept."""
 
-    def __init__(self, folder):
-        self.folder, self.lines = folder, {}
+    def __init__(self, folder, vocabularies):
+        self.folder, self.vocabularies, self.lines = folder, vocabularies, {}
 
     def accepts(self, unit, mutant):
         text = unit.read()
-        if not planting.is_bug(mutant, text) or mutant.line not in self.compiled(unit, text):
+        compiled = self.compiled(unit, text)
+        if not planting.is_bug(mutant, text, self.vocabularies[unit.path]) or mutant.line not in compiled:
             return False
-        return unit.compiles(unit.write_copy(self.folder, mutant.apply(text)))
+        copy = unit.write_copy(self.folder, mutant.apply(text))
+        return unit.compiles(copy) and code(unit.compiled_lines(copy)) != code(compiled)
 
     def compiled(self, unit, text):
-        if unit.name not in self.lines:
-            self.lines[unit.name] = unit.compiled_lines(unit.write_copy(self.folder, text))
-        return self.lines[unit.name]
+        if unit.path not in self.lines:
+            self.lines[unit.path] = unit.compiled_lines(unit.write_copy(self.folder, text))
+        return self.lines[unit.path]
+
+
+def code(lines):
+    """What the preprocessor leaves of a file, without what says nothing: a lock that is defined as nothing is no bug."""
+    return "".join(lines.values()).replace(";", "")
 
 
 def choose(proposals, arguments, checker):
@@ -90,21 +103,21 @@ def choose(proposals, arguments, checker):
 
     def burden(pair):
         unit, mutant = pair
-        return functions[unit.name, mutant.function], files[unit.name]
+        return functions[unit.path, mutant.function], files[unit.path]
 
     def take(kind, count, room):
         """Whether there were so many."""
         wanted = len(chosen) + count
         while len(chosen) < wanted:
-            usable = [pair for pair in proposals[kind] if pair[0].name in files or len(files) < room]
+            usable = [pair for pair in proposals[kind] if pair[0].path in files or len(files) < room]
             if not usable:
                 return False
             unit, mutant = pair = min(usable, key=burden)
             proposals[kind].remove(pair)
             if checker.accepts(unit, mutant):
                 chosen.append(pair)
-                files[unit.name] += 1
-                functions[unit.name, mutant.function] += 1
+                files[unit.path] += 1
+                functions[unit.path, mutant.function] += 1
                 same = [other for other in proposals[kind] if (other[0], other[1].function) == (unit, mutant.function)]
                 for other in same:
                     proposals[kind].remove(other)

@@ -1,8 +1,10 @@
-"""`scripts/mutate run` and `table`: analyses each unit as it is and mutated, and counts what is new."""
+"""`scripts/mutate run` and `table`: analyses each unit, or each tree, as it is and mutated, and counts what is new."""
 
 import collections
 import json
 import os
+import re
+import shutil
 import subprocess
 import tempfile
 
@@ -17,17 +19,24 @@ def run(arguments):
         origin, *mutants = map(json.loads, file)
     if arguments.limit and arguments.limit < len(mutants):
         mutants = [mutants[at * len(mutants) // arguments.limit] for at in range(arguments.limit)]
-    units = {unit.name: unit for unit in tree.load(origin["tree"])}
-    by_file = collections.defaultdict(list)
+    units = {(unit.tree, unit.name): unit for root in origin["trees"] for unit in tree.load(root)}
+    groups = collections.defaultdict(list)
     for mutant in mutants:
-        by_file[mutant["file"]].append(mutant)
+        groups[(mutant["tree"], "" if arguments.whole else mutant["file"])].append(mutant)
     result = {"analyser": arguments.analyser, "lines": 0, "files": 0, "unmutated": [], "mutants": []}
     path = arguments.json or os.path.join(arguments.out, arguments.analyser + ".json")
-    for name in sorted(by_file):
-        run_file(arguments, units[name], by_file[name], result)
+
+    def save():
         with open(path, "w") as file:
             json.dump(result, file, indent=1)
         progress(f"{len(result['mutants'])} of {len(mutants)}")
+
+    for root, name in sorted(groups):
+        if arguments.whole:
+            run_tree(arguments, root, units, groups[root, name], result, save)
+        else:
+            run_file(arguments, units[root, name], groups[root, name], result)
+        save()
     print_table([result])
 
 
@@ -44,7 +53,8 @@ def run_file(arguments, unit, mutants, result):
         def analyse(text):
             copy = unit.write_copy(sources, text)
             found = analysers.findings(arguments.analyser, unit, copy, folder, program)
-            return [(finding, functions(finding, Source(text))) for finding in found]
+            source = Source(text)
+            return [(finding, functions(finding, {"": source})) for finding in found]
 
         try:
             unmutated = analyse(before)
@@ -60,29 +70,71 @@ def run_file(arguments, unit, mutants, result):
                 result["mutants"].append(verdict(mutant, "failed", str(error)[-500:]))
 
 
-def functions(finding, source):
-    """The finding's function, then those that its trace shows."""
-    own = finding.function or source.function_at(finding.line)
-    return [own, *(source.function_at(line) for line in finding.steps)]
+def run_tree(arguments, root, units, mutants, result, save):
+    """The same with the whole tree analysed each time: as it is, then with one file changed, from the first run's database."""
+    program = os.path.abspath(arguments.binary) if arguments.binary else None
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(os.path.realpath(folder), "tree")
+        shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cassini"))
+        with open(os.path.join(root, "compile_commands.json")) as file:
+            commands = re.sub(re.escape(root) + r"(?![\w.-])", lambda _: copy, file.read())
+        with open(os.path.join(copy, "compile_commands.json"), "w") as file:
+            file.write(commands)
+
+        def analyse(unit, text):
+            found = analysers.whole(arguments.analyser, copy, folder, program, arguments.jobs)
+            sources = {os.path.join(copy, unit.name): Source(text)} if unit else {}
+            return [(finding, functions(finding, sources)) for finding in found]
+
+        try:
+            unmutated = analyse(None, "")
+        except analysers.Failed as error:
+            result["mutants"] += [verdict(mutant, "failed", str(error)[-500:]) for mutant in mutants]
+            return
+        files = sorted({mutant["file"] for mutant in mutants})
+        result["files"] += len(files)
+        result["lines"] += sum(units[root, name].read().count("\n") for name in files)
+        result["unmutated"] += [f"{os.path.relpath(finding.file, copy)}:{finding}" for finding, _ in unmutated
+                                if os.path.relpath(finding.file, copy) in files]
+        for mutant in mutants:
+            unit = units[root, mutant["file"]]
+            changed = os.path.join(copy, unit.name)
+            try:
+                text = patched(unit, os.path.join(arguments.out, mutant["patch"]), folder)
+                with open(changed, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                    file.write(text)
+                result["mutants"].append(judge(mutant, unmutated, analyse(unit, text), changed))
+            except analysers.Failed as error:
+                result["mutants"].append(verdict(mutant, "failed", str(error)[-500:]))
+            shutil.copy2(unit.path, changed)
+            save()
 
 
-def judge(mutant, before, after):
-    """A finding is new if its function has more of its rule than it had."""
-    known = collections.Counter((finding.rule, within[0]) for finding, within in before)
+def functions(finding, sources):
+    """The finding's function, then those of the changed file that its trace shows. `sources`: that file, by its path."""
+    source = sources.get("") or sources.get(finding.file)
+    own = finding.function or (source.function_at(finding.line) if source else "")
+    return [own, *(sources[file].function_at(line) for line, file in finding.steps if file in sources)]
+
+
+def judge(mutant, before, after, changed=""):
+    """A finding is new if its function has more of its rule than it had. `changed`: the mutated file of a whole tree."""
+    known = collections.Counter((finding.rule, finding.file, within[0]) for finding, within in before)
     new = []
     for finding, within in after:
-        key = finding.rule, within[0]
+        key = finding.rule, finding.file, within[0]
         if known[key]:
             known[key] -= 1
         else:
             new.append((finding, within))
-    here = [finding for finding, within in new if mutant["function"] in within]
+    here = [finding for finding, within in new
+            if mutant["function"] in (within if finding.file == changed else within[1:])]
     word = "found" if here else "elsewhere" if new else "missed"
     return verdict(mutant, word, "; ".join(map(str, here or [finding for finding, _ in new])))
 
 
 def verdict(mutant, word, report):
-    return {key: mutant[key] for key in ("id", "kind", "file", "function", "line")} | {"verdict": word, "report": report}
+    return {key: mutant[key] for key in ("id", "kind", "tree", "file", "function", "line")} | {"verdict": word, "report": report}
 
 
 def patched(unit, patch, folder):

@@ -92,6 +92,8 @@ class Source:
                 position = end
             else:
                 position += 1
+        while len(groups) > 1 and groups[0][0].isupper():
+            groups.pop(0)  # EXPORTED(int) name(…)
         if not groups or groups[0][0].isupper():
             return None  # a type, or SYSCALL_DEFINE3(name, …): what is defined is not what is written
         text = self.masked[start:brace]

@@ -4,11 +4,15 @@ The copy is compiled in the same folder and with the original's folder first amo
 that nothing is ever written into the tree.
 """
 
+import collections
 import json
 import os
 import re
 import shlex
 import subprocess
+
+from . import wrappers
+from .locks import KERNEL, RECURSIVE, USER, Vocabulary
 
 # Options that write something, with and without a value of their own.
 WRITES_WITH_VALUE = {"-o", "-MF", "-MT", "-MQ"}
@@ -21,6 +25,7 @@ class Unit:
     """One C file of a tree and how it is compiled; `name` is its path in the tree."""
 
     def __init__(self, tree, entry):
+        self.tree = tree
         self.directory = os.path.normpath(os.path.join(tree, entry.get("directory", ".")))
         self.path = os.path.normpath(os.path.join(self.directory, entry["file"]))
         self.name = os.path.relpath(self.path, tree)
@@ -34,8 +39,7 @@ class Unit:
                 self.options.append(word)
 
     def read(self):
-        with open(self.path, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            return file.read()
+        return read(self.path)
 
     def arguments_for(self, copy):
         """The command's arguments with the file `copy` in the unit's place."""
@@ -59,18 +63,43 @@ class Unit:
         return self.run([self.compiler], [*self.arguments_for(copy), *STRICT]).returncode == 0
 
     def compiled_lines(self, copy):
-        """The numbers of the file's lines that the preprocessor leaves in."""
+        """The numbers of the file's lines that the preprocessor leaves in, with what it makes of them."""
         done = self.run([self.compiler], [*self.arguments_for(copy), "-E"])
-        lines, number, within = set(), 0, False
+        lines, number, within = {}, 0, False
         for line in done.stdout.splitlines():
             marker = re.match(r'# (\d+) "(.*)"', line)
             if marker:
                 number, within = int(marker[1]), marker[2] == copy
                 continue
             if within and line.strip():
-                lines.add(number)
+                lines[number] = lines.get(number, "") + "".join(line.split())
             number += 1
-        return lines if done.returncode == 0 else set()
+        return lines if done.returncode == 0 else {}
+
+
+def vocabularies(tree, units):
+    """For each file of the tree, C file or header, the lock operations that it may use, by its path.
+
+    A kernel's are those of Linux: it is compiled with -D__KERNEL__, or has no call of what user space has.
+    """
+    texts = {unit.path: unit.read() for unit in units}
+    user = Vocabulary(USER)
+    is_kernel = any(option.startswith("-D__KERNEL__") for unit in units for option in unit.options)
+    if is_kernel or not any(user.call.search(text) for text in texts.values()):
+        kernel = Vocabulary(KERNEL, kernel=True)
+        return collections.defaultdict(lambda: kernel)
+    for folder, _, files in os.walk(tree):
+        for name in files:
+            path = os.path.join(folder, name)
+            if name.endswith(".h") and os.path.isfile(path):
+                texts[path] = read(path)
+    recursive = any(RECURSIVE.search(text) for text in texts.values())
+    return wrappers.vocabularies(texts, Vocabulary(USER, recursive=recursive))
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()
 
 
 def load(tree, paths=()):
