@@ -294,7 +294,7 @@ impl<'a> Run<'a> {
 
     /// What callers see of a function that touches no object of any machine.
     fn noop(&self, id: FunctionId, body: BodyKey) -> Face {
-        let mut face = Face::noop();
+        let mut face = Face::noop(&self.function(id).results);
         if let Some((depth, identity)) = self.inlining(id, body) {
             face.identity = identity;
             face.inline_depth = Some(depth);

@@ -32,7 +32,8 @@ enum View {
     External,
     /// Defined in the tree, but not analysable.
     Lost,
-    NoOp,
+    /// Its results, if it has these only.
+    NoOp(Arc<[u128]>),
     Summary(Held),
 }
 
@@ -65,10 +66,11 @@ impl Face {
         }
     }
 
-    pub(super) fn noop() -> Self {
+    /// Of a function that touches no object, with its results if it has these only.
+    pub(super) fn noop(results: &[u128]) -> Self {
         Face {
-            view: View::NoOp,
-            identity: blake3::hash(b"noop"),
+            view: View::NoOp(results.into()),
+            identity: hash(&[b"noop", &encode(&results)]),
             ..Face::external()
         }
     }
@@ -127,7 +129,7 @@ impl Face {
         let held = match &self.view {
             View::External => return CalleeView::Unknown,
             View::Lost => return CalleeView::Lost,
-            View::NoOp => return CalleeView::NoOp,
+            View::NoOp(results) => return CalleeView::NoOp(Arc::clone(results)),
             View::Summary(held) => held,
         };
         let mut summary = held.summary.lock();

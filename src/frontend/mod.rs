@@ -69,6 +69,8 @@ pub struct FunctionDef {
     pub pointer_size: u8,
     /// [`crate::ir::Body::is_small`] of the body: a caller may inline it.
     pub small: bool,
+    /// [`crate::ir::constant_results`] of the body.
+    pub results: Vec<u128>,
 }
 
 /// Why a declaration or function was lost.

@@ -19,7 +19,7 @@ use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
 use super::split::{Tree, split};
 use super::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Body, Enumerated, SymbolKind, SymbolName};
+use crate::ir::{Body, Enumerated, SymbolKind, SymbolName, constant_results};
 
 /// Hash of all that a unit's index depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -365,6 +365,7 @@ impl Driver<'_> {
             enumerated: Vec::new(),
             pointer_size: self.scope.pieces().dialect.model.pointer,
             small: false,
+            results: Vec::new(),
         };
         let mut mentions = Vec::new();
         match body {
@@ -379,6 +380,7 @@ impl Driver<'_> {
                 definition.name = body.name.clone();
                 definition.line = body.pos.line;
                 definition.small = body.is_small();
+                definition.results = constant_results(&body);
                 definition.callees = body.mentions();
                 mentions.extend(
                     body.symbols

@@ -18,9 +18,12 @@ pub mod eval;
 pub mod fold;
 mod operands;
 pub mod print;
+mod results;
 mod rounds;
 
 use serde::{Deserialize, Serialize};
+
+pub use results::constant_results;
 
 /// Width of a pointer's value in bits. Where the target keeps pointers in fewer ([`Body::pointer_size`]), the value is sign-extended:
 /// so they compare, and errors look, as those of the target do.

@@ -94,6 +94,8 @@ pub struct Function {
     pub body: Result<BodyKey, LossReason>,
     /// See [`FunctionDef::small`].
     pub small: bool,
+    /// See [`FunctionDef::results`].
+    pub results: Vec<u128>,
     /// Functions called directly or mentioned otherwise, sorted by name, each once.
     pub callees: Vec<CalleeRef>,
     /// The functions that calls through members of records may mean; they are among the callees.

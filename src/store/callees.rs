@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::query::{FunctionRow, Reader};
 use super::{Bodies, StoreError};
-use crate::ir::{Body, MemberName, SymbolName};
+use crate::ir::{Body, MemberName, SymbolName, constant_results};
 use crate::summary::seeds::Seeds;
 use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
 
@@ -34,7 +34,11 @@ impl StoredCallees<'_> {
         };
         Ok(match (row.outcome.as_deref(), row.result) {
             (Some("seeded"), _) => seed(None),
-            (Some("no-op"), _) => CalleeView::NoOp,
+            (Some("no-op"), _) => {
+                let body = row.body.and_then(|key| self.bodies.get(key));
+                let results = body.map_or_else(Vec::new, |body| constant_results(&body));
+                CalleeView::NoOp(results.into())
+            }
             (Some("analysed" | "analysed in part"), Some(key)) => {
                 match self.reader.lock().result(key)? {
                     Some(result) => CalleeView::from(Arc::new(result.summary)),

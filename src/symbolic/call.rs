@@ -12,7 +12,7 @@ use super::log::{CallEvent, Site, UnknownCall};
 use super::memory::Origin;
 use super::region::RegionKind;
 use super::state::State;
-use super::term::Term;
+use super::term::{Op, Term};
 use crate::ir::{Arg, Body, Call, Callee, LocalId, Pos, RetTy, SymbolKind, SymbolName};
 
 /// What a call calls.
@@ -111,7 +111,7 @@ impl Executor<'_> {
         let record = matches!(call.ret, RetTy::Record { .. });
         let summarised = match &view {
             CalleeView::Known(effects) => effects.moves_objects() && !record,
-            CalleeView::NoOp | CalleeView::Unknown | CalleeView::Lost => false,
+            CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
         };
         let body = match self.stack.len() <= usize::from(INLINE_DEPTH) {
             true if !summarised => self.callees.inline_body(&name),
@@ -139,7 +139,7 @@ impl Executor<'_> {
         self.stack.push(site.clone());
         let known = match &view {
             CalleeView::Known(effects) => !effects.is_primitive(),
-            CalleeView::NoOp => true,
+            CalleeView::NoOp(_) => true,
             CalleeView::Unknown | CalleeView::Lost => false,
         };
         self.log.call += 1;
@@ -180,7 +180,10 @@ impl Executor<'_> {
                 }
                 result
             }
-            CalleeView::NoOp => self.unknown_call(frame, state, call, args),
+            CalleeView::NoOp(results) => {
+                let result = self.unknown_call(frame, state, call, args);
+                result.map(|result| self.one_of(&results, result))
+            }
             CalleeView::Unknown => self.logged_call(frame, state, call, args, false),
             CalleeView::Lost => {
                 self.log.lost = self.formula.guards.or(self.log.lost, state.guard);
@@ -188,6 +191,22 @@ impl Executor<'_> {
             }
         };
         self.returned(frame, state, call, result);
+    }
+
+    /// One of these constants, it is not known which; `result` where there are none.
+    fn one_of(&mut self, results: &[u128], result: Term) -> Term {
+        let Some((&last, others)) = results.split_last() else {
+            return result;
+        };
+        let width = self.formula.terms.width(result);
+        let last = self.formula.terms.constant(last, width);
+        others.iter().fold(last, |rest, &value| {
+            let chosen = self.unknown(1);
+            let value = self.formula.terms.constant(value, width);
+            self.formula
+                .terms
+                .op(Op::Ite, width, &[chosen, value, rest])
+        })
     }
 
     /// Logs a call, the innermost of the stack.

@@ -35,8 +35,8 @@ pub enum CalleeView {
     Unknown,
     /// Defined in the tree, but not analysable, or part of a circle of calls and not analysed yet.
     Lost,
-    /// Touches no object of any machine.
-    NoOp,
+    /// Touches no object of any machine. Its results, if it has these only.
+    NoOp(Arc<[u128]>),
     Known(Arc<dyn Effects>),
 }
 

@@ -111,6 +111,7 @@ impl World {
             enumerated: Vec::new(),
             pointer_size: 8,
             small,
+            results: Vec::new(),
         });
         self.bodies.insert(key, body);
     }

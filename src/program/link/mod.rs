@@ -250,6 +250,7 @@ impl Variants<'_> {
             announced: def.announced,
             body: def.body.clone(),
             small: def.small,
+            results: def.results.clone(),
             callees: callees.collect(),
             methods: answer.methods.clone(),
             stored: false,

@@ -49,6 +49,7 @@ fn def(name: SymbolName, file: &str, line: u32, body: u8, callees: &[SymbolName]
         enumerated: Vec::new(),
         pointer_size: 8,
         small: false,
+        results: Vec::new(),
     }
 }
 

@@ -29,6 +29,7 @@ fn program() -> Program {
         announced: false,
         body: Ok(BodyKey([line as u8; 16])),
         small: false,
+        results: Vec::new(),
         callees,
     };
     let call = |n: &str, function| CalleeRef {

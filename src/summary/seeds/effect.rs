@@ -196,6 +196,9 @@ impl<'a> Effect<'a> {
     /// Adds the object and its rows of R; false if the summary has the object already.
     pub(super) fn add_to(&self, summary: &mut Summary) -> bool {
         let Some(machine) = self.machine() else {
+            if let Some(returns) = &self.returns {
+                summary.result = returns.value(self.result.width());
+            }
             return summary.objects.is_empty();
         };
         let known =
