@@ -80,13 +80,13 @@ class Unit:
 def vocabularies(tree, units):
     """For each file of the tree, C file or header, the lock operations that it may use, by its path.
 
-    A kernel's are those of Linux: it is compiled with -D__KERNEL__, or has no call of what user space has.
+    A kernel's are those of Linux: it is compiled with -D__KERNEL__, or calls them and nothing that user space has.
     """
     texts = {unit.path: unit.read() for unit in units}
-    user = Vocabulary(USER)
+    user, kernel = Vocabulary(USER), Vocabulary(KERNEL, kernel=True)
+    calls = lambda vocabulary: any(vocabulary.call.search(text) for text in texts.values())
     is_kernel = any(option.startswith("-D__KERNEL__") for unit in units for option in unit.options)
-    if is_kernel or not any(user.call.search(text) for text in texts.values()):
-        kernel = Vocabulary(KERNEL, kernel=True)
+    if is_kernel or calls(kernel) and not calls(user):
         return collections.defaultdict(lambda: kernel)
     for folder, _, files in os.walk(tree):
         for name in files:

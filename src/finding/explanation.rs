@@ -78,13 +78,15 @@ pub enum Kind {
     Recursive,
     /// A callee does not take its lock where it is called so.
     TakenAtTimes,
+    /// Two locks of one kind of record are reached through different pointers, of which one is a global.
+    AnotherRecord,
     /// It is dead code, or called from elsewhere.
     CalledElsewhere,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 30] = [
+    pub const ALL: [Kind; 31] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -114,6 +116,7 @@ impl Kind {
         Kind::AskedFor,
         Kind::Recursive,
         Kind::TakenAtTimes,
+        Kind::AnotherRecord,
         Kind::CalledElsewhere,
     ];
 
@@ -130,7 +133,7 @@ impl Kind {
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive | TakenAtTimes
-            | CalledElsewhere => Level::Note,
+            | AnotherRecord | CalledElsewhere => Level::Note,
         }
     }
 
@@ -190,6 +193,10 @@ impl Kind {
             AskedFor => format!("callers elsewhere ask for `{object}` to be kept"),
             Recursive => format!("`{object}` is recursive"),
             TakenAtTimes => "a callee does not take its lock where it is called so".to_owned(),
+            AnotherRecord => {
+                "the two orders are those of locks in different records, which different pointers lead to"
+                    .to_owned()
+            }
             CalledElsewhere => {
                 "the function is never called, or only where the lock is held".to_owned()
             }

@@ -53,6 +53,8 @@ pub struct Nested {
     /// Which of the function's objects the outer and the inner one are; for a call, none.
     pub objects: [Option<u32>; 2],
     pub inner: Inner,
+    /// The pointers that lead to the outer and the inner one, where they are read from memory.
+    pub pointers: [Option<Class>; 2],
     /// As the source writes it; empty for a call.
     pub inner_name: String,
     /// The function takes both whenever it comes there: itself, or by way of callees that do so on all their paths.
@@ -82,6 +84,8 @@ pub struct Take {
     pub class: Class,
     /// As the source writes it.
     pub name: String,
+    /// The pointer that leads to it, where that is read from memory.
+    pub pointer: Option<Class>,
     pub waits_for: States,
     pub trace: Vec<TraceStep>,
 }
@@ -246,6 +250,7 @@ impl Collector {
         if paths != Guard::FALSE && self.model(exec, paths, queries).is_some() {
             self.lock_order.takes.push(Take {
                 class,
+                pointer: exec.class_of_pointer(event.object),
                 name: event.name.clone(),
                 waits_for: event.waits_for,
                 trace: trace::take(event),
@@ -349,6 +354,8 @@ impl Collector {
             let mut trace = trace::held(exec, &model, object, both, (since, order));
             trace.extend(steps());
             let objects = [Some(object), taken.object].map(|object| Some(self.number(object?)));
+            let pointers = [Some(object), taken.object]
+                .map(|object| object.and_then(|object| exec.class_of_pointer(object)));
             let mut gates = self.held_on(exec, both, Some(object));
             gates.remove(&outer);
             let Some(rule) = exec
@@ -367,6 +374,7 @@ impl Collector {
                 outer_name: exec.name_of(object.loc),
                 state,
                 objects,
+                pointers,
                 inner: inner.clone(),
                 inner_name: taken.name.to_string(),
                 surely: taken.surely && held_surely,

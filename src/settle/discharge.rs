@@ -163,7 +163,8 @@ impl<'p> Matching<'p> {
         self.called.contains(&function) || elsewhere && self.handed_out.contains(&function)
     }
 
-    /// Whether another function that nobody calls has the other half, or this one's name says that it is
+    /// Whether another function that may be called from elsewhere has the other half (and not only for callers in the tree
+    /// all of whom do the rest, as those of a lock function's wrapper do), or this one's name says that it is
     /// there for its callers' sake. `first` is the callee's obligation that this one comes from, or the obligation itself: one that is
     /// a mistake there (kept on failure, given back on success) is no intent of those who pass it on.
     fn is_discharged_by_an_entry(
@@ -185,6 +186,7 @@ impl<'p> Matching<'p> {
             Some(others) => others.iter().any(|&other| {
                 self.program.are_together(other, function)
                     && self.belong(other, function, obligation, class)
+                    && !self.all_have_the_rest(other, obligation.kind.other_half(), class)
             }),
             None => false,
         };

@@ -48,6 +48,14 @@ struct Edge<'p> {
 }
 
 impl Edge<'_> {
+    /// The pointer that leads to what is taken, where that is read from memory.
+    fn pointer(&self) -> Option<&Class> {
+        match self.take {
+            Some(take) => take.pointer.as_ref(),
+            None => self.nested.pointers[1].as_ref(),
+        }
+    }
+
     /// File and line at which what takes the inner object does so, or calls what does.
     fn taken_at(&self) -> (&str, u32) {
         let inside = self.take.and_then(|take| take.trace.first());
@@ -465,9 +473,6 @@ fn finding(
     let taken = &shown(&first.name, first.inner);
     let (file, line, column) = first.nested.site.clone();
     let object = format!("{taken} after {held}");
-    // What callees take on some of their paths they may not where they are called so.
-    let surely = |edge: &&Edge<'_>| edge.nested.surely;
-    let certain = surely(&first) && others.iter().all(surely);
     let mut finding = Finding {
         rule: rule.id.clone(),
         level: rule.level,
@@ -482,10 +487,24 @@ fn finding(
         programs: Vec::new(),
         trace,
     };
-    if !certain {
+    // What callees take on some of their paths they may not where they are called so.
+    let ring: Vec<&Edge<'_>> = std::iter::once(first).chain(others.iter().copied()).collect();
+    if !ring.iter().all(|edge| edge.nested.surely) {
         finding.explain_by(ExplanationKind::TakenAtTimes);
     }
+    if (0..ring.len()).any(|at| is_of_another(ring[at], ring[(at + 1) % ring.len()])) {
+        finding.explain_by(ExplanationKind::AnotherRecord);
+    }
     Some(finding)
+}
+
+/// Whether what one edge takes is found through a global pointer, and what the next one holds through another one, or the
+/// other way round: of a record of which there are many (a tree with a lock in it) each global has its own.
+fn is_of_another(one: &Edge<'_>, next: &Edge<'_>) -> bool {
+    match (one.pointer(), &next.nested.pointers[0]) {
+        (Some(taken), Some(held)) => taken != held && (taken.is_single() || held.is_single()),
+        _ => false,
+    }
 }
 
 /// An object as the source writes it, if that is readable, else its class.

@@ -272,18 +272,18 @@ impl<'p> Matching<'p> {
     /// Whether an obligation that is not discharged can be nothing but a mistake, because the function has the other half at other
     /// times; or because it is the function's own, and no other function of the program has the other half for an object
     /// of the same class, if only at times or without a name for it; or because all others for whom the same callee takes
-    /// an object give it back.
+    /// an object give it back, or for whom it gives one back have taken it, and nobody leaves such an object held.
     fn is_certain(&self, function: FunctionId, obligation: &Obligation) -> bool {
         if obligation.both_halves {
             return true;
         }
-        if obligation.kind == Kind::Held
-            && let Some((node, _)) = self.inherited(function, obligation)
-        {
+        if let Some((node, _)) = self.inherited(function, obligation) {
             let uses = self.uses.get(&node).into_iter().flatten();
             let other = |user: FunctionId| self.program.is_another(user, function);
             let mut others = uses.filter(|(user, _)| other(*user)).peekable();
-            return others.peek().is_some() && others.all(|(_, usage)| **usage == Use::Discharged);
+            return others.peek().is_some()
+                && others.all(|(_, usage)| **usage == Use::Discharged)
+                && (obligation.kind == Kind::Held || self.is_alone(function, obligation));
         }
         obligation.inherited.is_none() && self.is_alone(function, obligation)
     }
@@ -297,16 +297,19 @@ impl<'p> Matching<'p> {
     }
 
     /// Whether a function other than this one keeps or needs objects of a class, if only at times, and keeps them not only
-    /// for its own file, which gives them back.
+    /// for callers in the tree that give them back.
     fn is_handed_over(&self, but: FunctionId, kind: Kind, class: &Class) -> bool {
         let others = self.hands_over.get(&(kind, class));
         let mut others = others.into_iter().flatten();
-        let given_back = |id| kind == Kind::Held && self.all_give_back(id, class);
-        others.any(|&(other, _)| self.program.is_another(other, but) && !given_back(other))
+        others.any(|&(other, _)| {
+            self.program.is_another(other, but) && !self.all_have_the_rest(other, kind, class)
+        })
     }
 
-    /// Whether all who call the function give back all that it keeps of a class.
-    fn all_give_back(&self, id: FunctionId, class: &Class) -> bool {
+    /// Whether all who call the function give back all that it keeps of a class, or hold all that it needs. Of an exported
+    /// one (a wrapper of the program's around a lock function) there may be callers elsewhere: they have learned from
+    /// those here.
+    pub(super) fn all_have_the_rest(&self, id: FunctionId, kind: Kind, class: &Class) -> bool {
         let function = self.program.function(id);
         let obligations = self.records[id.index()]
             .as_ref()
@@ -316,11 +319,10 @@ impl<'p> Matching<'p> {
             .flat_map(|obligations| &obligations.own);
         let mut obligations = obligations
             .filter(|obligation| {
-                obligation.kind == Kind::Held && obligation.classes.contains(class)
+                obligation.kind == kind && obligation.classes.contains(class)
             })
             .peekable();
-        function.name.file.is_some()
-            && !function.stored
+        !function.stored
             && obligations.peek().is_some()
             && obligations.all(|obligation| {
                 let uses = obligation

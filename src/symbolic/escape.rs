@@ -4,10 +4,11 @@
 //! (DESIGN §5). But not all of them: a pointer in a record through which the function has come to what it
 //! holds stays. An iterator or a cursor is moved while a lock is held, not the table that it walks.
 
+use super::class::Class;
 use super::exec::{ArgValue, Executor, Frame};
 use super::memory::Origin;
 use super::region::{Loc, RegionId, RegionKind};
-use super::state::{State, Status};
+use super::state::{Object, State, Status};
 use super::term::{Node, Term};
 use super::unchanged::Rewrite;
 use crate::ir::POINTER_BITS;
@@ -122,5 +123,19 @@ impl Executor<'_> {
             }
         }
         way
+    }
+
+    /// The class of the pointer that leads to the record that an object is in, if it is read from memory: `global.tree` for
+    /// `global.tree->lock`.
+    pub fn class_of_pointer(&mut self, object: Object) -> Option<Class> {
+        let way = self.way_to(object.loc.region);
+        let &(_, base) = way.first()?;
+        let Node::Var(var) = *self.formula.terms.node(base?) else {
+            return None;
+        };
+        let Origin::Initial { loc, .. } = *self.origins.of(var) else {
+            return None;
+        };
+        self.class_of(loc)
     }
 }

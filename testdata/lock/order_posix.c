@@ -172,3 +172,49 @@ void inner_first(void)
 	pthread_mutex_unlock(&outer);
 	pthread_mutex_unlock(&inner);
 }
+
+/* A kind of record that there are many of, each with its lock: trees. What a global pointer leads to is one of its own. */
+struct tree { pthread_mutex_t lock; int count; };
+struct source { struct tree *pending, *clients; };
+static struct tree *all_sources;
+static pthread_mutex_t moves = PTHREAD_MUTEX_INITIALIZER;
+
+void move_clients(struct source *to)
+{
+	pthread_mutex_lock(&moves);
+	pthread_mutex_lock(&to->pending->lock); //~ note lock/order
+	to->pending->count++;
+	pthread_mutex_unlock(&to->pending->lock);
+	pthread_mutex_unlock(&moves);
+}
+
+void start_relay(struct source *to)
+{
+	pthread_mutex_lock(&all_sources->lock);
+	if (all_sources->count)
+		move_clients(to);
+	pthread_mutex_unlock(&all_sources->lock);
+}
+
+/* The same member's tree each time. */
+struct relay { struct queue *jobs; };
+struct queue { pthread_mutex_t lock; int count; };
+static pthread_mutex_t relays = PTHREAD_MUTEX_INITIALIZER;
+
+void queue_job(struct relay *relay)
+{
+	pthread_mutex_lock(&relays);
+	pthread_mutex_lock(&relay->jobs->lock); //~ certain lock/order
+	relay->jobs->count++;
+	pthread_mutex_unlock(&relay->jobs->lock);
+	pthread_mutex_unlock(&relays);
+}
+
+void drop_job(struct relay *relay)
+{
+	pthread_mutex_lock(&relay->jobs->lock);
+	pthread_mutex_lock(&relays);
+	relay->jobs->count--;
+	pthread_mutex_unlock(&relays);
+	pthread_mutex_unlock(&relay->jobs->lock);
+}
