@@ -488,7 +488,9 @@ fn finding(
         trace,
     };
     // What callees take on some of their paths they may not where they are called so.
-    let ring: Vec<&Edge<'_>> = std::iter::once(first).chain(others.iter().copied()).collect();
+    let ring: Vec<&Edge<'_>> = std::iter::once(first)
+        .chain(others.iter().copied())
+        .collect();
     if !ring.iter().all(|edge| edge.nested.surely) {
         finding.explain_by(ExplanationKind::TakenAtTimes);
     }

@@ -318,9 +318,7 @@ impl<'p> Matching<'p> {
             .into_iter()
             .flat_map(|obligations| &obligations.own);
         let mut obligations = obligations
-            .filter(|obligation| {
-                obligation.kind == kind && obligation.classes.contains(class)
-            })
+            .filter(|obligation| obligation.kind == kind && obligation.classes.contains(class))
             .peekable();
         !function.stored
             && obligations.peek().is_some()
