@@ -330,7 +330,12 @@ impl Executor<'_> {
                 }
             }
         }
+        let member = match &call.callee {
+            Callee::Indirect { field, .. } => field.clone(),
+            Callee::Direct(_) => None,
+        };
         self.log.unknown_calls.push(UnknownCall {
+            member,
             guard: state.guard,
             indirect,
             reached,

@@ -9,7 +9,7 @@ use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
 use super::term::Term;
 use crate::finding::TraceStep;
-use crate::ir::{Says, SymbolName};
+use crate::ir::{MemberName, Says, SymbolName};
 use crate::property::{Machine, StateId, States};
 
 /// A place in the source within a function.
@@ -197,6 +197,8 @@ pub struct ReturnEvent {
 /// A call of a function of which nothing is known.
 #[derive(Clone, Debug)]
 pub struct UnknownCall {
+    /// The member that the function is called through.
+    pub member: Option<MemberName>,
     pub guard: Guard,
     /// Through a pointer.
     pub indirect: bool,

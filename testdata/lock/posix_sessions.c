@@ -181,3 +181,52 @@ int list_ok(struct sess *h, int v) //~ clean
 		UNLOCK(p);
 	return 0;
 }
+
+/* The program's callback is called with the lock held, one way for each kind of message: it gives nothing back where the function
+   does so itself after it. */
+struct client {
+	pthread_mutex_t callbacks;
+	void (*on_message)(struct client *client, int message);
+	int count;
+};
+int acknowledge(struct client *client);
+
+int handle_message(struct client *client, int kind, int message)
+{
+	int error = 0;
+
+	switch (kind) {
+	case 0:
+		pthread_mutex_lock(&client->callbacks);
+		if (client->on_message)
+			client->on_message(client, message);
+		return 0; //~ certain lock/inconsistent-exit
+	case 1:
+		error = acknowledge(client);
+		pthread_mutex_lock(&client->callbacks);
+		if (client->on_message)
+			client->on_message(client, message);
+		pthread_mutex_unlock(&client->callbacks);
+		return error;
+	default:
+		return -1;
+	}
+}
+
+/* Called on one way only: it may be there to do the rest. */
+struct transfer {
+	pthread_mutex_t lock;
+	void (*finish)(struct transfer *transfer);
+	int left;
+};
+
+int transfer_some(struct transfer *transfer)
+{
+	pthread_mutex_lock(&transfer->lock);
+	if (--transfer->left == 0) {
+		transfer->finish(transfer);
+		return 0; //~ note lock/inconsistent-exit
+	}
+	pthread_mutex_unlock(&transfer->lock);
+	return 0;
+}

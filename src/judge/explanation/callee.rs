@@ -136,7 +136,9 @@ pub fn given_away(exec: &mut Executor<'_>, object: Object) -> Guard {
 }
 
 /// The paths that keep an object without what leads to it being handed to a function that is called through a pointer, of
-/// which nothing is known, and that is not called on those that give it back: it may be what gives it back.
+/// which nothing is known, and that is not called on those that give it back: it may be what gives it back. Functions that are
+/// called through one member are alike (a program's callback, called for each kind of message): where the function itself
+/// gives the object back after one, the other does not.
 pub fn not_given_away_instead(
     exec: &mut Executor<'_>,
     object: Object,
@@ -146,14 +148,19 @@ pub fn not_given_away_instead(
     let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
     let Executor { log, formula, .. } = exec;
     let guards = &mut formula.guards;
+    let calls = log.unknown_calls.iter();
+    let calls: Vec<&UnknownCall> = calls
+        .filter(|call| call.indirect && call.reached.iter().any(leads_there))
+        .collect();
+    let (there, elsewhere): (Vec<&UnknownCall>, Vec<&UnknownCall>) = calls
+        .into_iter()
+        .partition(|call| !guards.excludes(call.guard, back));
+    let alike = |call: &UnknownCall| {
+        call.member.is_some() && there.iter().any(|other| other.member == call.member)
+    };
     let mut proper = kept;
-    for call in &log.unknown_calls {
-        if call.indirect
-            && call.reached.iter().any(leads_there)
-            && guards.excludes(call.guard, back)
-        {
-            proper = guards.and_not(proper, call.guard);
-        }
+    for call in elsewhere.into_iter().filter(|call| !alike(call)) {
+        proper = guards.and_not(proper, call.guard);
     }
     proper
 }
