@@ -137,7 +137,7 @@ fn wrappers_of_posix_locks_are_found_by_their_definitions() {
 #[test]
 fn a_mutant_that_only_the_whole_tree_shows_is_found_there() {
     let out = tempfile::tempdir().unwrap();
-    let kinds = ["--count", "2", "--kinds", "duplicate-lock", "pool.c"];
+    let kinds = ["pool.c", "--count", "2", "--kinds", "duplicate-lock"];
     if make_of("testdata/mutation_threads", &out, &kinds).is_none() {
         return;
     }
