@@ -16,8 +16,8 @@ def make(arguments):
     roots = [os.path.abspath(root) for root in [arguments.tree, *arguments.also]]
     units, vocabularies = [], {}
     for root in roots:
+        known = tree.vocabularies(root, tree.load(root))
         own = tree.load(root, arguments.paths if root == roots[0] else ())
-        known = tree.vocabularies(root, own)
         vocabularies |= {unit.path: known[unit.path] for unit in own}
         units += own
     if not any(vocabulary.kernel for vocabulary in vocabularies.values()):
