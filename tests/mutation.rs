@@ -1,10 +1,13 @@
 //! `scripts/mutate` on a small tree: what is planted where, and that a run tells found from missed.
 
+mod tools;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
+use tools::missing;
 
 const KINDS: [&str; 9] = [
     "delete-unlock",
@@ -25,8 +28,11 @@ fn mutate(arguments: &[&str]) -> Option<String> {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg(root.join("scripts/mutate"))
         .args(arguments)
-        .output()
-        .ok()?;
+        .output();
+    let Ok(output) = output else {
+        missing("python3");
+        return None;
+    };
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
     Some(String::from_utf8(output.stdout).unwrap())
