@@ -18,12 +18,11 @@ use crate::engine::face::{self, Demand, Face};
 use crate::engine::function::{self, Options};
 use crate::engine::schedule;
 use crate::engine::timings::Timings;
-use crate::finding::Finding;
 use crate::frontend::BodyKey;
 use crate::ir::{Body, SymbolName};
 use crate::judge::lock_order::LockOrder;
 use crate::judge::obligation::Obligations;
-use crate::judge::record::{Disposition, FunctionResult, Outcome, Record, ResultKey, Statistics};
+use crate::judge::record::{Disposition, Facts, FunctionResult, Outcome, Record, ResultKey};
 use crate::judge::recursive::Recursion;
 use crate::panics::contained;
 use crate::program::call_graph::Condensation;
@@ -46,30 +45,22 @@ pub struct StoredResult {
     pub identity: blake3::Hash,
     /// A call moves an object of some machine.
     pub active: bool,
-    pub findings: Vec<Finding>,
-    pub obligations: Obligations,
-    pub lock_order: LockOrder,
-    pub recursion: Recursion,
+    pub facts: Facts,
     pub outcome: Outcome,
-    pub statistics: Statistics,
 }
 
 impl StoredResult {
     /// Whether callers know more of what the function initialises.
     fn hands_on(&self) -> bool {
-        self.outcome == Outcome::Analysed && self.recursion.hands_on()
+        self.outcome == Outcome::Analysed && self.facts.recursion.hands_on()
     }
 
     pub fn split(result: FunctionResult) -> (StoredResult, Summary) {
         let stored = StoredResult {
             identity: face::identity(&result.summary),
             active: !result.summary.is_noop(),
-            findings: result.findings,
-            obligations: result.obligations,
-            lock_order: result.lock_order,
-            recursion: result.recursion,
+            facts: result.facts,
             outcome: result.outcome,
-            statistics: result.statistics,
         };
         (stored, result.summary)
     }
@@ -441,12 +432,8 @@ impl<'a> Run<'a> {
             .and_then(|result| result)
             .unwrap_or_else(|message| FunctionResult {
                 summary: Summary::default(),
-                findings: Vec::new(),
-                obligations: Obligations::default(),
-                lock_order: LockOrder::default(),
-                recursion: Recursion::default(),
+                facts: Facts::default(),
                 outcome: Outcome::Failed(message),
-                statistics: Statistics::default(),
             })
     }
 
@@ -454,11 +441,7 @@ impl<'a> Run<'a> {
         let record = Record {
             disposition,
             key: None,
-            findings: Vec::new(),
-            obligations: Obligations::default(),
-            lock_order: LockOrder::default(),
-            recursion: Recursion::default(),
-            statistics: Statistics::default(),
+            facts: Facts::default(),
         };
         self.finish_with(id, face, record);
     }
@@ -480,10 +463,14 @@ impl<'a> Run<'a> {
             Ok(body) if !touches && !result.hands_on() => self.noop(id, body),
             _ => self.analysed(id, key, &result, summary),
         };
-        let recursion = match result.outcome {
-            Outcome::Analysed => result.recursion,
-            _ => self.unknown_recursion(id),
-        };
+        let mut facts = result.facts;
+        if result.outcome != Outcome::Analysed {
+            facts.recursion = self.unknown_recursion(id);
+        }
+        if !touches {
+            facts.obligations = Obligations::default();
+            facts.lock_order = LockOrder::default();
+        }
         let disposition = match result.outcome {
             Outcome::Analysed if !touches => Disposition::NoOp,
             Outcome::Analysed => Disposition::Analysed,
@@ -492,19 +479,11 @@ impl<'a> Run<'a> {
             Outcome::OutOfTime => Disposition::OutOfBudget("time limit".to_owned()),
             Outcome::Failed(why) => Disposition::Failed(why),
         };
-        let mut record = Record {
+        let record = Record {
             disposition,
             key,
-            findings: result.findings,
-            obligations: result.obligations,
-            lock_order: result.lock_order,
-            recursion,
-            statistics: result.statistics,
+            facts,
         };
-        if !touches {
-            record.obligations = Obligations::default();
-            record.lock_order = LockOrder::default();
-        }
         self.finish_with(id, face, record);
     }
 

@@ -103,7 +103,7 @@ impl Face {
             view: View::Summary(Held {
                 key,
                 active: result.active,
-                initialises: result.recursion.hands_on(),
+                initialises: result.facts.recursion.hands_on(),
                 summary: Mutex::new(summary),
             }),
             ..Face::external()

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir::Body;
 use crate::judge::findings::Findings;
-use crate::judge::lock_order::{self, LockOrder};
-use crate::judge::obligation::Obligations;
+use crate::judge::lock_order::{self};
 use crate::judge::obligation::collect::{self, Finished};
-use crate::judge::record::{FunctionResult, Outcome, Statistics};
-use crate::judge::recursive::{self, Recursion};
+use crate::judge::record::{Facts, FunctionResult, Outcome, Statistics};
+use crate::judge::recursive::{self};
 use crate::property::Property;
 use crate::sat::{self, Budget, Session};
 use crate::summary::Summary;
@@ -62,21 +61,15 @@ pub fn analyse(
         ..options.clone()
     };
     let mut second = execute(body, callees, property, &less);
-    let mut statistics = first.statistics;
-    statistics += second.statistics;
-    if second.outcome != Outcome::Analysed || second.summary.noreturn {
-        return FunctionResult {
-            statistics,
-            ..first
-        };
+    let reduced = Outcome::Reduced(reason.clone());
+    let mut result = first;
+    result.facts.statistics += second.facts.statistics;
+    if second.outcome == Outcome::Analysed && !second.summary.noreturn {
+        second.summary.reduce();
+        result.summary = second.summary;
+        result.outcome = reduced;
     }
-    second.summary.reduce();
-    FunctionResult {
-        summary: second.summary,
-        outcome: Outcome::Reduced(reason.clone()),
-        statistics,
-        ..first
-    }
+    result
 }
 
 /// Executes one function within a budget.
@@ -93,12 +86,8 @@ fn execute(
     let exit = exec.run(&mut frame, state);
     let mut result = FunctionResult {
         summary: Summary::default(),
-        findings: Vec::new(),
-        obligations: Obligations::default(),
-        lock_order: LockOrder::default(),
-        recursion: Recursion::default(),
+        facts: Facts::default(),
         outcome: Outcome::Analysed,
-        statistics: Statistics::default(),
     };
     let mut findings = Findings::new(body, property);
     // What is only told on demand costs nobody the rest, whatever it needs.
@@ -119,7 +108,7 @@ fn execute(
                 let exit = Exit::new(&mut exec, &state, value);
                 let mut exits = infer::exits(&mut exec, &state);
                 findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
-                result.lock_order = lock_order::collect(&mut exec, &exit, &mut queries);
+                result.facts.lock_order = lock_order::collect(&mut exec, &exit, &mut queries);
                 // What makes a summary readable must not leave nothing for what makes a finding.
                 queries.session.reserve(options.max_solver_work / 4);
                 let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
@@ -130,11 +119,12 @@ fn execute(
                     inferred: &inferred,
                     findings: &findings,
                 };
-                result.obligations =
+                result.facts.obligations =
                     collect::obligations(&mut exec, &finished, &exits, &mut queries);
-                result.obligations.assertions = findings.assertions(&mut exec, &exit, &mut queries);
+                result.facts.obligations.assertions =
+                    findings.assertions(&mut exec, &exit, &mut queries);
                 let converter = Converter::new(&exit);
-                result.recursion =
+                result.facts.recursion =
                     recursive::collect(&mut exec, converter, &findings, &inferred.summary);
                 result.summary = inferred.summary;
                 exhausted = exec.formula.exhausted();
@@ -148,7 +138,7 @@ fn execute(
                     ..Summary::default()
                 };
                 let converter = Converter::of_entry();
-                result.recursion =
+                result.facts.recursion =
                     recursive::collect(&mut exec, converter, &findings, &result.summary);
                 exhausted = exec.formula.exhausted();
             }
@@ -159,22 +149,20 @@ fn execute(
     }
     if exec.exhausted.is_none() {
         findings.tell_covered(&mut exec, &mut queries);
-        result.findings = findings.found;
+        result.facts.findings = findings.found;
         if exec.formula.exhausted().is_none() {
-            result.findings.append(&mut findings.explained);
+            result.facts.findings.append(&mut findings.explained);
         }
     }
     if let Some(reason) = exec.exhausted.take() {
         result.summary = Summary::default();
-        result.obligations = Obligations::default();
-        result.lock_order = LockOrder::default();
-        result.recursion = Recursion::default();
+        result.facts = Facts::default();
         result.outcome = match exec.out_of_time {
             true => Outcome::OutOfTime,
             false => Outcome::OutOfBudget(reason),
         };
     }
-    result.statistics = Statistics {
+    result.facts.statistics = Statistics {
         blocks: exec.blocks,
         terms: exec.formula.terms.len() as u64,
         queries: queries.asked(),

@@ -157,7 +157,7 @@ impl Ledger {
         let mut apart: BTreeSet<u32> = BTreeSet::new();
         for (function, record) in program.functions.iter().zip(records) {
             if let Some(record) = record {
-                ledger.statistics += record.statistics;
+                ledger.statistics += record.facts.statistics;
             }
             if !function.own {
                 ledger.functions_reached += u64::from(function.variant.unwrap_or(0) == 0);

@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use super::by_argument::Tested;
-use super::explanation::What;
 use super::obligation::CalleeObligation;
 use crate::finding::{self, ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, RetTy, Ty};
@@ -144,18 +143,15 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Notes a failure all of whose paths explanations cover, if there are any paths.
+    /// Notes a failing operation all of whose paths explanations cover, if there are any paths.
     pub(super) fn cover(
         &mut self,
         rule: String,
-        (object, what): (Object, What),
+        (object, event): (Object, usize),
         paths: Guard,
         by: Vec<Kind>,
     ) {
-        if let What::Operation(event) = what
-            && !by.is_empty()
-            && self.covered.len() < MAX_COVERED
-        {
+        if !by.is_empty() && self.covered.len() < MAX_COVERED {
             self.covered.push(Covered {
                 rule,
                 object,

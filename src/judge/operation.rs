@@ -48,11 +48,11 @@ impl Findings<'_> {
             let usual = entered_as_usual(exec, object, paths);
             let model = queries.model(exec, usual);
             let Some(model) = model.or_else(|| queries.model(exec, paths)) else {
-                self.cover(rule, (object, what), all, left.covered_by);
+                self.cover(rule, (object, index), all, left.covered_by);
                 continue;
             };
             if !possible_unchanged(exec, paths, queries) {
-                self.cover(rule, (object, what), all, vec![Kind::ChangedByCallee]);
+                self.cover(rule, (object, index), all, vec![Kind::ChangedByCallee]);
                 continue;
             }
             self.fail(object);

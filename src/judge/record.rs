@@ -55,15 +55,21 @@ impl std::ops::AddAssign for Statistics {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FunctionResult {
-    pub summary: Summary,
+/// What an analysis finds in one function, but for its summary.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
     pub findings: Vec<Finding>,
     pub obligations: Obligations,
     pub lock_order: LockOrder,
     pub recursion: Recursion,
-    pub outcome: Outcome,
     pub statistics: Statistics,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionResult {
+    pub summary: Summary,
+    pub facts: Facts,
+    pub outcome: Outcome,
 }
 
 impl FunctionResult {
@@ -95,13 +101,10 @@ pub struct Record {
     pub disposition: Disposition,
     /// The key of the stored result, if there is one.
     pub key: Option<ResultKey>,
-    pub findings: Vec<Finding>,
-    pub obligations: Obligations,
-    pub lock_order: LockOrder,
-    pub recursion: Recursion,
-    pub statistics: Statistics,
+    pub facts: Facts,
 }
 
+/// The records that there are, with the functions that they are of.
 pub fn with_ids(records: &[Option<Record>]) -> impl Iterator<Item = (FunctionId, &Record)> {
     let records = (0..).map(FunctionId).zip(records);
     records.filter_map(|(id, record)| Some((id, record.as_ref()?)))

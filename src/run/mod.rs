@@ -484,7 +484,7 @@ fn findings(
         let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {
             continue;
         };
-        for (index, finding) in (0..).zip(&record.findings) {
+        for (index, finding) in (0..).zip(&record.facts.findings) {
             if settled.dropped.contains(&(id, index)) {
                 continue;
             }

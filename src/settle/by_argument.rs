@@ -21,7 +21,7 @@ impl Matching<'_> {
     pub(super) fn contested(&self, records: &[Option<Record>], settled: &mut Settled) -> Standing {
         let mut standing = Standing::default();
         for (id, record) in with_ids(records) {
-            let contested = record.obligations.ambiguous.iter();
+            let contested = record.facts.obligations.ambiguous.iter();
             for ambiguous in contested.filter(|ambiguous| !ambiguous.keeps.is_empty()) {
                 let nodes = || ambiguous.keeps.iter().map(|place| (id, *place));
                 if nodes().any(|node| self.has_other_half_above(node, false)) {
@@ -39,7 +39,7 @@ impl Matching<'_> {
             }
         }
         for (id, record) in with_ids(records) {
-            for conditional in &record.obligations.conditional {
+            for conditional in &record.facts.obligations.conditional {
                 let mut on = conditional.on.iter().filter_map(|(callee, place)| {
                     let callee = self.program.function(id).callee(callee)?;
                     Some((callee.function?, *place))

@@ -29,7 +29,7 @@ pub(super) fn explanations<'p>(
 ) -> Explanations<'p> {
     let mut signals: FxHashMap<&Class, Vec<FunctionId>> = FxHashMap::default();
     for (id, record) in with_ids(records) {
-        let raised = record.obligations.raised.iter();
+        let raised = record.facts.obligations.raised.iter();
         let raised = raised.filter(|(_, place)| !matching.is_used(id, *place));
         for (class, _) in raised {
             signals.entry(class).or_default().push(id);
@@ -40,7 +40,7 @@ pub(super) fn explanations<'p>(
         halves: FxHashSet::default(),
     };
     for (id, record) in with_ids(records) {
-        for ambiguous in &record.obligations.ambiguous {
+        for ambiguous in &record.facts.obligations.ambiguous {
             let mut explain = |kind: ExplanationKind| {
                 let kinds = found.explained.entry((id, ambiguous.finding)).or_default();
                 kinds.insert(kind);
@@ -129,7 +129,7 @@ impl Matching<'_> {
             // Known by a variable here, by a parameter there.
             None => {
                 let record = self.records[other.index()].as_ref();
-                let obligations = record.map(|record| &record.obligations.own);
+                let obligations = record.map(|record| &record.facts.obligations.own);
                 let mut obligations = obligations.into_iter().flatten();
                 obligations.any(|obligation| obligation.kind == Kind::Required)
             }

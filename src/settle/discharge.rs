@@ -67,7 +67,7 @@ impl<'p> Matching<'p> {
         let record = self.records.get(caller.index())?.as_ref()?;
         let mut callees = self.program.function(caller).callees.iter();
         let callee = callees.find(|reference| reference.function == Some(callee))?;
-        record.lock_order.under.get(&callee.name)
+        record.facts.lock_order.under.get(&callee.name)
     }
 
     /// Follows an obligation up the call graph.

@@ -132,7 +132,7 @@ struct Calls<'p> {
 impl<'p> Calls<'p> {
     fn lock_order(&self, function: FunctionId) -> Option<&'p LockOrder> {
         let record = self.records.get(function.index())?.as_ref()?;
-        Some(&record.lock_order)
+        Some(&record.facts.lock_order)
     }
 
     fn edges(&self) -> Edges<'p> {

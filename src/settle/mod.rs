@@ -65,7 +65,7 @@ fn undischarged(
     let mut reported: FxHashMap<(String, String, u32), Vec<FunctionId>> = FxHashMap::default();
     let definition = |id: FunctionId| matching.program.function(id).definition;
     for (id, record) in with_ids(records) {
-        for obligation in &record.obligations.own {
+        for obligation in &record.facts.obligations.own {
             let mut classes = obligation.classes.iter();
             let told = obligation.contested.map(|finding| (id, finding));
             if told.is_some_and(|told| !settled.dropped.contains(&told))
@@ -205,8 +205,9 @@ impl<'p> Matching<'p> {
                     if !reference.method {
                         matching.named.insert(callee);
                     }
-                    let calls = record
-                        .is_some_and(|record| record.obligations.calls.contains(&reference.name));
+                    let calls = record.is_some_and(|record| {
+                        record.facts.obligations.calls.contains(&reference.name)
+                    });
                     if calls || !known {
                         matching.called.insert(callee);
                     }
@@ -223,12 +224,12 @@ impl<'p> Matching<'p> {
                 kind,
                 class,
                 at_times,
-            } in &record.obligations.hands_over
+            } in &record.facts.obligations.hands_over
             {
                 let functions = matching.hands_over.entry((*kind, class)).or_default();
                 functions.push((caller, *at_times));
             }
-            for obligation in &record.obligations.own {
+            for obligation in &record.facts.obligations.own {
                 if let Some(place) = obligation.place {
                     matching.own.insert((caller, place), obligation);
                 } else if let Some((name, place)) = &obligation.inherited
@@ -238,10 +239,10 @@ impl<'p> Matching<'p> {
                     obligations.push((caller, obligation));
                 }
             }
-            let handed_out = record.obligations.handed_out.iter();
+            let handed_out = record.facts.obligations.handed_out.iter();
             let handed_out = handed_out.filter_map(|name| function.callee(name)?.function);
             matching.handed_out.extend(handed_out);
-            for ((name, place), usage) in &record.obligations.uses {
+            for ((name, place), usage) in &record.facts.obligations.uses {
                 if let Some(callee) = function.callee(name).and_then(|callee| callee.function) {
                     let users = matching.uses.entry((callee, *place)).or_default();
                     users.push((caller, usage));
@@ -255,7 +256,10 @@ impl<'p> Matching<'p> {
             }
             let exported = program.function(id).name.file.is_none();
             let entry = exported || !matching.mentioned.contains(&id);
-            for obligation in record.iter().flat_map(|record| &record.obligations.own) {
+            for obligation in record
+                .iter()
+                .flat_map(|record| &record.facts.obligations.own)
+            {
                 let classes = obligation.classes.iter().filter(|_| entry);
                 for class in classes {
                     let functions = matching
@@ -313,7 +317,7 @@ impl<'p> Matching<'p> {
         let function = self.program.function(id);
         let obligations = self.records[id.index()]
             .as_ref()
-            .map(|record| &record.obligations);
+            .map(|record| &record.facts.obligations);
         let obligations = obligations
             .into_iter()
             .flat_map(|obligations| &obligations.own);

@@ -51,8 +51,8 @@ pub fn settle(
     let initialisations = Initialisations::new(program, records, &statics);
     let mut verdicts = FxHashMap::default();
     for (id, record) in with_ids(records) {
-        for again in &record.recursion.again {
-            let found = record.findings.get(again.finding as usize);
+        for again in &record.facts.recursion.again {
+            let found = record.facts.findings.get(again.finding as usize);
             let verdict = initialisations.verdict(id, again);
             if let (Some(finding), Some(verdict)) = (found, verdict) {
                 let verdict = match verdict {
@@ -108,7 +108,7 @@ impl<'r> Initialisations<'r> {
             recursive: Vec::new(),
         };
         for (id, record) in with_ids(records) {
-            for one in &record.recursion.initialised {
+            for one in &record.facts.recursion.initialised {
                 // Callers that are known have it, too.
                 if !one.handed_on || told.get(id.index()) != Some(&true) {
                     initialisations.add(By::Function(id), one);

@@ -18,7 +18,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
         let others = callees.filter_map(|callee| callee.function.filter(|id| *id != caller));
         mentioned.extend(others);
     }
-    let all = || with_ids(records).map(|(id, record)| (id, &record.obligations));
+    let all = || with_ids(records).map(|(id, record)| (id, &record.facts.obligations));
     let met = all().flat_map(|(_, obligations)| &obligations.assertions.met);
     let met: FxHashSet<&Statement> = met.collect();
     // Of a whole program it is dead code that nobody calls; what a header announces may have its callers elsewhere.

@@ -179,10 +179,10 @@ impl Results for Database {
     fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
         let (Ok(summary), Ok(findings), Ok(obligations), Ok(lock_order), Ok(recursion)) = (
             checked::encode(&key.0, summary),
-            postcard::to_stdvec(&result.findings),
-            postcard::to_stdvec(&result.obligations),
-            postcard::to_stdvec(&result.lock_order),
-            postcard::to_stdvec(&result.recursion),
+            postcard::to_stdvec(&result.facts.findings),
+            postcard::to_stdvec(&result.facts.obligations),
+            postcard::to_stdvec(&result.facts.lock_order),
+            postcard::to_stdvec(&result.facts.recursion),
         ) else {
             return;
         };
@@ -203,7 +203,7 @@ impl Results for Database {
             obligations,
             lock_order,
             recursion,
-            statistics: result.statistics,
+            statistics: result.facts.statistics,
         };
         self.writer.send(Message::Result {
             key,

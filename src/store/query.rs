@@ -12,8 +12,7 @@ use crate::engine::ledger::Reading;
 use crate::finding::Finding;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
-use crate::judge::record::FunctionResult;
-use crate::judge::record::ResultKey;
+use crate::judge::record::{FunctionResult, ResultKey};
 use crate::program::Ambiguity;
 use crate::summary::Summary;
 

@@ -5,8 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::checked;
 use crate::engine::analysis::StoredResult;
-use crate::judge::record::ResultKey;
-use crate::judge::record::{FunctionResult, Outcome, Statistics};
+use crate::judge::record::{Facts, FunctionResult, Outcome, ResultKey, Statistics};
 use crate::summary::Summary;
 
 /// A row of `results`.
@@ -97,17 +96,19 @@ impl ResultRow {
         Some(StoredResult {
             identity: blake3::Hash::from_bytes(self.identity),
             active: self.active,
-            findings: postcard::from_bytes(&self.findings).ok()?,
-            obligations: postcard::from_bytes(&self.obligations).ok()?,
-            lock_order: postcard::from_bytes(&self.lock_order).ok()?,
-            recursion: postcard::from_bytes(&self.recursion).ok()?,
+            facts: Facts {
+                findings: postcard::from_bytes(&self.findings).ok()?,
+                obligations: postcard::from_bytes(&self.obligations).ok()?,
+                lock_order: postcard::from_bytes(&self.lock_order).ok()?,
+                recursion: postcard::from_bytes(&self.recursion).ok()?,
+                statistics: self.statistics,
+            },
             outcome: match self.outcome {
                 "analysed" => Outcome::Analysed,
                 "analysed in part" => Outcome::Reduced(reason),
                 "out of budget" => Outcome::OutOfBudget(reason),
                 _ => Outcome::Failed(reason),
             },
-            statistics: self.statistics,
         })
     }
 }
@@ -159,11 +160,7 @@ pub(super) fn read_result(
     };
     Ok(row.decode().map(|result| FunctionResult {
         summary,
-        findings: result.findings,
-        obligations: result.obligations,
-        lock_order: result.lock_order,
-        recursion: result.recursion,
+        facts: result.facts,
         outcome: result.outcome,
-        statistics: result.statistics,
     }))
 }

@@ -238,11 +238,10 @@ pub fn mark_parting(
     (other, others): (&Model, Guard),
 ) {
     let guards = &exec.formula.guards;
+    let (one, two) = (guards.support(paths), guards.support(others));
     let matters = |branch: &BranchEvent| {
-        let conditions = guards.support(branch.guard).iter();
-        let decides = |paths: Guard| guards.support(paths);
-        let mut conditions = conditions.copied();
-        conditions.any(|one| decides(paths).contains(&one) || decides(others).contains(&one))
+        let mut conditions = guards.support(branch.guard).iter();
+        conditions.any(|condition| one.contains(condition) || two.contains(condition))
     };
     let comes = |model: &Model, paths: Guard| model.eval_guard(&exec.formula, paths);
     let parts = |branch: &&BranchEvent| {

@@ -323,9 +323,8 @@ fn unlikely_value(
 ) -> Option<Kind> {
     let mut paths = left.paths;
     let mut leaves_none = |exec: &mut Executor<'_>, proper: Guard| {
-        let none = proper != paths && queries.model(exec, proper).is_none();
-        paths = proper;
-        none
+        let known = std::mem::replace(&mut paths, proper);
+        !value::still_possible(exec, known, proper, queries)
     };
     let mut proper = left.paths;
     if let Some((other, _)) = left.other {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
-use crate::judge::record::{FunctionResult, Statistics};
+use crate::judge::record::{Facts, FunctionResult, Statistics};
 use crate::program::{CalleeRef, Function, Unit};
 use crate::store::query::Reader;
 use crate::store::results::read_result;
@@ -61,15 +61,14 @@ fn result(outcome: Outcome) -> FunctionResult {
             params: vec!["x".into()],
             ..Summary::default()
         },
-        findings: Vec::new(),
-        obligations: Default::default(),
-        lock_order: Default::default(),
-        recursion: Default::default(),
-        outcome,
-        statistics: Statistics {
-            blocks: 7,
-            ..Statistics::default()
+        facts: Facts {
+            statistics: Statistics {
+                blocks: 7,
+                ..Statistics::default()
+            },
+            ..Facts::default()
         },
+        outcome,
     }
 }
 
@@ -95,11 +94,7 @@ fn record(disposition: Disposition, key: Option<ResultKey>) -> Record {
     Record {
         disposition,
         key,
-        findings: Vec::new(),
-        obligations: Default::default(),
-        lock_order: Default::default(),
-        recursion: Default::default(),
-        statistics: Statistics::default(),
+        facts: Facts::default(),
     }
 }
 
