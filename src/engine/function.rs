@@ -1,30 +1,25 @@
 //! One function's analysis: from its IR body and its callees' summaries to its own summary and the
 //! findings in it (paper §3–5).
 
-use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::ir::Body;
 use crate::judge::findings::Findings;
-use crate::judge::lock_order::{self};
+use crate::judge::lock_order;
 use crate::judge::obligation::collect::{self, Finished};
 use crate::judge::record::{Facts, FunctionResult, Outcome, Statistics};
-use crate::judge::recursive::{self};
+use crate::judge::recursive;
 use crate::property::Property;
-use crate::sat::{self, Budget, Session};
+use crate::sat::oracle::Oracle;
 use crate::summary::Summary;
 use crate::summary::convert::Converter;
-use crate::summary::infer::{self, Exit, Feasible};
+use crate::summary::infer::{self, Exit};
 use crate::symbolic::callee::Callees;
-use crate::symbolic::exec::Executor;
-use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::exec;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::limits::Limits;
-use crate::symbolic::model::Model;
 use crate::symbolic::print::Printer;
-use crate::symbolic::state::Status;
+use crate::symbolic::state::{State, Status};
 
 /// What bounds one function's analysis. All of it is counted, never timed, and is part of the key
 /// under which results are kept.
@@ -72,103 +67,142 @@ pub fn analyse(
     result
 }
 
-/// Executes one function within a budget.
+/// Executes one function within a budget, and judges it.
 fn execute(
     body: &Body,
     callees: &dyn Callees,
     property: &Property,
     options: &Options,
 ) -> FunctionResult {
-    let mut exec = Executor::new(property, callees, &options.execution);
-    let mut queries = Queries::new(options);
-    let mut frame = exec.frame(body);
-    let state = exec.enter(&frame);
-    let exit = exec.run(&mut frame, state);
-    let mut result = FunctionResult {
-        summary: Summary::default(),
-        facts: Facts::default(),
-        outcome: Outcome::Analysed,
+    let (execution, arena) = exec::execute(body, property, callees, &options.execution);
+    let mut oracle = Oracle::new(arena, options.max_solver_work);
+    let judged = match &execution.exhausted {
+        Some(reason) => Err(reason.clone()),
+        None => judge(body, property, &execution, &mut oracle),
     };
-    let mut findings = Findings::new(body, property);
-    // What is only told on demand costs nobody the rest, whatever it needs.
-    let mut exhausted = None;
-    if exec.exhausted.is_none() {
-        findings.failing_operations(&mut exec, exit.as_ref(), &mut queries);
-        findings.sleeps_in_atomic(&mut exec, &mut queries);
-        findings.calls_without(&mut exec, exit.as_ref(), &mut queries);
-        let params: Vec<String> = body
-            .locals
-            .iter()
-            .take(body.params as usize)
-            .map(|local| local.name.clone())
-            .collect();
-        match exit {
-            Some(state) => {
-                let value = exec.result(&frame, &state);
-                let exit = Exit::new(&mut exec, &state, value);
-                let mut exits = infer::exits(&mut exec, &state);
-                findings.ambiguous_exits(&mut exec, &exit, &mut exits, &mut queries);
-                result.facts.lock_order = lock_order::collect(&mut exec, &exit, &mut queries);
-                // What makes a summary readable must not leave nothing for what makes a finding.
-                queries.session.reserve(options.max_solver_work / 4);
-                let inferred = infer::infer(&mut exec, &exit, &exits, params, &mut queries);
-                queries.session.reserve(0);
-                queries.forget_open();
-                let finished = Finished {
-                    exit: &exit,
-                    inferred: &inferred,
-                    findings: &findings,
-                };
-                result.facts.obligations =
-                    collect::obligations(&mut exec, &finished, &exits, &mut queries);
-                result.facts.obligations.assertions =
-                    findings.assertions(&mut exec, &exit, &mut queries);
-                let converter = Converter::new(&exit);
-                result.facts.recursion =
-                    recursive::collect(&mut exec, converter, &findings, &inferred.summary);
-                result.summary = inferred.summary;
-                exhausted = exec.formula.exhausted();
-                findings.tell_covered_exits(&mut exec, &exit, &exits, &mut queries);
-            }
-            None => {
-                // Paths cut off at a loop's limit may come back after all.
-                result.summary = Summary {
-                    params,
-                    noreturn: !exec.cut,
-                    ..Summary::default()
-                };
-                let converter = Converter::of_entry();
-                result.facts.recursion =
-                    recursive::collect(&mut exec, converter, &findings, &result.summary);
-                exhausted = exec.formula.exhausted();
-            }
-        }
-    }
-    if exec.exhausted.is_none() {
-        exec.exhausted = exhausted.map(|limit| limit.to_string());
-    }
-    if exec.exhausted.is_none() {
-        findings.tell_covered(&mut exec, &mut queries);
-        result.facts.findings = findings.found;
-        if exec.formula.exhausted().is_none() {
-            result.facts.findings.append(&mut findings.explained);
-        }
-    }
-    if let Some(reason) = exec.exhausted.take() {
-        result.summary = Summary::default();
-        result.facts = Facts::default();
-        result.outcome = match exec.out_of_time {
-            true => Outcome::OutOfTime,
-            false => Outcome::OutOfBudget(reason),
-        };
-    }
+    let (mut result, outcome) = match judged {
+        Ok(result) => (result, Outcome::Analysed),
+        Err(_) if execution.out_of_time => (Judged::default(), Outcome::OutOfTime),
+        Err(reason) => (Judged::default(), Outcome::OutOfBudget(reason)),
+    };
+    let (queries, solver_calls) = oracle.asked();
     result.facts.statistics = Statistics {
-        blocks: exec.blocks,
-        terms: exec.formula.terms.len() as u64,
-        queries: queries.asked(),
-        solver_calls: queries.solver_calls(),
+        blocks: execution.blocks,
+        terms: oracle.formula.terms.len() as u64,
+        queries,
+        solver_calls,
     };
-    result
+    FunctionResult {
+        summary: result.summary,
+        facts: result.facts,
+        outcome,
+    }
+}
+
+/// What is made of an execution.
+#[derive(Default)]
+struct Judged {
+    summary: Summary,
+    facts: Facts,
+}
+
+/// From a finished execution to the function's summary, its findings, and what other functions must know. The error says
+/// which budget has run out.
+fn judge(
+    body: &Body,
+    property: &Property,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+) -> Result<Judged, String> {
+    let mut findings = Findings::new(body, property);
+    findings.failing_operations(execution, oracle);
+    findings.sleeps_in_atomic(execution, oracle);
+    findings.calls_without(execution, oracle);
+    let mut judged = match &execution.exit {
+        Some(state) => judge_exit(body, execution, state, &mut findings, oracle)?,
+        None => judge_no_exit(body, execution, &findings, oracle)?,
+    };
+    // What is only told on demand costs nobody the rest, whatever it needs.
+    findings.tell_covered(execution, oracle);
+    judged.facts.findings = findings.found;
+    if oracle.formula.exhausted().is_none() {
+        judged.facts.findings.append(&mut findings.explained);
+    }
+    Ok(judged)
+}
+/// Of a function that control comes back from.
+fn judge_exit(
+    body: &Body,
+    execution: &Execution,
+    state: &State,
+    findings: &mut Findings<'_>,
+    oracle: &mut Oracle<'_>,
+) -> Result<Judged, String> {
+    let exit = Exit::new(oracle, state, execution.result);
+    let mut exits = infer::exits(execution, oracle, state);
+    findings.ambiguous_exits(execution, oracle, &exit, &mut exits);
+    let lock_order = lock_order::collect(execution, oracle, &exit);
+    // What makes a summary readable must not leave nothing for what makes a finding.
+    oracle.reserve_for_findings();
+    let inferred = infer::infer(execution, oracle, &exit, &exits, parameters(body));
+    oracle.release_reserved();
+    let finished = Finished {
+        exit: &exit,
+        inferred: &inferred,
+        findings,
+    };
+    let mut obligations = collect::obligations(execution, oracle, &finished, &exits);
+    obligations.assertions = findings.assertions(execution, oracle, &exit);
+    let converter = Converter::new(&exit);
+    let recursion = recursive::collect(execution, oracle, converter, findings, &inferred.summary);
+    within_budget(oracle)?;
+    findings.tell_covered_exits(execution, oracle, &exit, &exits);
+    Ok(Judged {
+        summary: inferred.summary,
+        facts: Facts {
+            lock_order,
+            obligations,
+            recursion,
+            ..Facts::default()
+        },
+    })
+}
+
+/// Of a function that never returns, as far as it has been executed.
+fn judge_no_exit(
+    body: &Body,
+    execution: &Execution,
+    findings: &Findings<'_>,
+    oracle: &mut Oracle<'_>,
+) -> Result<Judged, String> {
+    // Paths cut off at a loop's limit may come back after all.
+    let summary = Summary {
+        params: parameters(body),
+        noreturn: !execution.cut,
+        ..Summary::default()
+    };
+    let converter = Converter::of_entry();
+    let recursion = recursive::collect(execution, oracle, converter, findings, &summary);
+    within_budget(oracle)?;
+    Ok(Judged {
+        summary,
+        facts: Facts {
+            recursion,
+            ..Facts::default()
+        },
+    })
+}
+
+fn parameters(body: &Body) -> Vec<String> {
+    let params = body.locals.iter().take(body.params as usize);
+    params.map(|local| local.name.clone()).collect()
+}
+
+fn within_budget(oracle: &Oracle<'_>) -> Result<(), String> {
+    match oracle.formula.exhausted() {
+        Some(limit) => Err(limit.to_string()),
+        None => Ok(()),
+    }
 }
 
 /// The execution of one function in words: the guard and the result at its exit, what was written, and
@@ -180,40 +214,38 @@ pub fn describe(
     limits: &Limits,
 ) -> String {
     use std::fmt::Write;
-    let mut exec = Executor::new(property, callees, limits);
-    let mut frame = exec.frame(body);
-    let state = exec.enter(&frame);
-    let exit = exec.run(&mut frame, state);
+    let (execution, mut arena) = exec::execute(body, property, callees, limits);
     let mut text = String::new();
     // Writing to a string cannot fail.
-    if let Some(reason) = &exec.exhausted {
+    if let Some(reason) = &execution.exhausted {
         let _ = writeln!(text, "out of budget: {reason}");
     }
-    let Some(exit) = exit else {
+    let Some(exit) = &execution.exit else {
         let _ = writeln!(text, "control does not come back");
         return text;
     };
-    let result = exec.result(&frame, &exit);
     let objects: Vec<_> = exit
         .objects
         .iter()
         .map(|(key, tracked)| (*key, tracked.clone()))
         .collect();
-    let written = exit.memory.written(|region| !exec.regions.is_local(region));
+    let written = exit
+        .memory
+        .written(|region| !arena.regions.is_local(region));
     let names: Vec<String> = objects
         .iter()
-        .map(|(object, _)| exec.name_of(object.loc))
+        .map(|(object, _)| arena.name_of(object.loc))
         .collect();
     let cells: Vec<_> = written
         .into_iter()
-        .map(|(loc, size, value)| (exec.name_of(loc), size, value))
+        .map(|(loc, size, value)| (arena.name_of(loc), size, value))
         .collect();
     let print = Printer {
-        formula: &exec.formula,
-        origins: &exec.origins,
+        formula: &arena.formula,
+        origins: &arena.origins,
     };
     let _ = writeln!(text, "exit when {}", print.guard(exit.guard));
-    if let Some(result) = result {
+    if let Some(result) = execution.result {
         let _ = writeln!(text, "result {}", print.term(result));
     }
     for (name, size, value) in cells {
@@ -221,7 +253,7 @@ pub fn describe(
         let _ = writeln!(text, "{name} ({size} bytes) = {value}");
     }
     for ((object, tracked), name) in objects.iter().zip(names) {
-        let machine = exec.machine_of(*object);
+        let machine = arena.machine_of(*object);
         let _ = writeln!(text, "{name} ({})", machine.name);
         for (status, guard) in &tracked.set {
             let status = match status {
@@ -232,107 +264,4 @@ pub fn describe(
         }
     }
     text
-}
-
-/// Clauses learned for one query: what decides a lock's state is simple, or hopeless.
-const QUERY_EFFORT: u64 = 100;
-const QUERY_CLAUSES: usize = 12_000;
-
-/// Feasibility queries of one function, each guard answered once.
-struct Queries {
-    known: FxHashMap<Guard, Answer>,
-    /// By condition, [`Executor::impossible`].
-    impossible: FxHashMap<Cond, Rc<[Guard]>>,
-    session: Session,
-}
-
-impl Queries {
-    fn new(options: &Options) -> Self {
-        Queries {
-            known: FxHashMap::default(),
-            impossible: FxHashMap::default(),
-            session: Session::new(Budget {
-                effort: QUERY_EFFORT,
-                clauses: QUERY_CLAUSES,
-                work: options.max_solver_work,
-            }),
-        }
-    }
-
-    /// Questions that were left open may be asked again.
-    fn forget_open(&mut self) {
-        self.known
-            .retain(|_, answer| !matches!(answer, Answer::Unknown));
-    }
-
-    fn asked(&self) -> u64 {
-        self.session.queries.total()
-    }
-
-    fn solver_calls(&self) -> u64 {
-        self.session.queries.solved
-    }
-
-    fn ask(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Answer {
-        if guard == Guard::FALSE {
-            return Answer::Impossible;
-        }
-        if let Some(known) = self.known.get(&guard) {
-            return known.clone();
-        }
-        let mut paths = guard;
-        let answer = loop {
-            match self.session.check(&mut exec.formula, &[paths], &[]) {
-                sat::Outcome::Sat(model) => {
-                    let possible = self.without_impossible(exec, paths);
-                    if possible == paths {
-                        break Answer::Possible(model);
-                    }
-                    paths = possible;
-                }
-                sat::Outcome::Unsat => break Answer::Impossible,
-                sat::Outcome::Unknown => break Answer::Unknown,
-            }
-        };
-        self.known.insert(guard, answer.clone());
-        answer
-    }
-
-    /// A guard without the impossible paths of which the model just found has one. There are few such models:
-    /// to take all impossible paths out of every guard would cost more.
-    fn without_impossible(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Guard {
-        let support = exec.formula.guards.support(guard).to_vec();
-        support.into_iter().fold(guard, |guard, condition| {
-            let impossible = self.impossible.entry(condition);
-            let impossible = impossible.or_insert_with(|| exec.impossible(condition).into());
-            impossible.iter().fold(guard, |guard, &paths| {
-                match self.session.last_model_has(&exec.formula, paths) {
-                    true => exec.formula.guards.and_not(guard, paths),
-                    false => guard,
-                }
-            })
-        })
-    }
-}
-
-/// What is known about a guard.
-#[derive(Clone)]
-enum Answer {
-    Possible(Rc<Model>),
-    Impossible,
-    /// The budget ended first.
-    Unknown,
-}
-
-impl Feasible for Queries {
-    fn model(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Option<Rc<Model>> {
-        match self.ask(exec, guard) {
-            Answer::Possible(model) => Some(model),
-            Answer::Impossible | Answer::Unknown => None,
-        }
-    }
-
-    fn possible(&mut self, exec: &mut Executor<'_>, guard: Guard) -> bool {
-        !matches!(self.ask(exec, guard), Answer::Impossible)
-    }
 }

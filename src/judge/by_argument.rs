@@ -14,9 +14,11 @@ use crate::ir::{Block, BlockId, Body, StmtKind, TermKind};
 use crate::judge::obligation::{CalleeObligation, Kind};
 use crate::judge::observable::{indistinguishable, open};
 use crate::property::{StateId, Target};
-use crate::summary::infer::{Exits, Feasible, Move};
+use crate::sat::oracle::Oracle;
+use crate::summary::infer::{Exits, Move};
 use crate::summary::predicates::{self, Predicate, Side};
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::Var;
@@ -44,12 +46,11 @@ pub struct ByArgument {
 /// that keep it (`away`) from all that do not (`there`). `chosen`: what callers see that tells the ways out apart as far as it
 /// does; `candidates`: all that might.
 pub fn by_argument(
-    exec: &mut Executor<'_>,
+    oracle: &mut Oracle<'_>,
     exits: &Exits,
     (entry, chosen): (StateId, &[Predicate]),
     (away, there): (Guard, Guard),
     candidates: &[Predicate],
-    queries: &mut dyn Feasible,
 ) -> Option<ByArgument> {
     let known =
         |predicate: &&Predicate| predicate.side == Side::Output || predicate.is_of_arguments();
@@ -61,12 +62,12 @@ pub fn by_argument(
         reported: false,
     };
     // Two states other than each other will do.
-    let machine = exec.machine_of(exits.object);
+    let machine = oracle.machine_of(exits.object);
     let held = machine.state_ids().find(|&state| state != entry)?;
     let pair = [moved(held, away), moved(entry, there)];
-    let telling = predicates::select(exec, &known, &pair, queries);
-    if let Some(left) = open(exec, away, there, &telling, queries)
-        && indistinguishable(exec, left, &known, queries).is_some()
+    let telling = predicates::select(oracle, &known, &pair);
+    if let Some(left) = open(oracle, away, there, &telling)
+        && indistinguishable(oracle, left, &known).is_some()
     {
         return None;
     }
@@ -74,8 +75,8 @@ pub fn by_argument(
     let kept: Vec<Guard> = others.map(|to| exits.paths(entry, to)).collect();
     let mut paths = Guard::FALSE;
     for kept in kept {
-        let alike = all_open(exec, kept, there, chosen, queries);
-        paths = exec.formula.guards.or(paths, alike);
+        let alike = all_open(oracle, kept, there, chosen);
+        paths = oracle.formula.guards.or(paths, alike);
     }
     let telling = telling.iter().filter(|known| known.side == Side::Input);
     let telling = telling.map(|known| known.guard).collect();
@@ -83,14 +84,8 @@ pub fn by_argument(
 }
 
 /// The paths on the left that have the same conditions as some on the right.
-fn all_open(
-    exec: &mut Executor<'_>,
-    left: Guard,
-    right: Guard,
-    chosen: &[Predicate],
-    queries: &mut dyn Feasible,
-) -> Guard {
-    if left == Guard::FALSE || !queries.possible(exec, left) || !queries.possible(exec, right) {
+fn all_open(oracle: &mut Oracle<'_>, left: Guard, right: Guard, chosen: &[Predicate]) -> Guard {
+    if left == Guard::FALSE || !oracle.possible(left) || !oracle.possible(right) {
         return Guard::FALSE;
     }
     let Some((predicate, rest)) = chosen.split_first() else {
@@ -99,12 +94,12 @@ fn all_open(
     let mut all = Guard::FALSE;
     for holds in [true, false] {
         let mut narrow = |paths: Guard| match holds {
-            true => exec.formula.guards.and(paths, predicate.guard),
-            false => exec.formula.guards.and_not(paths, predicate.guard),
+            true => oracle.formula.guards.and(paths, predicate.guard),
+            false => oracle.formula.guards.and_not(paths, predicate.guard),
         };
         let (left, right) = (narrow(left), narrow(right));
-        let part = all_open(exec, left, right, rest, queries);
-        all = exec.formula.guards.or(all, part);
+        let part = all_open(oracle, left, right, rest);
+        all = oracle.formula.guards.or(all, part);
     }
     all
 }
@@ -112,18 +107,19 @@ fn all_open(
 /// Paths on which something is wrong with an object: those that do not need a callee to have kept it by its argument, if
 /// there are such; else all of them, with what those callees keep. `until`: how many operations come before.
 pub fn without(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     object: Object,
     paths: Guard,
     until: usize,
-    queries: &mut dyn Feasible,
 ) -> (Guard, Vec<CalleeObligation>) {
-    let contested = exec.contested(object, until);
-    let surely = exec.formula.guards.and_not(paths, contested);
-    if surely == paths || queries.model(exec, surely).is_some() {
+    let contested = execution.contested(oracle, object, until);
+    let surely = oracle.formula.guards.and_not(paths, contested);
+    if surely == paths || oracle.model(surely).is_some() {
         return (surely, Vec::new());
     }
-    let Executor { log, formula, .. } = exec;
+    let log = &execution.log;
+    let formula = &mut oracle.formula;
     let before = log.ops.iter().take(until);
     let kept = before.filter(|event| {
         event.object == object && event.contested && !formula.guards.excludes(event.guard, paths)
@@ -136,38 +132,36 @@ pub fn without(
 
 /// How the function tests what decides whether it gives an object back on some paths.
 pub fn tested(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     body: &Body,
     object: Object,
     (by_argument, given_back): (&ByArgument, Guard),
 ) -> Tested {
-    let initial = Status::At(exec.machine_of(object).initial);
+    let initial = Status::At(arena.machine_of(object).initial);
     // Where the argument has decided before whether the object is taken, the two tests should agree.
-    let of = |exec: &Executor<'_>, paths: Guard| -> Vec<Var> {
-        let conditions = exec.formula.guards.support(paths).to_vec();
+    let of = |paths: Guard| -> Vec<Var> {
+        let conditions = arena.formula.guards.support(paths).to_vec();
         let terms = conditions
             .into_iter()
-            .map(|condition| exec.formula.cond_term(condition));
-        terms.flat_map(|term| exec.formula.vars(term)).collect()
+            .map(|condition| arena.formula.cond_term(condition));
+        terms.flat_map(|term| arena.formula.vars(term)).collect()
     };
     let arguments: Vec<Var> = by_argument
         .telling
         .iter()
-        .flat_map(|&paths| of(exec, paths))
+        .flat_map(|&paths| of(paths))
         .collect();
-    let mut takes = exec.log.ops.iter();
+    let mut takes = execution.log.ops.iter();
     let decided = takes.any(|event| {
         let taken = event.object == object && event.takes(initial);
-        taken
-            && of(exec, event.guard)
-                .iter()
-                .any(|var| arguments.contains(var))
+        taken && of(event.guard).iter().any(|var| arguments.contains(var))
     });
     if decided {
         return Tested::ForMore;
     }
-    let Executor { log, formula, .. } = exec;
-    let releases = log.ops.iter().filter(|event| {
+    let formula = &mut arena.formula;
+    let releases = execution.log.ops.iter().filter(|event| {
         event.object == object
             && event.gives_back(initial)
             && !formula.guards.excludes(event.guard, given_back)

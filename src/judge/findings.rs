@@ -10,8 +10,9 @@ use super::obligation::CalleeObligation;
 use crate::finding::{self, ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, RetTy, Ty};
 use crate::property::{Property, Rule};
-use crate::summary::infer::Feasible;
-use crate::symbolic::exec::Executor;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Site;
 use crate::symbolic::naming::is_clear;
@@ -171,14 +172,15 @@ impl<'a> Findings<'a> {
 
     /// Finds which of the failures that explanations cover wholly there would be without them. Comes after all else, so that
     /// what it asks of the solver takes nothing from findings.
-    pub fn tell_covered(&mut self, exec: &mut Executor<'_>, queries: &mut dyn Feasible) {
+    pub fn tell_covered(&mut self, execution: &Execution, oracle: &mut Oracle<'_>) {
         for covered in std::mem::take(&mut self.covered) {
             if self.failed.contains(&covered.object) {
                 continue;
             }
-            if let Some(model) = queries.model(exec, covered.paths) {
+            if let Some(model) = oracle.model(covered.paths) {
                 let way = (&*model, covered.paths);
-                let finding = self.failing_operation(exec, &covered.rule, covered.event, way);
+                let finding =
+                    self.failing_operation(execution, oracle, &covered.rule, covered.event, way);
                 self.explained(finding, &covered.by);
             }
         }
@@ -278,21 +280,17 @@ fn has_place_of(findings: &[Finding], finding: &Finding) -> bool {
 }
 
 /// The paths that a reader would think of first: where it goes without saying how the object was found.
-pub fn entered_as_usual(exec: &mut Executor<'_>, object: Object, paths: Guard) -> Guard {
-    if !exec.is_saved(object.machine) {
+pub fn entered_as_usual(arena: &mut Arena<'_>, object: Object, paths: Guard) -> Guard {
+    if !arena.is_saved(object.machine) {
         return paths;
     }
-    let initial = Status::At(exec.machine_of(object).initial);
-    let entered = exec.entry_state(object).guard_of(initial);
-    exec.formula.guards.and(paths, entered)
+    let initial = Status::At(arena.machine_of(object).initial);
+    let entered = arena.entry_state(object).guard_of(initial);
+    arena.formula.guards.and(paths, entered)
 }
 
 /// Whether paths may be taken even if callees change nothing of what decides that.
-pub fn possible_unchanged(
-    exec: &mut Executor<'_>,
-    paths: Guard,
-    queries: &mut dyn Feasible,
-) -> bool {
-    let unchanged = exec.unchanged(paths);
-    unchanged == paths || queries.possible(exec, unchanged)
+pub fn possible_unchanged(execution: &Execution, oracle: &mut Oracle<'_>, paths: Guard) -> bool {
+    let unchanged = execution.unchanged(oracle, paths);
+    unchanged == paths || oracle.possible(unchanged)
 }

@@ -17,11 +17,13 @@ use super::findings::{About, Findings, Place, possible_unchanged};
 use super::observable::{alike, indistinguishable, open};
 use crate::finding::{ExplanationKind as Kind, Finding};
 use crate::property::{Event, Role, StateId, Target};
+use crate::sat::oracle::Oracle;
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Contested, Exit, Exits, Feasible, Move};
+use crate::summary::infer::{Contested, Exit, Exits, Move};
 use crate::summary::predicates::{self, Predicate, Side};
 use crate::summary::trace;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::model::Model;
 use crate::symbolic::region::{RegionKind, SymbolicOffset};
@@ -59,18 +61,18 @@ impl Findings<'_> {
     /// Ways out that callers cannot tell apart. One failure for each object.
     pub fn ambiguous_exits(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         exit: &Exit<'_>,
         exits: &mut [Exits],
-        queries: &mut dyn Feasible,
     ) {
         // What is in a record (a guard, with the lock that it holds or not) is beyond a summary, not beyond a caller.
         if self.returns_record() {
             return;
         }
-        let others = Others::new(exec, exit);
+        let others = Others::new(execution, oracle, exit);
         for object in exits {
-            self.ambiguous_exit(exec, &others, object, queries);
+            self.ambiguous_exit(execution, oracle, &others, object);
         }
     }
 
@@ -78,32 +80,32 @@ impl Findings<'_> {
     /// else, so that what it asks of the solver takes nothing from findings.
     pub fn tell_covered_exits(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         exit: &Exit<'_>,
         exits: &[Exits],
-        queries: &mut dyn Feasible,
     ) {
         if self.covered_exits.is_empty() {
             return;
         }
-        let others = Others::new(exec, exit);
+        let others = Others::new(execution, oracle, exit);
         for (object, by) in std::mem::take(&mut self.covered_exits) {
             let exits = exits.iter().find(|exits| exits.object == object);
             let Some(exits) = exits.filter(|_| !self.has_failed(object)) else {
                 continue;
             };
-            let Some(rule) = exec
+            let Some(rule) = oracle
                 .machine_of(object)
                 .rule(Event::ExitsDiffer)
                 .map(str::to_owned)
             else {
                 continue;
             };
-            let at_hand = is_at_hand(exec, exit, object);
-            let mut search = Search::new(exec, &others, exits, at_hand, Guard::FALSE);
+            let at_hand = is_at_hand(oracle, exit, object);
+            let mut search = Search::new(execution, oracle, &others, exits, at_hand, Guard::FALSE);
             search.regardless = true;
-            if let Some(ambiguity) = search.run(exec, queries) {
-                let finding = self.ambiguous(exec, &rule, object, &ambiguity);
+            if let Some(ambiguity) = search.run(execution, oracle) {
+                let finding = self.ambiguous(execution, oracle, &rule, object, &ambiguity);
                 let by: Vec<Kind> = by.into_iter().collect();
                 self.explained(finding, &by);
             }
@@ -112,42 +114,42 @@ impl Findings<'_> {
 
     fn ambiguous_exit(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         others: &Others<'_>,
         exits: &mut Exits,
-        queries: &mut dyn Feasible,
     ) {
         let object = exits.object;
-        let Some(rule) = exec
+        let Some(rule) = oracle
             .machine_of(object)
             .rule(Event::ExitsDiffer)
             .map(str::to_owned)
         else {
             return;
         };
-        if self.has_failed(object) || exec.regions.is_local(object.loc.region) {
+        if self.has_failed(object) || oracle.regions.is_local(object.loc.region) {
             return;
         }
         let named = Converter::new(others.exit)
-            .object(exec, object.loc)
+            .object(oracle, object.loc)
             .is_some();
         // An element that the interface cannot name is chosen by something unknown, and may be
         // another one at each mention.
         if !named && object.loc.symbolic != SymbolicOffset::NONE {
             return;
         }
-        let at_hand = is_at_hand(exec, others.exit, object);
+        let at_hand = is_at_hand(oracle, others.exit, object);
         // What a callee may keep by mistake is no mistake of this function's, if there is another.
-        let apart = exec.contested(object, usize::MAX);
+        let apart = execution.contested(oracle, object, usize::MAX);
         let mut covered_by = BTreeSet::new();
-        let mut find = |exec: &mut Executor<'_>, apart: Guard| {
-            let mut search = Search::new(exec, others, exits, at_hand, apart);
-            let found = search.run(exec, queries);
+        let mut find = |apart: Guard| {
+            let mut search = Search::new(execution, oracle, others, exits, at_hand, apart);
+            let found = search.run(execution, oracle);
             covered_by = search.covered_by;
             found
         };
-        let found = match find(exec, apart) {
-            None if apart != Guard::FALSE => find(exec, Guard::FALSE),
+        let found = match find(apart) {
+            None if apart != Guard::FALSE => find(Guard::FALSE),
             found => found,
         };
         let Some(ambiguity) = found else {
@@ -163,7 +165,7 @@ impl Findings<'_> {
             ..
         } = &ambiguity;
         let (entry, paths) = (*entry, kept.paths);
-        let (_, rests_on) = by_argument::without(exec, object, paths, usize::MAX, queries);
+        let (_, rests_on) = by_argument::without(execution, oracle, object, paths, usize::MAX);
         // Callers that have no name for the object cannot give it back either.
         let by_argument = ambiguity.by_argument.as_ref().filter(|_| named);
         if let Some(ByArgument { paths, .. }) = by_argument {
@@ -172,24 +174,30 @@ impl Findings<'_> {
                 paths: *paths,
             });
         } else {
-            exits.report(exec, entry, wrong.0, wrong.1);
+            exits.report(oracle, entry, wrong.0, wrong.1);
             if kept.state != wrong.0 {
-                exits.report(exec, entry, kept.state, paths);
+                exits.report(oracle, entry, kept.state, paths);
             }
         }
-        let Some(finding) = self.ambiguous(exec, &rule, object, &ambiguity) else {
+        let Some(finding) = self.ambiguous(execution, oracle, &rule, object, &ambiguity) else {
             return;
         };
-        let initial = exec.machine_of(object).initial;
+        let initial = oracle.machine_of(object).initial;
         let left = Left {
             object,
             what: What::of_exit(entry == initial),
             paths,
             other: Some((given_back.paths, others.exit)),
         };
-        let readings = explanation::readings(exec, &left, self.body, queries);
+        let readings = explanation::readings(execution, oracle, &left, self.body);
         let tested = by_argument.map(|by_argument| {
-            by_argument::tested(exec, self.body, object, (by_argument, given_back.paths))
+            by_argument::tested(
+                execution,
+                oracle,
+                self.body,
+                object,
+                (by_argument, given_back.paths),
+            )
         });
         let about = About {
             object,
@@ -211,7 +219,8 @@ impl Findings<'_> {
     /// The finding for two ways out, with one path of each.
     fn ambiguous(
         &self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        arena: &mut Arena<'_>,
         rule: &str,
         object: Object,
         ambiguity: &Ambiguity,
@@ -219,37 +228,37 @@ impl Findings<'_> {
         let Ambiguity {
             kept, given_back, ..
         } = ambiguity;
-        let place = trace::returns(exec, &kept.model).cloned()?;
+        let place = trace::returns(execution, arena, &kept.model).cloned()?;
         let target = Target::State(kept.state);
-        let mut trace = trace::path(exec, &kept.model, object, kept.paths, None);
+        let mut trace = trace::path(execution, arena, &kept.model, object, kept.paths, None);
         let ways = [kept, given_back].map(|way| (&*way.model, way.paths));
-        trace::mark_parting(exec, &mut trace, ways[0], ways[1]);
-        let name = exec.name_of(object.loc);
-        trace.push(trace::return_step(exec, &name, &place, object, &target));
-        if let Some(other) = trace::returns(exec, &given_back.model) {
+        trace::mark_parting(execution, arena, &mut trace, ways[0], ways[1]);
+        let name = arena.name_of(object.loc);
+        trace.push(trace::return_step(arena, &name, &place, object, &target));
+        if let Some(other) = trace::returns(execution, arena, &given_back.model) {
             let target = Target::State(given_back.state);
-            let mut step = trace::return_step(exec, &name, other, object, &target);
+            let mut step = trace::return_step(arena, &name, other, object, &target);
             step.message = format!("but on another path {}", step.message);
             trace.push(step);
         }
-        let state = exec.machine_of(object).state_text(kept.state).to_string();
+        let state = arena.machine_of(object).state_text(kept.state).to_string();
         self.finding(rule, Place::of(&place.site), &name, &state, trace)
     }
 }
 
 impl<'s> Others<'s> {
-    fn new(exec: &mut Executor<'_>, exit: &'s Exit<'s>) -> Self {
+    fn new(execution: &Execution, arena: &mut Arena<'_>, exit: &'s Exit<'s>) -> Self {
         Others {
             exit,
-            elsewhere: Elsewhere::new(exec),
-            held: another_object::held(exec, exit.state),
+            elsewhere: Elsewhere::new(execution, arena),
+            held: another_object::held(arena, exit.state),
         }
     }
 }
 
 /// Whether a caller may have had its hands on the object before the call: not on what only this function finds.
-fn is_at_hand(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> bool {
-    let name = Converter::new(exit).object(exec, object.loc);
+fn is_at_hand(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> bool {
+    let name = Converter::new(exit).object(arena, object.loc);
     name.is_some_and(|name| !name.root.is_received() && name.path.len() <= MAX_STEPS_AT_HAND)
 }
 
@@ -297,20 +306,21 @@ struct Away {
 
 impl<'s> Search<'s> {
     fn new(
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        arena: &mut Arena<'_>,
         others: &'s Others<'_>,
         exits: &'s Exits,
         at_hand: bool,
         apart: Guard,
     ) -> Self {
         let mut moved = Guard::FALSE;
-        for event in &exec.log.ops {
+        for event in &execution.log.ops {
             if event.object == exits.object && event.moves() {
-                moved = exec.formula.guards.or(moved, event.guard);
+                moved = arena.formula.guards.or(moved, event.guard);
             }
         }
-        let mut outputs = predicates::outputs(exec, others.exit);
-        outputs.push(predicates::received(exec, others.exit, exits.object));
+        let mut outputs = predicates::outputs(execution, arena, others.exit);
+        outputs.push(predicates::received(arena, others.exit, exits.object));
         Search {
             exit: others.exit,
             exits,
@@ -326,12 +336,12 @@ impl<'s> Search<'s> {
         }
     }
 
-    fn run(&mut self, exec: &mut Executor<'_>, queries: &mut dyn Feasible) -> Option<Ambiguity> {
+    fn run(&mut self, execution: &Execution, oracle: &mut Oracle<'_>) -> Option<Ambiguity> {
         let entries: BTreeSet<StateId> = self.exits.moves.iter().map(|entry| entry.from).collect();
-        let machine = exec.machine_of(self.exits.object);
+        let machine = oracle.machine_of(self.exits.object);
         let initial = machine.initial;
         for entry in entries {
-            if !self.is_own_business(exec, entry) {
+            if !self.is_own_business(execution, oracle, entry) {
                 continue;
             }
             for kept in machine.state_ids() {
@@ -341,8 +351,8 @@ impl<'s> Search<'s> {
                 if !counts {
                     continue;
                 }
-                if let Some(away) = self.away(exec, entry, kept)
-                    && let Some(found) = self.beside(exec, away, queries)
+                if let Some(away) = self.away(execution, oracle, entry, kept)
+                    && let Some(found) = self.beside(execution, oracle, away)
                 {
                     return Some(found);
                 }
@@ -352,38 +362,44 @@ impl<'s> Search<'s> {
     }
 
     /// Whether what becomes of an object that is entered in this state is for this function to answer.
-    fn is_own_business(&self, exec: &Executor<'_>, entry: StateId) -> bool {
+    fn is_own_business(&self, execution: &Execution, arena: &Arena<'_>, entry: StateId) -> bool {
         let object = self.exits.object;
-        let machine = exec.machine_of(object);
+        let machine = arena.machine_of(object);
         if entry != machine.initial {
             // What is done to interrupts that are off already, or to a semaphore, is the caller's business.
             let one_half = machine.counts || machine.saved.is_some();
             return !one_half
                 && self.at_hand
-                && !exec.log.takes_what_is_held(object, entry, machine);
+                && !execution.log.takes_what_is_held(object, entry, machine);
         }
         // One that takes a global object, or turns interrupts off, and leaves it to others to undo that, is
         // judged by what they do.
-        let region = exec.regions.kind(object.loc.region);
+        let region = arena.regions.kind(object.loc.region);
         let global = matches!(region, RegionKind::Symbol(_));
-        !(global || machine.saved.is_some()) || gives_back(exec, object)
+        !(global || machine.saved.is_some()) || gives_back(execution, arena, object)
     }
 
     /// The ways from one state to another that nothing else explains.
-    fn away(&mut self, exec: &mut Executor<'_>, entry: StateId, kept: StateId) -> Option<Away> {
+    fn away(
+        &mut self,
+        execution: &Execution,
+        arena: &mut Arena<'_>,
+        entry: StateId,
+        kept: StateId,
+    ) -> Option<Away> {
         let object = self.exits.object;
-        let initial = exec.machine_of(object).initial;
+        let initial = arena.machine_of(object).initial;
         let paths = self.exits.paths(entry, kept);
-        let paths = exec.formula.guards.and_not(paths, self.apart);
+        let paths = arena.formula.guards.and_not(paths, self.apart);
         let failure = Failure {
             object,
             what: What::of_exit(entry == initial),
             exit: Some(self.exit.state),
         };
-        let left = explanation::uncovered_however_entered(exec, &failure, paths);
+        let left = explanation::uncovered_however_entered(execution, arena, &failure, paths);
         self.covered_by.extend(left.covered_by);
         let wrong = if self.regardless { paths } else { left.paths };
-        let usual = others_as_usual(exec, self.exit.state.guard, object, wrong);
+        let usual = others_as_usual(arena, self.exit.state.guard, object, wrong);
         let paths = self.leave(Kind::OthersHeld, wrong, usual);
         (paths != Guard::FALSE).then_some(Away {
             entry,
@@ -404,32 +420,32 @@ impl<'s> Search<'s> {
     /// The ways out that leave the object otherwise; whether they give back what they have taken.
     fn others(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         away: Away,
-        queries: &mut dyn Feasible,
     ) -> Vec<(StateId, Guard, bool)> {
         let (object, entry) = (self.exits.object, away.entry);
-        let machine = exec.machine_of(object);
+        let machine = oracle.machine_of(object);
         let is_held = entry != machine.initial;
-        let instead = another_object::another_is_held(exec, self.held, object, away.paths);
+        let instead = another_object::another_is_held(oracle, self.held, object, away.paths);
         let all = self.exits.paths(entry, entry);
-        let others = exec.formula.guards.and_not(all, instead);
+        let others = oracle.formula.guards.and_not(all, instead);
         let back = self.leave(Kind::AnotherInstead, all, others);
         let back = match is_held {
             true => {
-                let given_away = callee::given_away(exec, object);
-                let others = exec.formula.guards.and_not(back, given_away);
+                let given_away = callee::given_away(execution, oracle, object);
+                let others = oracle.formula.guards.and_not(back, given_away);
                 self.leave(Kind::GivenAway, back, others)
             }
             false => back,
         };
-        let undone = exec.formula.guards.and(back, self.moved);
-        let all = exec.formula.guards.and_not(back, self.moved);
-        let others = exec.formula.guards.and_not(all, self.another);
+        let undone = oracle.formula.guards.and(back, self.moved);
+        let all = oracle.formula.guards.and_not(back, self.moved);
+        let others = oracle.formula.guards.and_not(all, self.another);
         let untouched = self.leave(Kind::OneOfSeveral, all, others);
         // On a lock that its caller holds, a function that gives it up under a condition on its
         // arguments is taken for a conditional unlock wrapper.
-        let undoes = !is_held && queries.model(exec, undone).is_some();
+        let undoes = !is_held && oracle.model(undone).is_some();
         let untouched = match machine.counts && !undoes {
             true => Guard::FALSE,
             false => untouched,
@@ -446,31 +462,31 @@ impl<'s> Search<'s> {
     /// Other ways out that callers cannot tell from these.
     fn beside(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         away: Away,
-        queries: &mut dyn Feasible,
     ) -> Option<Ambiguity> {
         let object = self.exits.object;
-        for (other, there, undoes) in self.others(exec, away, queries) {
-            let known = exec.with_known_effect(object, there);
+        for (other, there, undoes) in self.others(execution, oracle, away) {
+            let known = execution.with_known_effect(oracle, object, there);
             let there = self.leave(Kind::UnknownEffect, there, known);
-            let usual = others_as_usual(exec, self.exit.state.guard, object, there);
+            let usual = others_as_usual(oracle, self.exit.state.guard, object, there);
             let there = self.leave(Kind::OthersHeld, there, usual);
             if there == Guard::FALSE {
                 continue;
             }
-            self.mine_inputs(exec);
-            if let Some(found) = self.alike(exec, away, (other, there, undoes), queries) {
+            self.mine_inputs(execution, oracle);
+            if let Some(found) = self.alike(execution, oracle, away, (other, there, undoes)) {
                 return Some(found);
             }
         }
         None
     }
 
-    fn mine_inputs(&mut self, exec: &mut Executor<'_>) {
+    fn mine_inputs(&mut self, execution: &Execution, arena: &mut Arena<'_>) {
         if self.with_inputs.is_none() {
             let mut converter = Converter::new(self.exit);
-            let mined = predicates::mine(exec, &mut converter, self.exit, self.exits);
+            let mined = predicates::mine(execution, arena, &mut converter, self.exit, self.exits);
             let inputs = mined.into_iter().filter(|known| known.side == Side::Input);
             self.with_inputs = Some(self.outputs.iter().cloned().chain(inputs).collect());
         }
@@ -479,10 +495,10 @@ impl<'s> Search<'s> {
     /// One path of each of two ways out that agree on all that callers see, if there are such.
     fn alike(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         away: Away,
         (other, there, undoes): (StateId, Guard, bool),
-        queries: &mut dyn Feasible,
     ) -> Option<Ambiguity> {
         let Away {
             entry, kept, paths, ..
@@ -496,11 +512,12 @@ impl<'s> Search<'s> {
             reported: false,
         };
         let pair = [moved(kept, paths), moved(other, there)];
-        let chosen = predicates::select(exec, candidates, &pair, queries);
-        let (left, right) = open(exec, paths, there, &chosen, queries)?;
-        let (left_model, right_model) =
-            indistinguishable(exec, (left, right), candidates, queries)?;
-        if !possible_unchanged(exec, left, queries) || !possible_unchanged(exec, right, queries) {
+        let chosen = predicates::select(oracle, candidates, &pair);
+        let (left, right) = open(oracle, paths, there, &chosen)?;
+        let (left_model, right_model) = indistinguishable(oracle, (left, right), candidates)?;
+        if !possible_unchanged(execution, oracle, left)
+            || !possible_unchanged(execution, oracle, right)
+        {
             self.covered_by.insert(Kind::ChangedByCallee);
             if !self.regardless {
                 return None;
@@ -508,16 +525,15 @@ impl<'s> Search<'s> {
         }
         let by_argument = match undoes {
             true => by_argument::by_argument(
-                exec,
+                oracle,
                 self.exits,
                 (entry, &chosen),
                 (paths, there),
                 with_inputs,
-                queries,
             ),
             false => None,
         };
-        let wrong = (kept, alike(exec, away.wrong, left, &chosen));
+        let wrong = (kept, alike(oracle, away.wrong, left, &chosen));
         let left = WaysOut {
             state: kept,
             paths: left,
@@ -529,7 +545,7 @@ impl<'s> Search<'s> {
             model: right_model,
         };
         // The exit in which something is held is the one to show.
-        let initial = exec.machine_of(self.exits.object).initial;
+        let initial = oracle.machine_of(self.exits.object).initial;
         let (kept, given_back) = match kept == initial {
             true => (right, left),
             false => (left, right),

@@ -15,11 +15,13 @@ use serde::{Deserialize, Serialize};
 use crate::finding::TraceStep;
 use crate::ir::{POINTER_BITS, SymbolName};
 use crate::property::{Event, StateId, States};
+use crate::sat::oracle::Oracle;
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Feasible};
+use crate::summary::infer::Exit;
 use crate::summary::trace;
+use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{CallEvent, Site, TakeEvent};
 use crate::symbolic::memory::Origin;
@@ -127,8 +129,8 @@ struct Step {
 }
 
 /// Collects a function's part in the order of objects.
-pub fn collect(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasible) -> LockOrder {
-    if exec.log.takes.is_empty() && exec.log.calls.is_empty() {
+pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>, exit: &Exit<'_>) -> LockOrder {
+    if execution.log.takes.is_empty() && execution.log.calls.is_empty() {
         return LockOrder::default();
     }
     let mut collector = Collector {
@@ -142,21 +144,17 @@ pub fn collect(exec: &mut Executor<'_>, exit: &Exit<'_>, queries: &mut dyn Feasi
         lock_order: LockOrder::default(),
         called: BTreeMap::new(),
     };
-    let (takes, calls) = (
-        std::mem::take(&mut exec.log.takes),
-        std::mem::take(&mut exec.log.calls),
-    );
-    let (mut taken, mut called) = (takes.iter().peekable(), calls.iter().peekable());
-    for index in 0..=exec.log.ops.len() {
+    let mut taken = execution.log.takes.iter().peekable();
+    let mut called = execution.log.calls.iter().peekable();
+    for index in 0..=execution.log.ops.len() {
         while let Some(event) = taken.next_if(|event| event.order <= index) {
-            collector.take(exec, event, exit, queries);
+            collector.take(execution, oracle, event, exit);
         }
         while let Some(event) = called.next_if(|event| event.order <= index) {
-            collector.call(exec, event, queries);
+            collector.call(execution, oracle, event);
         }
-        collector.operation(exec, index);
+        collector.operation(execution, oracle, index);
     }
-    (exec.log.takes, exec.log.calls) = (takes, calls);
     let under = collector.called.into_iter();
     collector.lock_order.under = under.filter(|(_, classes)| !classes.is_empty()).collect();
     collector.lock_order
@@ -178,13 +176,13 @@ struct Collector {
 }
 
 impl Collector {
-    fn class(&mut self, exec: &mut Executor<'_>, object: Object) -> Option<Class> {
+    fn class(&mut self, arena: &mut Arena<'_>, object: Object) -> Option<Class> {
         if let Some(known) = self.classes.get(&object) {
             return known.clone();
         }
-        let class = match is_fresh(exec, object) {
+        let class = match is_fresh(arena, object) {
             true => None,
-            false => exec.class_or_choice(object.loc),
+            false => arena.class_or_choice(object.loc),
         };
         self.classes.insert(object, class.clone());
         class
@@ -197,13 +195,8 @@ impl Collector {
     }
 
     /// An execution that takes these paths.
-    fn model(
-        &mut self,
-        exec: &mut Executor<'_>,
-        paths: Guard,
-        queries: &mut dyn Feasible,
-    ) -> Option<Rc<Model>> {
-        let known = |model: &&Rc<Model>| model.eval_guard(&exec.formula, paths);
+    fn model(&mut self, oracle: &mut Oracle<'_>, paths: Guard) -> Option<Rc<Model>> {
+        let known = |model: &&Rc<Model>| model.eval_guard(&oracle.formula, paths);
         if let Some(model) = self.models.iter().find(known) {
             return Some(model.clone());
         }
@@ -211,19 +204,19 @@ impl Collector {
             return None;
         }
         self.asked += 1;
-        let model = queries.model(exec, paths)?;
+        let model = oracle.model(paths)?;
         self.models.push(model.clone());
         Some(model)
     }
 
     fn take(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         event: &TakeEvent,
         exit: &Exit<'_>,
-        queries: &mut dyn Feasible,
     ) {
-        let Some(class) = self.class(exec, event.object) else {
+        let Some(class) = self.class(oracle, event.object) else {
             return;
         };
         let inner = Inner::Taken {
@@ -238,19 +231,20 @@ impl Collector {
                 object: Some(event.object),
                 surely: event.always,
             };
-            self.nest(exec, inner, event.guard, at, taken, &steps, queries);
+            self.nest(execution, oracle, inner, event.guard, at, taken, &steps);
         }
         let takes = &self.lock_order.takes;
         let known = takes.iter().any(|take| take.class == class);
         let mut converter = Converter::new(exit);
-        if known || takes.len() >= MAX_TAKES || converter.object(exec, event.object.loc).is_some() {
+        if known || takes.len() >= MAX_TAKES || converter.object(oracle, event.object.loc).is_some()
+        {
             return;
         }
-        let paths = exec.with_known_effect(event.object, event.guard);
-        if paths != Guard::FALSE && self.model(exec, paths, queries).is_some() {
+        let paths = execution.with_known_effect(oracle, event.object, event.guard);
+        if paths != Guard::FALSE && self.model(oracle, paths).is_some() {
             self.lock_order.takes.push(Take {
                 class,
-                pointer: exec.class_of_pointer(event.object),
+                pointer: oracle.class_of_pointer(event.object),
                 name: event.name.clone(),
                 waits_for: event.waits_for,
                 trace: trace::take(event),
@@ -258,15 +252,15 @@ impl Collector {
         }
     }
 
-    fn call(&mut self, exec: &mut Executor<'_>, event: &CallEvent, queries: &mut dyn Feasible) {
+    fn call(&mut self, execution: &Execution, oracle: &mut Oracle<'_>, event: &CallEvent) {
         let inner = Inner::Called(SymbolName::clone(&event.callee));
         let steps = || trace::call(event);
         if let Some(site) = event.stack.first().filter(|_| !event.inlined) {
             let at = (site, event.call, event.order);
             let taken = Taken::default();
-            self.nest(exec, inner, event.guard, at, taken, &steps, queries);
+            self.nest(execution, oracle, inner, event.guard, at, taken, &steps);
         }
-        let held = self.held_on(exec, event.guard, None);
+        let held = self.held_on(oracle, event.guard, None);
         self.called
             .entry(SymbolName::clone(&event.callee))
             .and_modify(|known| known.retain(|class| held.contains(class)))
@@ -276,27 +270,27 @@ impl Collector {
     /// The classes of what is held on all of these paths.
     fn held_on(
         &mut self,
-        exec: &mut Executor<'_>,
+        arena: &mut Arena<'_>,
         paths: Guard,
         but: Option<Object>,
     ) -> BTreeSet<Class> {
         let mut objects: Vec<(Object, Guard)> = Vec::new();
         for holding in &self.holdings {
             match objects.iter_mut().find(|entry| entry.0 == holding.object) {
-                Some(entry) => entry.1 = exec.formula.guards.or(entry.1, holding.paths),
+                Some(entry) => entry.1 = arena.formula.guards.or(entry.1, holding.paths),
                 None => objects.push((holding.object, holding.paths)),
             }
         }
         for (object, held) in &mut objects {
             let before = self.held_before.iter().filter(|entry| entry.0 == *object);
             for (_, paths) in before {
-                *held = exec.formula.guards.or(*held, *paths);
+                *held = arena.formula.guards.or(*held, *paths);
             }
         }
         let mut classes = BTreeSet::new();
         for (object, held) in objects {
-            if Some(object) != but && exec.formula.guards.implies(paths, held) {
-                classes.extend(self.class(exec, object));
+            if Some(object) != but && arena.formula.guards.implies(paths, held) {
+                classes.extend(self.class(arena, object));
             }
         }
         classes
@@ -306,13 +300,13 @@ impl Collector {
     #[allow(clippy::too_many_arguments)]
     fn nest(
         &mut self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         inner: Inner,
         paths: Guard,
         (site, call, order): (&Site, u32, usize),
         taken: Taken<'_>,
         steps: &dyn Fn() -> Vec<TraceStep>,
-        queries: &mut dyn Feasible,
     ) {
         for at in 0..self.holdings.len() {
             let Holding {
@@ -324,54 +318,54 @@ impl Collector {
             if self.lock_order.nested.len() >= MAX_NESTED {
                 return;
             }
-            let Some(outer) = self.class(exec, object) else {
+            let Some(outer) = self.class(oracle, object) else {
                 continue;
             };
             if matches!(&inner, Inner::Taken { class, .. } if *class == outer)
                 || self.found.contains(&(outer.clone(), state, inner.clone()))
-                || operates_on(exec, object, call, order)
+                || operates_on(execution, object, call, order)
             {
                 continue;
             }
-            let both = exec.formula.guards.and(held, paths);
+            let both = oracle.formula.guards.and(held, paths);
             // Where a pointer is null there is nothing to hold or to take.
             let mut both = both;
             for object in [Some(object), taken.object].into_iter().flatten() {
-                let exists = is_there(exec, object);
-                both = exec.formula.guards.and(both, exists);
+                let exists = is_there(oracle, object);
+                both = oracle.formula.guards.and(both, exists);
             }
-            let both = exec.with_known_effect(object, both);
+            let both = execution.with_known_effect(oracle, object, both);
             if both == Guard::FALSE {
                 continue;
             }
-            if !is_given_back(exec, object, both, (since, order)) {
+            if !is_given_back(execution, oracle, object, both, (since, order)) {
                 continue;
             }
-            let Some(model) = self.model(exec, both, queries) else {
+            let Some(model) = self.model(oracle, both) else {
                 continue;
             };
             self.found.insert((outer.clone(), state, inner.clone()));
-            let mut trace = trace::held(exec, &model, object, both, (since, order));
+            let mut trace = trace::held(execution, oracle, &model, object, both, (since, order));
             trace.extend(steps());
             let objects = [Some(object), taken.object].map(|object| Some(self.number(object?)));
             let pointers = [Some(object), taken.object]
-                .map(|object| object.and_then(|object| exec.class_of_pointer(object)));
-            let mut gates = self.held_on(exec, both, Some(object));
+                .map(|object| object.and_then(|object| oracle.class_of_pointer(object)));
+            let mut gates = self.held_on(oracle, both, Some(object));
             gates.remove(&outer);
-            let Some(rule) = exec
+            let Some(rule) = oracle
                 .machine_of(object)
                 .rule(Event::Order)
                 .map(str::to_owned)
             else {
                 continue;
             };
-            let since = &exec.log.ops[since];
+            let since = &execution.log.ops[since];
             let held_surely = since.source.is_none() || !since.open;
             self.lock_order.nested.push(Nested {
                 rule,
                 site: (site.file.to_string(), site.line, site.column),
                 outer,
-                outer_name: exec.name_of(object.loc),
+                outer_name: oracle.name_of(object.loc),
                 state,
                 objects,
                 pointers,
@@ -385,8 +379,8 @@ impl Collector {
     }
 
     /// What is held after an operation.
-    fn operation(&mut self, exec: &mut Executor<'_>, index: usize) {
-        let Some(event) = exec.log.ops.get(index) else {
+    fn operation(&mut self, execution: &Execution, arena: &mut Arena<'_>, index: usize) {
+        let Some(event) = execution.log.ops.get(index) else {
             return;
         };
         let event = Step {
@@ -396,33 +390,33 @@ impl Collector {
             from: event.from,
             to: event.to,
         };
-        let initial = exec.machine_of(event.object).initial;
+        let initial = arena.machine_of(event.object).initial;
         let Some(Status::At(to)) = event.to else {
             if event.from != Status::At(initial) {
                 self.held_before.push((event.object, event.guard));
             }
             return;
         };
-        if exec.machine_of(event.object).rule(Event::Order).is_none() {
+        if arena.machine_of(event.object).rule(Event::Order).is_none() {
             return;
         }
         let mut taken = Vec::new();
         if event.from == Status::At(initial) {
             taken.push((event.guard, index));
         } else if to == initial {
-            let theirs = exec.formula.guards.and_not(event.guard, event.touched);
+            let theirs = arena.formula.guards.and_not(event.guard, event.touched);
             if theirs != Guard::FALSE
-                && let Some(class) = self.class(exec, event.object)
+                && let Some(class) = self.class(arena, event.object)
             {
                 self.lock_order.drops.insert(class);
             }
         }
         for holding in &mut self.holdings {
             if holding.object == event.object && Status::At(holding.state) == event.from {
-                let moved = exec.formula.guards.and(holding.paths, event.guard);
+                let moved = arena.formula.guards.and(holding.paths, event.guard);
                 if moved != Guard::FALSE {
                     taken.push((moved, holding.since));
-                    holding.paths = exec.formula.guards.and_not(holding.paths, event.guard);
+                    holding.paths = arena.formula.guards.and_not(holding.paths, event.guard);
                 }
             }
         }
@@ -432,7 +426,7 @@ impl Collector {
                 (holding.object, holding.state, holding.since) == (event.object, to, since)
             };
             match self.holdings.iter_mut().find(same) {
-                Some(known) => known.paths = exec.formula.guards.or(known.paths, paths),
+                Some(known) => known.paths = arena.formula.guards.or(known.paths, paths),
                 None => self.holdings.push(Holding {
                     object: event.object,
                     state: to,
@@ -447,8 +441,8 @@ impl Collector {
 }
 
 /// Whether a call operates on the object itself: it may give it up before it takes another.
-fn operates_on(exec: &Executor<'_>, object: Object, call: u32, order: usize) -> bool {
-    let ops = exec.log.ops[order..].iter();
+fn operates_on(execution: &Execution, object: Object, call: u32, order: usize) -> bool {
+    let ops = execution.log.ops[order..].iter();
     let mut within = ops.take_while(|event| event.call == call);
     within.any(|event| event.object == object)
 }
@@ -457,50 +451,54 @@ fn operates_on(exec: &Executor<'_>, object: Object, call: u32, order: usize) -> 
 /// paths what a callee has left held. (That a callee leaves something held which nobody gives back is mostly
 /// said of one object that the callee knew by two names.)
 fn is_given_back(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     object: Object,
     paths: Guard,
     (since, order): (usize, usize),
 ) -> bool {
-    if exec.log.ops[since].source.is_none() {
+    if execution.log.ops[since].source.is_none() {
         return true;
     }
-    let initial = Status::At(exec.machine_of(object).initial);
-    let later = order.max(since + 1)..exec.log.ops.len();
+    let initial = Status::At(arena.machine_of(object).initial);
+    let later = order.max(since + 1)..execution.log.ops.len();
     later.into_iter().any(|index| {
-        let event = &exec.log.ops[index];
+        let event = &execution.log.ops[index];
         let back = event.object == object && event.gives_back(initial);
         let guard = event.guard;
-        back && !exec.formula.guards.excludes(guard, paths)
+        back && !arena.formula.guards.excludes(guard, paths)
     })
 }
 
 /// The paths on which a pointer leads to the object, rather than nowhere.
-fn is_there(exec: &mut Executor<'_>, object: Object) -> Guard {
-    let exists = exec.exists(object.loc);
-    let RegionKind::Environment { base } = *exec.regions.kind(object.loc.region) else {
+fn is_there(arena: &mut Arena<'_>, object: Object) -> Guard {
+    let exists = arena.exists(object.loc);
+    let RegionKind::Environment { base } = *arena.regions.kind(object.loc.region) else {
         return exists;
     };
-    let terms = &mut exec.formula.terms;
-    let address = exec.regions.address(terms, object.loc);
+    let terms = &mut arena.formula.terms;
+    let address = arena.regions.address(terms, object.loc);
     let null = terms.constant(0, POINTER_BITS);
     let nowhere = terms.eq(address, null);
     let last = terms.constant(LAST_POINTER, POINTER_BITS);
     let valid = terms.ule(base, last);
-    let (nowhere, valid) = (exec.formula.guard_of(nowhere), exec.formula.guard_of(valid));
-    let exists = exec.formula.guards.and(exists, valid);
-    exec.formula.guards.and_not(exists, nowhere)
+    let (nowhere, valid) = (
+        arena.formula.guard_of(nowhere),
+        arena.formula.guard_of(valid),
+    );
+    let exists = arena.formula.guards.and(exists, valid);
+    arena.formula.guards.and_not(exists, nowhere)
 }
 
 /// Whether the function itself has just made the object, so that nobody else can wait for it.
-fn is_fresh(exec: &Executor<'_>, object: Object) -> bool {
-    let RegionKind::Environment { base } = exec.regions.kind(object.loc.region) else {
-        return exec.regions.is_local(object.loc.region);
+fn is_fresh(arena: &Arena<'_>, object: Object) -> bool {
+    let RegionKind::Environment { base } = arena.regions.kind(object.loc.region) else {
+        return arena.regions.is_local(object.loc.region);
     };
-    let Node::Var(var) = exec.formula.terms.node(*base) else {
+    let Node::Var(var) = arena.formula.terms.node(*base) else {
         return false;
     };
-    match exec.origins.of(*var) {
+    match arena.origins.of(*var) {
         Origin::Call { text } => {
             let name = text.split('(').next().unwrap_or_default();
             name.split('_').any(makes)

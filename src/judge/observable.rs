@@ -4,15 +4,15 @@
 
 use std::rc::Rc;
 
-use crate::summary::infer::Feasible;
+use crate::sat::oracle::Oracle;
 use crate::summary::predicates::Predicate;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::model::Model;
 
 /// The paths on which the conditions hold that these others have in common.
-pub fn alike(exec: &mut Executor<'_>, paths: Guard, others: Guard, chosen: &[Predicate]) -> Guard {
-    let guards = &mut exec.formula.guards;
+pub fn alike(arena: &mut Arena<'_>, paths: Guard, others: Guard, chosen: &[Predicate]) -> Guard {
+    let guards = &mut arena.formula.guards;
     chosen.iter().fold(paths, |paths, predicate| {
         let holds = !guards.excludes(others, predicate.guard);
         let fails = guards.and_not(others, predicate.guard) != Guard::FALSE;
@@ -27,46 +27,44 @@ pub fn alike(exec: &mut Executor<'_>, paths: Guard, others: Guard, chosen: &[Pre
 /// A model of each of two ways out that agree on all that the caller can observe: what was chosen to tell
 /// them apart may be too little, if a query was given up.
 pub fn indistinguishable(
-    exec: &mut Executor<'_>,
+    oracle: &mut Oracle<'_>,
     (left, right): (Guard, Guard),
     observable: &[Predicate],
-    queries: &mut dyn Feasible,
 ) -> Option<(Rc<Model>, Rc<Model>)> {
-    let mut like = |exec: &mut Executor<'_>, one: Guard, other: Guard| {
-        let model = queries.model(exec, one)?;
+    let mut like = |one: Guard, other: Guard| {
+        let model = oracle.model(one)?;
         let mut alike = other;
         for predicate in observable {
-            let holds = model.eval_guard(&exec.formula, predicate.guard);
-            let guards = &mut exec.formula.guards;
+            let holds = model.eval_guard(&oracle.formula, predicate.guard);
+            let guards = &mut oracle.formula.guards;
             alike = match holds {
                 true => guards.and(alike, predicate.guard),
                 false => guards.and_not(alike, predicate.guard),
             };
         }
-        Some((model, queries.model(exec, alike)?))
+        Some((model, oracle.model(alike)?))
     };
-    if let Some(models) = like(exec, left, right) {
+    if let Some(models) = like(left, right) {
         return Some(models);
     }
-    let (right, left) = like(exec, right, left)?;
+    let (right, left) = like(right, left)?;
     Some((left, right))
 }
 
 /// The first combination of conditions under which both are possible.
 pub fn open(
-    exec: &mut Executor<'_>,
+    oracle: &mut Oracle<'_>,
     left: Guard,
     right: Guard,
     chosen: &[Predicate],
-    queries: &mut dyn Feasible,
 ) -> Option<(Guard, Guard)> {
-    if !queries.possible(exec, left) || !queries.possible(exec, right) {
+    if !oracle.possible(left) || !oracle.possible(right) {
         return None;
     }
     let Some((predicate, rest)) = chosen.split_first() else {
         return Some((left, right));
     };
-    let guards = &mut exec.formula.guards;
+    let guards = &mut oracle.formula.guards;
     let with = (
         guards.and(left, predicate.guard),
         guards.and(right, predicate.guard),
@@ -75,6 +73,5 @@ pub fn open(
         guards.and_not(left, predicate.guard),
         guards.and_not(right, predicate.guard),
     );
-    open(exec, with.0, with.1, rest, queries)
-        .or_else(|| open(exec, without.0, without.1, rest, queries))
+    open(oracle, with.0, with.1, rest).or_else(|| open(oracle, without.0, without.1, rest))
 }

@@ -9,9 +9,10 @@ use super::by_argument;
 use super::explanation::{self, Failure, Left, What};
 use super::findings::{About, Findings, Place, entered_as_usual, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, Finding};
-use crate::summary::infer::Feasible;
+use crate::sat::oracle::Oracle;
 use crate::summary::trace;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::model::Model;
@@ -19,39 +20,36 @@ use crate::symbolic::state::{Object, State, Status};
 
 impl Findings<'_> {
     /// Operations that are wrong whatever the caller does.
-    pub fn failing_operations(
-        &mut self,
-        exec: &mut Executor<'_>,
-        exit: Option<&State>,
-        queries: &mut dyn Feasible,
-    ) {
-        for index in 0..exec.log.ops.len() {
-            let event = &exec.log.ops[index];
+    pub fn failing_operations(&mut self, execution: &Execution, oracle: &mut Oracle<'_>) {
+        let exit = execution.exit.as_ref();
+        for index in 0..execution.log.ops.len() {
+            let event = &execution.log.ops[index];
             let (Some(rule), object) = (event.rule.clone(), event.object) else {
                 continue;
             };
             if event.touched == Guard::FALSE || self.has_failed(object) {
                 continue;
             }
-            let counts = exec.machine_of(object).counts;
+            let counts = oracle.machine_of(object).counts;
             if counts
-                && (taken_in_rounds(exec, index)
-                    || exit.is_some_and(|exit| keeps(exec, exit, object)))
+                && (taken_in_rounds(execution, oracle, index)
+                    || exit.is_some_and(|exit| keeps(oracle, exit, object)))
             {
                 continue;
             }
-            let all = from_every_entry(exec, index);
+            let all = from_every_entry(execution, oracle, index);
             let what = What::Operation(index);
             let failure = Failure { object, what, exit };
-            let left = explanation::uncovered(exec, &failure, all);
-            let (paths, rests_on) = by_argument::without(exec, object, left.paths, index, queries);
-            let usual = entered_as_usual(exec, object, paths);
-            let model = queries.model(exec, usual);
-            let Some(model) = model.or_else(|| queries.model(exec, paths)) else {
+            let left = explanation::uncovered(execution, oracle, &failure, all);
+            let (paths, rests_on) =
+                by_argument::without(execution, oracle, object, left.paths, index);
+            let usual = entered_as_usual(oracle, object, paths);
+            let model = oracle.model(usual);
+            let Some(model) = model.or_else(|| oracle.model(paths)) else {
                 self.cover(rule, (object, index), all, left.covered_by);
                 continue;
             };
-            if !possible_unchanged(exec, paths, queries) {
+            if !possible_unchanged(execution, oracle, paths) {
                 self.cover(rule, (object, index), all, vec![Kind::ChangedByCallee]);
                 continue;
             }
@@ -62,12 +60,12 @@ impl Findings<'_> {
                 paths,
                 other: None,
             };
-            let readings = explanation::readings(exec, &left, self.body, queries);
+            let readings = explanation::readings(execution, oracle, &left, self.body);
             let about = About {
                 rests_on,
                 ..About::of(object)
             };
-            let finding = self.failing_operation(exec, &rule, index, (&model, paths));
+            let finding = self.failing_operation(execution, oracle, &rule, index, (&model, paths));
             self.keep(finding, about, &readings);
         }
     }
@@ -75,20 +73,21 @@ impl Findings<'_> {
     /// The finding for a failing operation of the log, with one way there.
     pub(super) fn failing_operation(
         &self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        arena: &mut Arena<'_>,
         rule: &str,
         index: usize,
         (model, paths): (&Model, Guard),
     ) -> Option<Finding> {
-        let event = &exec.log.ops[index];
+        let event = &execution.log.ops[index];
         let object = event.object;
         let name = event.name.clone();
         let state = match event.from {
-            Status::At(state) => exec.machine_of(object).state_text(state).to_string(),
+            Status::At(state) => arena.machine_of(object).state_text(state).to_string(),
             Status::Error(_) => String::new(),
         };
         let place = Place::of(event.stack.first()?);
-        let trace = trace::path(exec, model, object, paths, Some(index));
+        let trace = trace::path(execution, arena, model, object, paths, Some(index));
         self.finding(rule, place, &name, &state, trace)
     }
 }
@@ -96,13 +95,13 @@ impl Findings<'_> {
 /// The paths to a failing operation on which the function fails from every other entry state, too; or
 /// which begin in the machine's initial state, from which the function itself has moved the object. (A
 /// reader that releases twice only fails if its caller was no reader, but no caller means that.)
-fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
-    let failing = &exec.log.ops[event];
+fn from_every_entry(execution: &Execution, arena: &mut Arena<'_>, event: usize) -> Guard {
+    let failing = &execution.log.ops[event];
     let (object, mut errors, touched) = (failing.object, failing.errors, failing.touched);
-    let initial = Status::At(exec.machine_of(object).initial);
+    let initial = Status::At(arena.machine_of(object).initial);
     let mut moved = Guard::FALSE;
     for index in 0..event {
-        let earlier = &exec.log.ops[index];
+        let earlier = &execution.log.ops[index];
         if earlier.object != object {
             continue;
         }
@@ -110,10 +109,10 @@ fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
         let left_alone = earlier.to.is_none() && earlier.rule.is_none() && {
             let same_call =
                 |other: &&OpEvent| other.object == object && other.stack == earlier.stack;
-            let mut others = exec.log.ops.iter().filter(same_call);
+            let mut others = execution.log.ops.iter().filter(same_call);
             earlier.source.is_some() && !others.any(OpEvent::moves)
         };
-        let guards = &mut exec.formula.guards;
+        let guards = &mut arena.formula.guards;
         if moves {
             moved = guards.or(moved, paths);
         }
@@ -122,21 +121,22 @@ fn from_every_entry(exec: &mut Executor<'_>, event: usize) -> Guard {
             errors = guards.and_not(errors, paths);
         }
     }
-    let entries = exec.entry_state(object);
-    let from_initial = exec.formula.guards.and(moved, entries.guard_of(initial));
+    let entries = arena.entry_state(object);
+    let from_initial = arena.formula.guards.and(moved, entries.guard_of(initial));
     let mut everywhere = Guard::TRUE;
     for (_, entry) in entries.set {
-        let literals = exec.formula.guards.implied_literals(entry);
-        let from_here = exec.formula.guards.restrict(errors, &literals);
-        everywhere = exec.formula.guards.and(everywhere, from_here);
+        let literals = arena.formula.guards.implied_literals(entry);
+        let from_here = arena.formula.guards.restrict(errors, &literals);
+        everywhere = arena.formula.guards.and(everywhere, from_here);
     }
-    let wrong = exec.formula.guards.or(everywhere, from_initial);
-    exec.formula.guards.and(touched, wrong)
+    let wrong = arena.formula.guards.or(everywhere, from_initial);
+    arena.formula.guards.and(touched, wrong)
 }
 
 /// Whether an operation takes what the same statement has taken before: a semaphore that is lowered in a loop counts.
-fn taken_in_rounds(exec: &mut Executor<'_>, event: usize) -> bool {
-    let Executor { log, formula, .. } = exec;
+fn taken_in_rounds(execution: &Execution, arena: &mut Arena<'_>, event: usize) -> bool {
+    let log = &execution.log;
+    let formula = &mut arena.formula;
     let failing = &log.ops[event];
     let mut before = log.ops[..event].iter();
     before.any(|other| {
@@ -147,15 +147,15 @@ fn taken_in_rounds(exec: &mut Executor<'_>, event: usize) -> bool {
 
 /// Whether the function may return with an object held that was not on entry. A semaphore that it keeps
 /// counts something, and is no lock.
-fn keeps(exec: &mut Executor<'_>, exit: &State, object: Object) -> bool {
-    let initial = Status::At(exec.machine_of(object).initial);
+fn keeps(arena: &mut Arena<'_>, exit: &State, object: Object) -> bool {
+    let initial = Status::At(arena.machine_of(object).initial);
     let Some(tracked) = exit.objects.get(&object) else {
         return false;
     };
-    let entered = exec.entry_state(object).guard_of(initial);
-    let entered = exec.formula.guards.and(entered, exit.guard);
+    let entered = arena.entry_state(object).guard_of(initial);
+    let entered = arena.formula.guards.and(entered, exit.guard);
     tracked.set.iter().any(|&(status, held)| {
         let held_on = matches!(status, Status::At(_)) && status != initial;
-        held_on && !exec.formula.guards.excludes(entered, held)
+        held_on && !arena.formula.guards.excludes(entered, held)
     })
 }

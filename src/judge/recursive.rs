@@ -12,8 +12,9 @@ use crate::finding::Finding;
 use crate::property::Event;
 use crate::summary::Summary;
 use crate::summary::convert::Converter;
+use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::InitEvent;
 use crate::symbolic::region::Loc;
@@ -83,49 +84,49 @@ impl Recursion {
 
 /// Collects a function's part. `summary` is what its callers are told.
 pub fn collect(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     mut converter: Converter,
     findings: &Findings<'_>,
     summary: &Summary,
 ) -> Recursion {
-    let events = std::mem::take(&mut exec.log.initialised);
+    let events = &execution.log.initialised;
     let mut recursion = Recursion::default();
-    for event in &events {
-        if exec.regions.is_local(event.loc.region) {
+    for event in events {
+        if arena.regions.is_local(event.loc.region) {
             continue;
         }
-        let object = converter.object(exec, event.loc);
+        let object = converter.object(arena, event.loc);
         let mut handed_on = summary.initialises.iter().map(|other| Some(&other.object));
         let handed_on = object.is_some() && handed_on.any(|other| other == object.as_ref());
-        let classes = converter.classes(exec, event.loc);
+        let classes = converter.classes(arena, event.loc);
         recursion
             .initialised
-            .extend(initialised(exec, &converter, event, classes, handed_on));
+            .extend(initialised(arena, &converter, event, classes, handed_on));
     }
     for (index, (finding, about)) in (0..).zip(findings.found.iter().zip(&findings.about)) {
         let object = about.object;
-        if exec.machine_of(object).rule(Event::TakenAgain) != Some(&finding.rule) {
+        if arena.machine_of(object).rule(Event::TakenAgain) != Some(&finding.rule) {
             continue;
         }
-        let own = exec.regions.is_local(object.loc.region).then(|| {
+        let own = arena.regions.is_local(object.loc.region).then(|| {
             let own = events.iter().filter(|event| event.loc == object.loc);
-            own.flat_map(|event| initialised(exec, &converter, event, Vec::new(), false))
+            own.flat_map(|event| initialised(arena, &converter, event, Vec::new(), false))
                 .collect()
         });
         recursion.again.push(Again {
             finding: index,
-            classes: converter.classes(exec, object.loc),
+            classes: converter.classes(arena, object.loc),
             own,
-            foreign: is_foreign(exec, object, finding),
+            foreign: is_foreign(execution, arena, object, finding),
         });
     }
-    exec.log.initialised = events;
     recursion
 }
 
 /// What a call initialises an object as, which may be one thing or the other.
 fn initialised(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     converter: &Converter,
     event: &InitEvent,
     classes: Vec<Class>,
@@ -133,7 +134,7 @@ fn initialised(
 ) -> Vec<Initialised> {
     let site = event.stack.first();
     let place = site.map_or_else(Default::default, |site| (site.file.to_string(), site.line));
-    let kinds = kinds(exec, converter, event).into_iter();
+    let kinds = kinds(arena, converter, event).into_iter();
     kinds
         .map(|kind| Initialised {
             classes: classes.clone(),
@@ -144,25 +145,25 @@ fn initialised(
         .collect()
 }
 
-fn kinds(exec: &mut Executor<'_>, converter: &Converter, event: &InitEvent) -> BTreeSet<Kind> {
+fn kinds(arena: &mut Arena<'_>, converter: &Converter, event: &InitEvent) -> BTreeSet<Kind> {
     let Some(recursive) = event.recursive else {
         return BTreeSet::from([Kind::Unknown]);
     };
     let mut kinds = BTreeSet::new();
     let mut rest = event.guard;
     for &(guard, loc) in &event.kept_in {
-        if exec.formula.guards.excludes(rest, guard) {
+        if arena.formula.guards.excludes(rest, guard) {
             continue;
         }
-        rest = exec.formula.guards.and_not(rest, guard);
-        let classes = kept_by(exec, converter, loc);
+        rest = arena.formula.guards.and_not(rest, guard);
+        let classes = kept_by(arena, converter, loc);
         kinds.insert(match classes.is_empty() {
             true => Kind::Unknown,
             false => Kind::As(classes),
         });
     }
-    let plain = exec.formula.guards.and_not(rest, recursive);
-    let recursive = exec.formula.guards.and(rest, recursive);
+    let plain = arena.formula.guards.and_not(rest, recursive);
+    let recursive = arena.formula.guards.and(rest, recursive);
     match (recursive != Guard::FALSE, plain != Guard::FALSE) {
         (true, true) => kinds.insert(Kind::Unknown),
         (true, false) => kinds.insert(Kind::Recursive),
@@ -173,19 +174,19 @@ fn kinds(exec: &mut Executor<'_>, converter: &Converter, event: &InitEvent) -> B
 }
 
 /// The classes of an attribute; none of one that is the function's own, of which an unknown function has written the number.
-fn kept_by(exec: &mut Executor<'_>, converter: &Converter, loc: Loc) -> Vec<Class> {
-    match exec.regions.is_local(loc.region) {
+fn kept_by(arena: &mut Arena<'_>, converter: &Converter, loc: Loc) -> Vec<Class> {
+    match arena.regions.is_local(loc.region) {
         true => Vec::new(),
-        false => converter.classes(exec, loc),
+        false => converter.classes(arena, loc),
     }
 }
 
 /// Whether an object is found by a pointer from a function of which nothing is known, and the finding is about a callee that takes it again.
-fn is_foreign(exec: &Executor<'_>, object: Object, finding: &Finding) -> bool {
-    let way = exec.way_to(object.loc.region);
+fn is_foreign(execution: &Execution, arena: &Arena<'_>, object: Object, finding: &Finding) -> bool {
+    let way = arena.way_to(object.loc.region);
     let mut bases = way.into_iter().filter_map(|(_, base)| base);
     let unknown = |base| {
-        let mut calls = exec.log.unknown_calls.iter();
+        let mut calls = execution.log.unknown_calls.iter();
         calls.any(|call| call.result == Some(base))
     };
     let in_callee = finding.trace.last().is_some_and(|step| step.depth > 0);

@@ -11,14 +11,16 @@ use serde::{Deserialize, Serialize};
 use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
 use crate::judge::explanation::{self, Failure, Left, What};
 use crate::judge::findings::{About, Findings, Place, possible_unchanged};
+use crate::sat::oracle::Oracle;
 use crate::summary::assertion;
-use crate::summary::infer::{Exit, Feasible};
+use crate::summary::infer::Exit;
 use crate::summary::trace;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Guard, Guards};
 use crate::symbolic::log::{AssertEvent, CallEvent, TakeEvent};
 use crate::symbolic::region::Loc;
-use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::state::{Object, Status};
 
 /// Where an assertion stands: file, line and column.
 pub type Statement = (String, u32, u32);
@@ -60,35 +62,37 @@ fn statement(way: &[TraceStep]) -> Option<Statement> {
 
 impl Findings<'_> {
     /// Calls that are wrong whatever the function's callers do. One for each object.
-    pub fn calls_without(
-        &mut self,
-        exec: &mut Executor<'_>,
-        exit: Option<&State>,
-        queries: &mut dyn Feasible,
-    ) {
-        for index in 0..exec.log.assertions.len() {
-            let event = exec.log.assertions[index].clone();
-            for object in assertion::objects_at(exec, &event) {
+    pub fn calls_without(&mut self, execution: &Execution, oracle: &mut Oracle<'_>) {
+        let exit = execution.exit.as_ref();
+        for index in 0..execution.log.assertions.len() {
+            let event = execution.log.assertions[index].clone();
+            for object in assertion::objects_at(execution, oracle, &event) {
                 if self.has_failed(object) {
                     continue;
                 }
-                let paths = unheld(exec, &event, object);
-                let paths = exec.formula.guards.and_not(paths, event.held_otherwise);
+                let paths = unheld(execution, oracle, &event, object);
+                let paths = oracle.formula.guards.and_not(paths, event.held_otherwise);
                 let what = What::Needed;
                 let failure = Failure { object, what, exit };
-                let paths = explanation::uncovered(exec, &failure, paths).paths;
-                let Some(model) = queries.model(exec, paths) else {
+                let paths = explanation::uncovered(execution, oracle, &failure, paths).paths;
+                let Some(model) = oracle.model(paths) else {
                     continue;
                 };
                 let Some(place) = event.stack.first().map(Place::of) else {
                     continue;
                 };
-                let mut trace =
-                    trace::path_until(exec, &model, object, paths, (event.order, event.branches));
+                let mut trace = trace::path_until(
+                    execution,
+                    oracle,
+                    &model,
+                    object,
+                    paths,
+                    (event.order, event.branches),
+                );
                 trace.extend(event.way());
                 let finding =
                     self.call_finding(&event.rule, place, (&event.name, event.called()), trace);
-                if !possible_unchanged(exec, paths, queries) {
+                if !possible_unchanged(execution, oracle, paths) {
                     self.explained(finding, &[Kind::ChangedByCallee]);
                     continue;
                 }
@@ -98,7 +102,7 @@ impl Findings<'_> {
                     paths,
                     other: None,
                 };
-                let readings = explanation::readings(exec, &left, self.body, queries);
+                let readings = explanation::readings(execution, oracle, &left, self.body);
                 self.keep(finding, About::of(object), &readings);
                 self.fail(object);
             }
@@ -108,20 +112,20 @@ impl Findings<'_> {
     /// What the function does with assertions that are not its own.
     pub fn assertions(
         &self,
-        exec: &mut Executor<'_>,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
         exit: &Exit<'_>,
-        queries: &mut dyn Feasible,
     ) -> Assertions {
         let mut assertions = Assertions::default();
-        let own: BTreeSet<Loc> = exec
+        let own: BTreeSet<Loc> = execution
             .log
             .assertions
             .iter()
             .filter(|event| event.is_own())
             .map(|event| event.loc)
             .collect();
-        for index in 0..exec.log.assertions.len() {
-            let event = exec.log.assertions[index].clone();
+        for index in 0..execution.log.assertions.len() {
+            let event = execution.log.assertions[index].clone();
             let way = event.way();
             let (Some(stated), Some(site)) = (statement(&way), event.stack.first()) else {
                 continue;
@@ -130,14 +134,14 @@ impl Findings<'_> {
             if own.contains(&event.loc) {
                 continue;
             }
-            if queries.model(exec, event.held).is_some() {
+            if oracle.model(event.held).is_some() {
                 assertions.met.insert(stated);
                 continue;
             }
-            let paths = assertion::for_callers(exec, &event);
-            let paths = exec.formula.guards.and(paths, exit.state.guard);
+            let paths = assertion::for_callers(execution, oracle, &event);
+            let paths = oracle.formula.guards.and(paths, exit.state.guard);
             let known = assertions.left.iter().any(|(known, _)| *known == stated);
-            if known || queries.model(exec, paths).is_none() {
+            if known || oracle.model(paths).is_none() {
                 continue;
             }
             let place = Place::of(site);
@@ -152,22 +156,27 @@ impl Findings<'_> {
 
 /// The paths on which an object is in its initial state at an assertion, and the function itself has put it there, or has it taken
 /// at some time, if only within a callee: no caller holds it for that.
-fn unheld(exec: &mut Executor<'_>, event: &AssertEvent, object: Object) -> Guard {
-    let guards = &mut exec.formula.guards;
+fn unheld(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    event: &AssertEvent,
+    object: Object,
+) -> Guard {
+    let guards = &mut arena.formula.guards;
     let mut put = Guard::FALSE;
-    for op in exec.log.ops[..event.order].iter() {
+    for op in execution.log.ops[..event.order].iter() {
         if op.object == object && op.moves() {
             put = guards.or(put, op.guard);
         }
     }
-    let initial = Status::At(exec.machine_of(object).initial);
-    let entered = exec.entry_state(object).guard_of(initial);
+    let initial = Status::At(arena.machine_of(object).initial);
+    let entered = arena.entry_state(object).guard_of(initial);
     let mut own = put;
     // A function that says itself that its callers hold the object takes it again after it has given it up.
     if !event.is_own() {
-        let guards = &mut exec.formula.guards;
-        for take in &exec.log.takes {
-            if take.object == object && always_takes(guards, &exec.log.calls, take, entered) {
+        let guards = &mut arena.formula.guards;
+        for take in &execution.log.takes {
+            if take.object == object && always_takes(guards, &execution.log.calls, take, entered) {
                 let taken = guards.and(take.guard, entered);
                 own = guards.or(own, taken);
             }
@@ -175,9 +184,9 @@ fn unheld(exec: &mut Executor<'_>, event: &AssertEvent, object: Object) -> Guard
     }
     let mut known = event.unheld.iter().filter(|(other, _)| *other == object);
     let free = known.next().map_or(entered, |&(_, free)| free);
-    let unheld = exec.formula.guards.and(event.guard, free);
-    let unheld = exec.formula.guards.and_not(unheld, event.held);
-    exec.formula.guards.and(unheld, own)
+    let unheld = arena.formula.guards.and(event.guard, free);
+    let unheld = arena.formula.guards.and_not(unheld, event.held);
+    arena.formula.guards.and(unheld, own)
 }
 
 /// Whether the function itself takes the object, or a callee that takes it however it is called: one that takes it as an argument

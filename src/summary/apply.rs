@@ -19,6 +19,7 @@ use super::{assertion, initialisation};
 use crate::ir::{POINTER_BITS, Ty};
 use crate::property::{Event, StateId, States, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
+use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
@@ -28,7 +29,6 @@ use crate::symbolic::naming;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status, Tracked};
 use crate::symbolic::term::{Op, Term, Var};
-use crate::symbolic::unchanged::Rewrite;
 
 impl From<Arc<Summary>> for CalleeView {
     fn from(summary: Arc<Summary>) -> Self {
@@ -82,7 +82,7 @@ fn apply(
     summary: &Summary,
     site: &CallSite<'_>,
 ) -> Option<Term> {
-    let made = exec.formula.terms.next_var();
+    let made = exec.arena.formula.terms.next_var();
     let mut binding = Binding::new(site);
     // Stage 1: what the summary names, in the state before the call.
     let inputs = binding.inputs(exec, state, summary);
@@ -90,8 +90,13 @@ fn apply(
     assertion::check(exec, state, summary, &inputs, &binding);
     let initialised = initialisation::before(exec, state, summary, &binding);
     for unnamed in &summary.unnamed {
-        if let Some(machine) = exec.machine(&unnamed.machine) {
-            exec.moved_unnamed((&unnamed.class, machine), unnamed.calls, state.guard);
+        if let Some(machine) = exec.arena.machine(&unnamed.machine) {
+            exec.execution.moved_unnamed(
+                &mut exec.arena.formula.guards,
+                (&unnamed.class, machine),
+                unnamed.calls,
+                state.guard,
+            );
         }
     }
     let mut objects: Vec<Vec<(Guard, Loc)>> = Vec::with_capacity(summary.objects.len());
@@ -101,11 +106,12 @@ fn apply(
             continue;
         }
         let address = binding.address(exec, state, &object.object, !object.optional);
-        let places = address.map_or_else(Vec::new, |address| exec.locations(address).to_vec());
+        let places =
+            address.map_or_else(Vec::new, |address| exec.arena.locations(address).to_vec());
         if let Some(address) = address
             && places.len() > 1
         {
-            exec.classify_choice(address, &places);
+            exec.arena.classify_choice(address, &places);
         }
         name_object(exec, summary, &binding, object.into(), &places);
         let places = match address.filter(|_| !object.optional) {
@@ -119,12 +125,12 @@ fn apply(
         .as_ref()
         .and_then(|value| binding.value(exec, state, value));
     let result = site.result_width.map(|width| match known {
-        Some(value) => exec.resize(value, width),
+        Some(value) => exec.arena.resize(value, width),
         None => {
             let origin = Origin::Call {
                 text: site.text.into(),
             };
-            exec.call_result(state, width, origin)
+            exec.arena.call_result(state, width, origin)
         }
     });
     modify(exec, state, summary, &binding, made);
@@ -140,24 +146,24 @@ fn apply(
             continue;
         }
         if let Some(result) = result {
-            exec.mark_pointer(result, 4);
+            exec.arena.mark_pointer(result, 4);
         }
         let mut places = binding.locate(exec, state, &object.object);
         name_object(exec, summary, &binding, object.into(), &places);
         // Where the callee gives back what it was given, that has its own rows.
         let known = |loc: &Loc| objects.iter().flatten().any(|(_, other)| other == loc);
         places.retain(|(_, loc)| !known(loc));
-        if let Some(machine) = exec.machine(&object.machine) {
+        if let Some(machine) = exec.arena.machine(&object.machine) {
             assume_made_by_callee(exec, state, summary, object, machine, &places);
         }
         objects[index] = places;
     }
     initialisation::log(exec, state, summary, &binding, initialised);
     coincide(exec, state, summary, &objects);
-    let order = exec.log.ops.len();
+    let order = exec.execution.log.ops.len();
     let inferred = !summary.is_primitive();
     for (index, object) in summary.objects.iter().enumerate() {
-        let Some(machine) = exec.machine(&object.machine) else {
+        let Some(machine) = exec.arena.machine(&object.machine) else {
             continue;
         };
         let rows: Vec<Enabled<'_>> = (0..)
@@ -166,7 +172,7 @@ fn apply(
             .map(|(number, row)| {
                 let entry = cube(exec, &row.incond, &inputs);
                 let exit = cube(exec, &row.outcond, &outputs);
-                let doubt = match row.doubtful && exec.is_saved(machine) {
+                let doubt = match row.doubtful && exec.arena.is_saved(machine) {
                     true => unsaved(exec, state, summary, row, &binding),
                     false => Guard::TRUE,
                 };
@@ -178,7 +184,7 @@ fn apply(
                 let doubtful = row.doubtful || of_kind && matches!(row.to, Target::Error(_));
                 Enabled {
                     row,
-                    guard: exec.formula.guards.and(entry, exit),
+                    guard: exec.arena.formula.guards.and(entry, exit),
                     doubtful,
                     doubt,
                     inferred,
@@ -193,20 +199,24 @@ fn apply(
             .collect();
         for &(mut guard, loc) in &objects[index] {
             // Where its pointer is null the callee does not touch it.
-            if summary.objects[index].optional && !exec.surely_exists(state, loc) {
-                let exists = exec.exists(loc);
-                guard = exec.formula.guards.and(guard, exists);
+            if summary.objects[index].optional && !exec.arena.surely_exists(state, loc) {
+                let exists = exec.arena.exists(loc);
+                guard = exec.arena.formula.guards.and(guard, exists);
             }
             let object = Object { loc, machine };
             doubt(exec, state, object, guard, &rows);
-            let name = exec.name_of(loc);
+            let name = exec.arena.name_of(loc);
             taking(exec, state, (object, &name), guard, &rows, (site, order));
-            let paths = exec.formula.guards.and(guard, state.guard);
+            let paths = exec.arena.formula.guards.and(guard, state.guard);
             if summary.objects[index].open {
-                exec.open.add(&mut exec.formula.guards, object, paths);
+                exec.execution
+                    .open
+                    .add(&mut exec.arena.formula.guards, object, paths);
             }
-            if exec.log.several {
-                exec.chosen.add(&mut exec.formula.guards, object, paths);
+            if exec.execution.log.several {
+                exec.execution
+                    .chosen
+                    .add(&mut exec.arena.formula.guards, object, paths);
             }
             let told = (&rows[..], summary.tells_state());
             transition(exec, state, (object, &name), guard, told, site);
@@ -241,8 +251,8 @@ fn sleep(
     let inlined = inlined_conditions(exec, state.guard);
     for sleep in &summary.sleeps {
         let here = cube(exec, &sleep.incond, inputs);
-        let condition = exec.formula.guards.and(here, inlined);
-        let guard = exec.formula.guards.and(state.guard, here);
+        let condition = exec.arena.formula.guards.and(here, inlined);
+        let guard = exec.arena.formula.guards.and(state.guard, here);
         if guard == Guard::FALSE {
             continue;
         }
@@ -257,7 +267,7 @@ fn sleep(
         // Where it depends on what has played no part so far whether it sleeps, someone else may know that
         // it does not.
         held.retain(|&(_, _, paths)| {
-            let guards = &exec.formula.guards;
+            let guards = &exec.arena.formula.guards;
             let decided = guards.support(paths);
             guards
                 .support(told)
@@ -265,16 +275,16 @@ fn sleep(
                 .all(|condition| decided.contains(condition))
         });
         for (_, _, paths) in &mut held {
-            *paths = exec.formula.guards.and(*paths, here);
+            *paths = exec.arena.formula.guards.and(*paths, here);
         }
-        exec.log.sleeps.push(SleepEvent {
+        exec.execution.log.sleeps.push(SleepEvent {
             guard,
             condition,
             there,
             held,
             released,
-            order: exec.log.ops.len(),
-            branches: exec.log.branches.len(),
+            order: exec.execution.log.ops.len(),
+            branches: exec.execution.log.branches.len(),
             stack: site.stack.clone(),
             text: site.text.into(),
             inside: sleep.trace.as_slice().into(),
@@ -288,20 +298,23 @@ pub(super) fn inlined_conditions(exec: &mut Executor<'_>, paths: Guard) -> Guard
     let Some((called, made)) = exec.inlining else {
         return Guard::TRUE;
     };
-    let before = exec.formula.guards.implied_literals(called);
-    let mut literals = exec.formula.guards.implied_literals(paths);
+    let before = exec.arena.formula.guards.implied_literals(called);
+    let mut literals = exec.arena.formula.guards.implied_literals(paths);
     literals.retain(|literal| {
-        let vars = exec.formula.vars(exec.formula.cond_term(literal.0));
+        let vars = exec
+            .arena
+            .formula
+            .vars(exec.arena.formula.cond_term(literal.0));
         let on_entry = |&var: &Var| {
             var < made
                 || matches!(
-                    exec.origins.of(var),
+                    exec.arena.origins.of(var),
                     Origin::Initial { .. } | Origin::Param(_)
                 )
         };
         !before.contains(literal) && vars.iter().all(on_entry)
     });
-    exec.formula.guards.cube(&literals)
+    exec.arena.formula.guards.cube(&literals)
 }
 
 /// The objects that forbid to sleep, and the paths on which the function has put them into such a state; and
@@ -310,14 +323,14 @@ fn atomic_objects(exec: &mut Executor<'_>, state: &State) -> (Vec<(Object, Statu
     let mut held = Vec::new();
     let mut released = Guard::FALSE;
     for (&object, tracked) in &state.objects {
-        let machine = exec.machine_of(object);
+        let machine = exec.arena.machine_of(object);
         if machine.rule(Event::Sleep).is_none() {
             continue;
         }
         let initial = Status::At(machine.initial);
-        let entry = exec.entry_state(object);
+        let entry = exec.arena.entry_state(object);
         for &(status, guard) in &tracked.set {
-            let guards = &mut exec.formula.guards;
+            let guards = &mut exec.arena.formula.guards;
             let here = guards.and(state.guard, guard);
             match status {
                 // What was so before is the caller's.
@@ -380,18 +393,21 @@ pub(super) fn name_object(
         // A global has one name everywhere.
         (Root::Global(_), ..) => Some(called.name.to_owned()),
         (_, Some(inside), Some(value)) => {
-            let outside = exec.name_of_value(value);
+            let outside = exec.arena.name_of_value(value);
             naming::through_call(called.name, inside, &outside)
         }
         _ => None,
     };
     for &(_, loc) in places {
-        let address = exec.regions.address(&mut exec.formula.terms, loc);
+        let address = exec
+            .arena
+            .regions
+            .address(&mut exec.arena.formula.terms, loc);
         if let Some(name) = &name {
-            exec.names.object(address, name);
+            exec.arena.names.object(address, name);
         }
         if let Some(class) = called.class {
-            exec.names.class(address, class);
+            exec.arena.names.class(address, class);
         }
     }
 }
@@ -413,15 +429,8 @@ fn assume_made_by_callee(
     let Some(from) = from else { return };
     for &(_, loc) in places {
         let object = Object { loc, machine };
-        if !state.objects.contains_key(&object) && !exec.entries.contains_key(&object) {
-            let set = SmallVec::from_iter([(Status::At(from), Guard::TRUE)]);
-            exec.entries.insert(
-                object,
-                Tracked {
-                    set,
-                    touched: Guard::FALSE,
-                },
-            );
+        if !state.objects.contains_key(&object) {
+            exec.arena.enters_in(object, from);
         }
     }
 }
@@ -463,11 +472,13 @@ fn coincide(
                 else {
                     continue;
                 };
-                if let Some(machine) = exec.machine(&one.machine) {
-                    let both = exec.formula.guards.and(here, there);
-                    let paths = exec.formula.guards.and(state.guard, both);
+                if let Some(machine) = exec.arena.machine(&one.machine) {
+                    let both = exec.arena.formula.guards.and(here, there);
+                    let paths = exec.arena.formula.guards.and(state.guard, both);
                     let object = Object { loc, machine };
-                    exec.open.add(&mut exec.formula.guards, object, paths);
+                    exec.execution
+                        .open
+                        .add(&mut exec.arena.formula.guards, object, paths);
                 }
             }
         }
@@ -484,12 +495,12 @@ fn doubt(
     place: Guard,
     rows: &[Enabled<'_>],
 ) {
-    let before = exec.now(state, object);
-    let initial = exec.machine_of(object).initial;
+    let before = exec.arena.now(state, object);
+    let initial = exec.arena.machine_of(object).initial;
     // Entry states, what is doubtful from there, and whether it is which of several rows it is.
     let mut doubtful: Vec<(StateId, Guard, bool)> = Vec::new();
     for (index, one) in rows.iter().enumerate() {
-        let (row, guards) = (one.row, &mut exec.formula.guards);
+        let (row, guards) = (one.row, &mut exec.arena.formula.guards);
         if one.doubtful {
             doubtful.push((row.from, guards.and(one.guard, one.doubt), false));
         }
@@ -511,14 +522,14 @@ fn doubt(
             doubtful.push((row.from, guards.and(one.guard, before.touched), false));
         }
     }
-    let guards = &mut exec.formula.guards;
+    let guards = &mut exec.arena.formula.guards;
     let place = guards.and(place, state.guard);
     for (from, paths, several) in doubtful {
         let here = guards.and(paths, place);
         let here = guards.and(here, before.guard_of(Status::At(from)));
-        exec.unknown_effect = guards.or(exec.unknown_effect, here);
+        exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, here);
         if several {
-            exec.open.add(guards, object, here);
+            exec.execution.open.add(guards, object, here);
         }
     }
 }
@@ -543,10 +554,10 @@ fn unsaved(
     let mut unknown = Guard::FALSE;
     for value in values {
         let here = match binding.value(exec, state, &value) {
-            Some(term) => exec.received(term),
+            Some(term) => exec.arena.received(term),
             None => Guard::TRUE,
         };
-        unknown = exec.formula.guards.or(unknown, here);
+        unknown = exec.arena.formula.guards.or(unknown, here);
     }
     unknown
 }
@@ -561,7 +572,7 @@ fn taking(
     rows: &[Enabled<'_>],
     (site, order): (&CallSite<'_>, usize),
 ) {
-    let machine = exec.machine_of(object);
+    let machine = exec.arena.machine_of(object);
     if machine.rule(Event::Order).is_none() {
         return;
     }
@@ -571,16 +582,17 @@ fn taking(
         let waits = matches!(&row.to, Target::Error(Some(rule)) if machine.is_about_taking(rule));
         if waits && row.from != machine.initial && !row.doubtful {
             waits_for.insert(row.from);
-            taken = exec.formula.guards.or(taken, *guard);
+            taken = exec.arena.formula.guards.or(taken, *guard);
         }
     }
     if taken == Guard::FALSE {
         return;
     }
     let unheld = exec
+        .arena
         .now(state, object)
         .guard_of(Status::At(machine.initial));
-    let guards = &mut exec.formula.guards;
+    let guards = &mut exec.arena.formula.guards;
     let may = guards.and(state.guard, place);
     let may = guards.and(may, unheld);
     let guard = guards.and(taken, may);
@@ -597,7 +609,7 @@ fn taking(
         guard,
         waits_for,
         always,
-        call: exec.log.call,
+        call: exec.execution.log.call,
         order,
         stack: site.stack.clone(),
         text: site.text.into(),
@@ -606,7 +618,7 @@ fn taking(
             enabled.row.trace.as_slice().into()
         }),
     };
-    exec.log.takes.push(event);
+    exec.execution.log.takes.push(event);
 }
 
 /// A row at a call site.
@@ -668,9 +680,9 @@ fn transition(
     (rows, saves): (&[Enabled<'_>], bool),
     site: &CallSite<'_>,
 ) {
-    let before = exec.now(state, object);
+    let before = exec.arena.now(state, object);
     let text: Arc<str> = site.text.into();
-    let first_event = exec.log.ops.len();
+    let first_event = exec.execution.log.ops.len();
     let mut after = Tracked {
         set: SmallVec::new(),
         touched: before.touched,
@@ -681,46 +693,46 @@ fn transition(
     // Combinations of conditions that the callee can end in (Figure 9, line 10).
     let mut feasible = Guard::FALSE;
     for &(status, held) in &before.set {
-        let guards = &mut exec.formula.guards;
+        let guards = &mut exec.arena.formula.guards;
         let away = guards.and_not(held, place);
-        after.add(&mut exec.formula, status, away);
-        feasible = exec.formula.guards.or(feasible, away);
-        let here = exec.formula.guards.and(held, place);
+        after.add(&mut exec.arena.formula, status, away);
+        feasible = exec.arena.formula.guards.or(feasible, away);
+        let here = exec.arena.formula.guards.and(held, place);
         if here == Guard::FALSE {
             continue;
         }
         let Status::At(from) = status else {
             // The error state stays.
-            after.add(&mut exec.formula, status, here);
-            feasible = exec.formula.guards.or(feasible, here);
+            after.add(&mut exec.arena.formula, status, here);
+            feasible = exec.arena.formula.guards.or(feasible, here);
             continue;
         };
         let enabled = rows.iter().filter(|enabled| enabled.row.from == from);
         if enabled.clone().next().is_none() {
-            after.add(&mut exec.formula, status, here);
-            feasible = exec.formula.guards.or(feasible, here);
+            after.add(&mut exec.arena.formula, status, here);
+            feasible = exec.arena.formula.guards.or(feasible, here);
             continue;
         }
         let mut left = here;
         let (moves, errors): (Vec<_>, Vec<_>) =
             enabled.partition(|enabled| matches!(enabled.row.to, Target::State(_)));
         let possible = moves.iter().chain(&errors).filter(|enabled| {
-            enabled.inferred && !exec.formula.guards.excludes(here, enabled.guard)
+            enabled.inferred && !exec.arena.formula.guards.excludes(here, enabled.guard)
         });
         let possible: Vec<&Enabled<'_>> = possible.copied().collect();
-        let open = exec.log.several || reported || leave_open(&possible);
+        let open = exec.execution.log.several || reported || leave_open(&possible);
         let log = |exec: &mut Executor<'_>, enabled: &Enabled<'_>, guard: Guard| -> u32 {
             let row = enabled.row;
-            let paths = exec.formula.guards.and(state.guard, guard);
-            let touched = exec.formula.guards.and(paths, before.touched);
+            let paths = exec.arena.formula.guards.and(state.guard, guard);
+            let touched = exec.arena.formula.guards.and(paths, before.touched);
             let (to, rule) = match &row.to {
                 Target::State(to) => (Some(Status::At(*to)), None),
                 Target::Error(rule) => (None, rule.clone()),
             };
             if to.is_some_and(|to| to != status) {
-                exec.passes(object.loc, paths);
+                exec.arena.passes(object.loc, paths);
             }
-            exec.log.ops.push(OpEvent {
+            exec.execution.log.ops.push(OpEvent {
                 object,
                 guard: paths,
                 touched,
@@ -733,24 +745,24 @@ fn transition(
                 saves,
                 open,
                 contested: row.contested,
-                call: exec.log.call,
+                call: exec.execution.log.call,
                 stack: site.stack.clone(),
                 text: text.clone(),
                 name: name.to_string(),
                 inside: row.trace.as_slice().into(),
             });
-            exec.log.ops.len() as u32 - 1
+            exec.execution.log.ops.len() as u32 - 1
         };
         let mut failures = Vec::new();
         for enabled in errors {
-            let guard = exec.formula.guards.and(here, enabled.guard);
-            feasible = exec.formula.guards.or(feasible, guard);
+            let guard = exec.arena.formula.guards.and(here, enabled.guard);
+            feasible = exec.arena.formula.guards.or(feasible, guard);
             if enabled.row.reported {
                 continue;
             }
             // Whether the state was made here or by the caller: two different mistakes.
-            let ours = exec.formula.guards.and(guard, before.touched);
-            let theirs = exec.formula.guards.and_not(guard, before.touched);
+            let ours = exec.arena.formula.guards.and(guard, before.touched);
+            let theirs = exec.arena.formula.guards.and_not(guard, before.touched);
             for guard in [ours, theirs] {
                 if guard != Guard::FALSE {
                     failures.push((log(exec, enabled, guard), guard));
@@ -758,19 +770,19 @@ fn transition(
             }
         }
         // What the function itself has moved is given back if the callee can tell neither way.
-        let ours = exec.formula.guards.and(here, before.touched);
-        let initial = Target::State(exec.machine_of(object).initial);
+        let ours = exec.arena.formula.guards.and(here, before.touched);
+        let initial = Target::State(exec.arena.machine_of(object).initial);
         let back = moves.iter().filter(|enabled| enabled.row.to == initial);
         let in_order = back.map(|enabled| (enabled, ours));
         let in_order = in_order.chain(moves.iter().map(|enabled| (enabled, Guard::TRUE)));
         for (enabled, within) in in_order {
             let row = enabled.row;
-            let guard = exec.formula.guards.and(left, enabled.guard);
-            let guard = exec.formula.guards.and(guard, within);
+            let guard = exec.arena.formula.guards.and(left, enabled.guard);
+            let guard = exec.arena.formula.guards.and(guard, within);
             if guard == Guard::FALSE {
                 continue;
             }
-            feasible = exec.formula.guards.or(feasible, guard);
+            feasible = exec.arena.formula.guards.or(feasible, guard);
             let to = match row.to {
                 Target::State(to) if !row.reported => to,
                 _ => from,
@@ -778,27 +790,27 @@ fn transition(
             if !row.reported {
                 log(exec, enabled, guard);
             }
-            after.add(&mut exec.formula, Status::At(to), guard);
+            after.add(&mut exec.arena.formula, Status::At(to), guard);
             if row.touched {
-                after.touched = exec.formula.guards.or(after.touched, guard);
+                after.touched = exec.arena.formula.guards.or(after.touched, guard);
             }
-            left = exec.formula.guards.and_not(left, guard);
+            left = exec.arena.formula.guards.and_not(left, guard);
         }
         for (event, guard) in failures {
-            let guard = exec.formula.guards.and(left, guard);
-            after.add(&mut exec.formula, Status::Error(event), guard);
-            left = exec.formula.guards.and_not(left, guard);
+            let guard = exec.arena.formula.guards.and(left, guard);
+            after.add(&mut exec.arena.formula, Status::Error(event), guard);
+            left = exec.arena.formula.guards.and_not(left, guard);
         }
         // Conditions that the callee rules out: the path ends below, the state does not matter.
-        after.add(&mut exec.formula, status, left);
+        after.add(&mut exec.arena.formula, status, left);
     }
-    let errors = after.errors(&mut exec.formula);
-    let errors = exec.formula.guards.and(state.guard, errors);
-    for event in &mut exec.log.ops[first_event..] {
+    let errors = after.errors(&mut exec.arena.formula);
+    let errors = exec.arena.formula.guards.and(state.guard, errors);
+    for event in &mut exec.execution.log.ops[first_event..] {
         event.errors = errors;
     }
     state.objects.insert(object, after);
-    state.guard = exec.formula.guards.and(state.guard, feasible);
+    state.guard = exec.arena.formula.guards.and(state.guard, feasible);
 }
 
 /// An element of M at a call site.
@@ -842,21 +854,21 @@ fn modify(
             let guard = if single { Guard::TRUE } else { guard };
             if size > 16 {
                 if single {
-                    state.memory.havoc(&mut exec.heap(), loc, size);
+                    state.memory.havoc(&mut exec.arena.heap(), loc, size);
                 }
                 continue;
             }
-            let shape = match value.map(|value| exec.formula.terms.width(value)) {
-                Some(bits) if exec.is_whole(size, bits) => Shape { bytes: size, bits },
+            let shape = match value.map(|value| exec.arena.formula.terms.width(value)) {
+                Some(bits) if exec.arena.is_whole(size, bits) => Shape { bytes: size, bits },
                 _ => Shape::from(size),
             };
             let value = match value {
-                Some(value) => exec.resize(value, shape.bits),
-                None => exec.unknown(shape.bits),
+                Some(value) => exec.arena.resize(value, shape.bits),
+                None => exec.arena.unknown(shape.bits),
             };
             let memory = state.memory.clone();
-            let old = memory.read(&mut exec.heap(), loc, shape);
-            let new = exec.formula.ite_guard(guard, value, old);
+            let old = memory.read(&mut exec.arena.heap(), loc, shape);
+            let new = exec.arena.formula.ite_guard(guard, value, old);
             exec.rewritten(loc, Rewrite { old, new, made });
             state.memory.write_shape(loc, new, shape);
             exec.overwritten(state, guard, loc, size);
@@ -869,8 +881,8 @@ pub(super) fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -
     for (wanted, &predicate) in cube.iter().zip(predicates) {
         guard = match wanted {
             None => guard,
-            Some(true) => exec.formula.guards.and(guard, predicate),
-            Some(false) => exec.formula.guards.and_not(guard, predicate),
+            Some(true) => exec.arena.formula.guards.and(guard, predicate),
+            Some(false) => exec.arena.formula.guards.and_not(guard, predicate),
         };
     }
     guard
@@ -904,8 +916,10 @@ impl<'s, 'c> Binding<'s, 'c> {
     /// A condition that cannot be evaluated here (a missing argument) is unknown.
     fn condition(&self, exec: &mut Executor<'_>, state: &mut State, expr: &IExpr) -> Guard {
         match self.value(exec, state, expr) {
-            Some(term) if exec.formula.terms.width(term) == 1 => exec.guard_of(state, term),
-            _ => exec.choice(),
+            Some(term) if exec.arena.formula.terms.width(term) == 1 => {
+                exec.arena.guard_of(state, term)
+            }
+            _ => exec.arena.choice(),
         }
     }
 
@@ -930,17 +944,19 @@ impl<'s, 'c> Binding<'s, 'c> {
     ) -> Option<Term> {
         let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match passes {
             true => exec.load(state, address, Ty::Ptr),
-            false => exec.peek(state, address, Ty::Ptr),
+            false => exec.arena.peek(state, address, Ty::Ptr),
         };
         let mut at = match &object.root {
             Root::Global(name) => {
-                let region = exec.regions.region(RegionKind::Symbol(name.clone()));
+                let region = exec.arena.regions.region(RegionKind::Symbol(name.clone()));
                 let loc = Loc {
                     region,
                     symbolic: SymbolicOffset::NONE,
                     offset: 0,
                 };
-                exec.regions.address(&mut exec.formula.terms, loc)
+                exec.arena
+                    .regions
+                    .address(&mut exec.arena.formula.terms, loc)
             }
             Root::Exit(pointer) => {
                 let pointer = self.address(exec, state, pointer, passes)?;
@@ -948,7 +964,7 @@ impl<'s, 'c> Binding<'s, 'c> {
             }
             root => self.root(root)?,
         };
-        at = exec.resize(at, POINTER_BITS);
+        at = exec.arena.resize(at, POINTER_BITS);
         let (last, before) = object.path.split_last()?;
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;
@@ -969,11 +985,16 @@ impl<'s, 'c> Binding<'s, 'c> {
             let value = self.value(exec, state, value)?;
             sum.push((
                 u128::from(*coefficient as u64),
-                exec.resize(value, POINTER_BITS),
+                exec.arena.resize(value, POINTER_BITS),
             ));
         }
         let constant = u128::from(offset.constant as u64);
-        Some(exec.formula.terms.linear(POINTER_BITS, constant, &sum))
+        Some(
+            exec.arena
+                .formula
+                .terms
+                .linear(POINTER_BITS, constant, &sum),
+        )
     }
 
     /// [`Self::address`] as guarded locations.
@@ -984,7 +1005,7 @@ impl<'s, 'c> Binding<'s, 'c> {
         object: &IObj,
     ) -> Vec<(Guard, Loc)> {
         match self.address(exec, state, object, false) {
-            Some(address) => exec.locations(address).to_vec(),
+            Some(address) => exec.arena.locations(address).to_vec(),
             None => Vec::new(),
         }
     }
@@ -996,7 +1017,9 @@ impl<'s, 'c> Binding<'s, 'c> {
         expr: &IExpr,
     ) -> Option<Term> {
         match expr {
-            IExpr::Const { value, width } => Some(exec.formula.terms.constant(*value, *width)),
+            IExpr::Const { value, width } => {
+                Some(exec.arena.formula.terms.constant(*value, *width))
+            }
             IExpr::Value {
                 object,
                 width,
@@ -1005,7 +1028,7 @@ impl<'s, 'c> Binding<'s, 'c> {
             } => {
                 if object.path.is_empty() {
                     let value = self.root(&object.root)?;
-                    return Some(exec.resize(value, *width));
+                    return Some(exec.arena.resize(value, *width));
                 }
                 let address = self.address(exec, state, object, false)?;
                 let ty = match narrow {
@@ -1015,14 +1038,14 @@ impl<'s, 'c> Binding<'s, 'c> {
                         signed: false,
                     },
                 };
-                Some(exec.peek(state, address, ty))
+                Some(exec.arena.peek(state, address, ty))
             }
             IExpr::Unknown { id, width } => {
                 let mut unknowns = self.unknowns.borrow_mut();
                 let origin = Origin::Call {
                     text: self.site.text.into(),
                 };
-                let made = || exec.call_result(state, *width, origin);
+                let made = || exec.arena.call_result(state, *width, origin);
                 Some(*unknowns.entry(*id).or_insert_with(made))
             }
             IExpr::InState {
@@ -1030,11 +1053,15 @@ impl<'s, 'c> Binding<'s, 'c> {
                 machine,
                 state: wanted,
             } => {
-                let machine = exec.machine(machine)?;
+                let machine = exec.arena.machine(machine)?;
                 let places = self.locate(exec, state, object);
                 let [(_, loc)] = places[..] else { return None };
-                let now = exec.now(state, Object { loc, machine });
-                Some(exec.formula.term_of(now.guard_of(Status::At(*wanted))))
+                let now = exec.arena.now(state, Object { loc, machine });
+                Some(
+                    exec.arena
+                        .formula
+                        .term_of(now.guard_of(Status::At(*wanted))),
+                )
             }
             IExpr::Address(object) => self.address(exec, state, object, false),
             IExpr::Op { op, width, args } => {
@@ -1042,7 +1069,7 @@ impl<'s, 'c> Binding<'s, 'c> {
                 for arg in args {
                     terms.push(self.value(exec, state, arg)?);
                 }
-                Some(exec.formula.terms.op(*op, *width, &terms))
+                Some(exec.arena.formula.terms.op(*op, *width, &terms))
             }
             IExpr::Linear {
                 width,
@@ -1053,7 +1080,7 @@ impl<'s, 'c> Binding<'s, 'c> {
                 for (coefficient, value) in terms {
                     sum.push((*coefficient, self.value(exec, state, value)?));
                 }
-                Some(exec.formula.terms.linear(*width, *constant, &sum))
+                Some(exec.arena.formula.terms.linear(*width, *constant, &sum))
             }
         }
     }

@@ -5,10 +5,12 @@
 
 use super::apply::{self, Binding};
 use super::convert::Converter;
-use super::infer::Feasible;
 use super::{Assertion, Summary, sleep, trace};
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::AssertEvent;
 use crate::symbolic::region::Loc;
@@ -34,9 +36,10 @@ pub(super) fn check(
     let inlined = apply::inlined_conditions(exec, state.guard);
     for assertion in &summary.assertions {
         let here = apply::cube(exec, &assertion.incond, inputs);
-        let guard = exec.formula.guards.and(state.guard, here);
+        let guard = exec.arena.formula.guards.and(state.guard, here);
         let address = binding.address(exec, state, &assertion.object, false);
-        let places = address.map_or_else(Vec::new, |address| exec.locations(address).to_vec());
+        let places =
+            address.map_or_else(Vec::new, |address| exec.arena.locations(address).to_vec());
         // Of one of several it is not known which.
         let [(_, loc)] = places[..] else { continue };
         if guard == Guard::FALSE {
@@ -48,7 +51,7 @@ pub(super) fn check(
             class: assertion.class.as_ref(),
         };
         apply::name_object(exec, summary, binding, called, &places);
-        let condition = exec.formula.guards.and(here, inlined);
+        let condition = exec.arena.formula.guards.and(here, inlined);
         let mut event = AssertEvent {
             loc,
             guard,
@@ -57,112 +60,120 @@ pub(super) fn check(
             held: Guard::FALSE,
             held_otherwise: Guard::FALSE,
             rule: assertion.rule.clone(),
-            order: exec.log.ops.len(),
-            branches: exec.log.branches.len(),
+            order: exec.execution.log.ops.len(),
+            branches: exec.execution.log.branches.len(),
             stack: site.stack.clone(),
             text: site.text.into(),
             callee: site.callee.clone(),
-            name: exec.name_of(loc),
+            name: exec.arena.name_of(loc),
             inside: assertion.trace.as_slice().into(),
         };
         known_of(exec, state, &mut event);
-        exec.log.assertions.push(event);
+        exec.execution.log.assertions.push(event);
     }
 }
 
 /// Whether objects of a machine are what assertions are about.
-fn is_lock(exec: &Executor<'_>, machine: MachineId) -> bool {
-    let machine = exec.machine_at(machine);
+fn is_lock(arena: &Arena<'_>, machine: MachineId) -> bool {
+    let machine = arena.machine_at(machine);
     !machine.counts && !machine.bits && machine.saved.is_none()
 }
 
 /// Which objects there are at the place, which of the class are held.
 fn known_of(exec: &mut Executor<'_>, state: &State, event: &mut AssertEvent) {
-    let class = exec.class_of(event.loc);
+    let class = exec.arena.class_of(event.loc);
     let (mut off, mut with_lock) = (Guard::FALSE, Guard::FALSE);
     for (&object, tracked) in &state.objects {
-        let initial = Status::At(exec.machine_of(object).initial);
+        let initial = Status::At(exec.arena.machine_of(object).initial);
         let free = tracked.guard_of(initial);
-        let held = exec.formula.guards.and_not(event.guard, free);
-        if exec.is_saved(object.machine) {
-            off = exec.formula.guards.or(off, held);
+        let held = exec.arena.formula.guards.and_not(event.guard, free);
+        if exec.arena.is_saved(object.machine) {
+            off = exec.arena.formula.guards.or(off, held);
         }
-        if !is_lock(exec, object.machine) {
+        if !is_lock(&exec.arena, object.machine) {
             continue;
         }
-        with_lock = exec.formula.guards.or(with_lock, held);
+        with_lock = exec.arena.formula.guards.or(with_lock, held);
         if object.loc == event.loc {
-            let unheld = exec.formula.guards.and(event.guard, free);
+            let unheld = exec.arena.formula.guards.and(event.guard, free);
             event.unheld.push((object, unheld));
-            event.held = exec.formula.guards.or(event.held, held);
+            event.held = exec.arena.formula.guards.or(event.held, held);
             continue;
         }
         // What its callers hold besides is no business of it.
-        let entered = exec.entry_state(object).guard_of(initial);
-        if !exec.formula.guards.excludes(held, entered) {
-            let other = exec.class_of(object.loc).filter(Class::is_members);
+        let entered = exec.arena.entry_state(object).guard_of(initial);
+        if !exec.arena.formula.guards.excludes(held, entered) {
+            let other = exec.arena.class_of(object.loc).filter(Class::is_members);
             let paths = match (&class, other) {
                 (Some(class), Some(other)) if *class != other => Guard::FALSE,
                 (Some(_), Some(_)) => held,
                 // One of which only a pointer is known may be it wherever it is held at all.
                 _ => event.guard,
             };
-            event.held_otherwise = exec.formula.guards.or(event.held_otherwise, paths);
+            event.held_otherwise = exec.arena.formula.guards.or(event.held_otherwise, paths);
         }
     }
     // Interrupts went off along with a lock of which nothing is known, as by `lock_task_sighand`.
-    let unknown = exec.formula.guards.and_not(off, with_lock);
-    event.held_otherwise = exec.formula.guards.or(event.held_otherwise, unknown);
+    let unknown = exec.arena.formula.guards.and_not(off, with_lock);
+    event.held_otherwise = exec.arena.formula.guards.or(event.held_otherwise, unknown);
 }
 
 /// The paths on which the function operates on what lies there.
-fn operated_on(exec: &mut Executor<'_>, loc: Loc) -> Guard {
+fn operated_on(execution: &Execution, arena: &mut Arena<'_>, loc: Loc) -> Guard {
     let mut paths = Guard::FALSE;
-    for index in 0..exec.log.ops.len() {
-        let event = &exec.log.ops[index];
-        if event.object.loc == loc && is_lock(exec, event.object.machine) {
-            paths = exec.formula.guards.or(paths, exec.log.ops[index].guard);
+    for index in 0..execution.log.ops.len() {
+        let event = &execution.log.ops[index];
+        if event.object.loc == loc && is_lock(arena, event.object.machine) {
+            paths = arena
+                .formula
+                .guards
+                .or(paths, execution.log.ops[index].guard);
         }
     }
     paths
 }
 
 /// Whether the function takes what lies there for itself, at some time: no caller holds it then.
-fn takes_itself(exec: &Executor<'_>, loc: Loc) -> bool {
-    exec.log.ops.iter().any(|op| {
+fn takes_itself(execution: &Execution, arena: &Arena<'_>, loc: Loc) -> bool {
+    execution.log.ops.iter().any(|op| {
         let as_found = op.guard != op.touched;
-        let initial = Status::At(exec.machine_of(op.object).initial);
+        let initial = Status::At(arena.machine_of(op.object).initial);
         op.object.loc == loc && as_found && op.takes(initial)
     })
 }
 
 /// The paths on which what an assertion states is for the function's callers to see to.
-pub fn for_callers(exec: &mut Executor<'_>, event: &AssertEvent) -> Guard {
-    if takes_itself(exec, event.loc) {
+pub fn for_callers(execution: &Execution, arena: &mut Arena<'_>, event: &AssertEvent) -> Guard {
+    if takes_itself(execution, arena, event.loc) {
         return Guard::FALSE;
     }
-    let own = operated_on(exec, event.loc);
+    let own = operated_on(execution, arena, event.loc);
     let mut paths = event.guard;
-    for not in [event.held, event.held_otherwise, own, exec.unknown_effect] {
-        paths = exec.formula.guards.and_not(paths, not);
+    for not in [
+        event.held,
+        event.held_otherwise,
+        own,
+        execution.unknown_effect,
+    ] {
+        paths = arena.formula.guards.and_not(paths, not);
     }
     paths
 }
 
 /// Adds to a function's summary what it asks its callers to hold.
-pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Feasible) {
+pub fn add(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
     let mut converter = Converter::of_entry();
-    for index in 0..exec.log.assertions.len() {
+    for index in 0..execution.log.assertions.len() {
         if summary.assertions.len() >= MAX_ASSERTIONS {
             break;
         }
-        let event = exec.log.assertions[index].clone();
-        if exec.regions.is_local(event.loc.region)
-            || !sleep::callers_know(exec, &mut converter, event.condition)
+        let event = execution.log.assertions[index].clone();
+        if oracle.regions.is_local(event.loc.region)
+            || !sleep::callers_know(oracle, &mut converter, event.condition)
         {
             continue;
         }
-        let object = converter.object(exec, event.loc);
+        let object = converter.object(oracle, event.loc);
         let Some(object) = object.filter(|object| object.path.len() <= MAX_PATH) else {
             continue;
         };
@@ -173,16 +184,16 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
         {
             continue;
         }
-        let paths = for_callers(exec, &event);
-        if queries.model(exec, paths).is_none() {
+        let paths = for_callers(execution, oracle, &event);
+        if oracle.model(paths).is_none() {
             continue;
         }
-        let conditions = sleep::conditions(exec, &mut converter, event.condition, paths);
+        let conditions = sleep::conditions(oracle, &mut converter, event.condition, paths);
         let incond = sleep::valuation(summary, conditions);
         summary.assertions.push(Assertion {
-            name: converter.name(exec, &object, event.loc),
+            name: converter.name(oracle, &object, event.loc),
             object,
-            class: exec.class_of(event.loc),
+            class: oracle.class_of(event.loc),
             rule: event.rule.clone(),
             incond,
             trace: trace::asserting(&event),
@@ -191,10 +202,10 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
 }
 
 /// The objects at an assertion's place of which something becomes known at some time.
-pub fn objects_at(exec: &Executor<'_>, event: &AssertEvent) -> Vec<Object> {
+pub fn objects_at(execution: &Execution, arena: &Arena<'_>, event: &AssertEvent) -> Vec<Object> {
     let known = event.unheld.iter().map(|&(object, _)| object);
-    let later = exec.log.ops[event.order..].iter().map(|op| op.object);
-    let later = later.filter(|object| object.loc == event.loc && is_lock(exec, object.machine));
+    let later = execution.log.ops[event.order..].iter().map(|op| op.object);
+    let later = later.filter(|object| object.loc == event.loc && is_lock(arena, object.machine));
     let mut objects: Vec<Object> = known.collect();
     for object in later {
         if !objects.contains(&object) {

@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::infer::Exit;
 use super::{IExpr, IObj, Offset, Root, When};
 use crate::ir::POINTER_BITS;
+use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
-use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::memory::Origin;
 use crate::symbolic::naming;
@@ -44,11 +44,10 @@ pub struct Handle {
 }
 
 /// The pointers that the caller receives at an exit, the result first.
-pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
+pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
     let mut handles: Vec<Handle> = Vec::new();
-    let pointer =
-        |exec: &Executor<'_>, term: &Term| exec.formula.terms.width(*term) == POINTER_BITS;
-    if let Some(result) = result.filter(|term| pointer(exec, term)) {
+    let pointer = |arena: &Arena<'_>, term: &Term| arena.formula.terms.width(*term) == POINTER_BITS;
+    if let Some(result) = result.filter(|term| pointer(arena, term)) {
         handles.push(Handle {
             root: Root::Return,
             pointer: result,
@@ -59,23 +58,23 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
     let mut converter = Converter::of_entry();
     for (loc, size, value) in state
         .memory
-        .written(|region| !exec.regions.is_local(region))
+        .written(|region| !arena.regions.is_local(region))
     {
-        let value = value.or_else(|| exec.scalar_at(state, loc, size));
-        let Some(value) = value.filter(|term| size == exec.pointer_size && pointer(exec, term))
+        let value = value.or_else(|| arena.scalar_at(state, loc, size));
+        let Some(value) = value.filter(|term| size == arena.pointer_size && pointer(arena, term))
         else {
             continue;
         };
-        if exec.is_initial(loc, size, value) {
+        if arena.is_initial(loc, size, value) {
             continue;
         }
-        if may_point(exec, value)
-            && let Some(object) = converter.object(exec, loc)
+        if may_point(arena, value)
+            && let Some(object) = converter.object(arena, loc)
         {
             handles.push(Handle {
                 root: Root::Exit(Box::new(object)),
                 pointer: value,
-                name: exec.name_of(loc),
+                name: arena.name_of(loc),
                 left: Some(loc),
             });
         }
@@ -88,23 +87,23 @@ pub fn handles(exec: &mut Executor<'_>, state: &State, result: Option<Term>) -> 
 
 /// Whether a value may be a pointer on some paths. What comes from memory or a parameter is one if it was read as
 /// one.
-fn may_point(exec: &Executor<'_>, value: Term) -> bool {
+fn may_point(arena: &Arena<'_>, value: Term) -> bool {
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     let mut work = vec![value];
     while let Some(term) = work.pop() {
-        if exec.formula.terms.is_pointer(term) {
+        if arena.formula.terms.is_pointer(term) {
             return true;
         }
         if seen.len() > MAX_PARTS || !seen.insert(term) {
             continue;
         }
-        match exec.formula.terms.node(term) {
+        match arena.formula.terms.node(term) {
             Node::Op { args, .. } => {
-                let whole = |part: &&Term| exec.formula.terms.width(**part) == POINTER_BITS;
+                let whole = |part: &&Term| arena.formula.terms.width(**part) == POINTER_BITS;
                 work.extend(args.iter().filter(whole));
             }
             Node::Linear { terms, .. } => work.extend(terms.iter().map(|&(_, part)| part)),
-            Node::Var(var) => match exec.origins.of(*var) {
+            Node::Var(var) => match arena.origins.of(*var) {
                 Origin::Initial { .. } | Origin::Param(_) => {}
                 _ => return true,
             },
@@ -152,63 +151,63 @@ impl Converter {
     }
 
     /// The interface object at a location.
-    pub fn object(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<IObj> {
-        self.named(exec, loc).map(|(object, _)| object)
+    pub fn object(&mut self, arena: &mut Arena<'_>, loc: Loc) -> Option<IObj> {
+        self.named(arena, loc).map(|(object, _)| object)
     }
 
     /// The paths on which the name that [`Self::object`] gives a location leads there.
-    pub fn reach(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Guard {
-        self.named(exec, loc)
+    pub fn reach(&mut self, arena: &mut Arena<'_>, loc: Loc) -> Guard {
+        self.named(arena, loc)
             .map_or(Guard::TRUE, |(_, reach)| reach)
     }
 
-    fn named(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Option<(IObj, Guard)> {
+    fn named(&mut self, arena: &mut Arena<'_>, loc: Loc) -> Option<(IObj, Guard)> {
         let mut budget = MAX_NODES;
-        self.object_within(exec, loc, MAX_PATH, &mut budget)
+        self.object_within(arena, loc, MAX_PATH, &mut budget)
     }
 
     /// A name by way of parameters and globals if it is a simple one, else by way of what the caller
     /// receives if that leads there; and the paths on which it does.
     fn object_within(
         &mut self,
-        exec: &mut Executor<'_>,
+        arena: &mut Arena<'_>,
         loc: Loc,
         steps: usize,
         budget: &mut u32,
     ) -> Option<(IObj, Guard)> {
-        let entry = self.object_on_entry(exec, loc, steps, budget);
+        let entry = self.object_on_entry(arena, loc, steps, budget);
         let simple = |object: &IObj| {
             !object.root.is_received() && object.path.iter().all(|step| step.terms.is_empty())
         };
         if entry.as_ref().is_some_and(|(object, _)| simple(object)) {
             return entry;
         }
-        self.received(exec, loc).or(entry)
+        self.received(arena, loc).or(entry)
     }
 
     fn object_on_entry(
         &mut self,
-        exec: &mut Executor<'_>,
+        arena: &mut Arena<'_>,
         loc: Loc,
         steps: usize,
         budget: &mut u32,
     ) -> Option<(IObj, Guard)> {
         let steps = steps.checked_sub(1)?;
-        let offset = self.offset(exec, loc, budget)?;
+        let offset = self.offset(arena, loc, budget)?;
         let root = |root: Root| {
             let path = Vec::new();
             (IObj { root, path }, Guard::TRUE)
         };
-        let (mut object, reach) = match exec.regions.kind(loc.region).clone() {
+        let (mut object, reach) = match arena.regions.kind(loc.region).clone() {
             RegionKind::Symbol(name) => root(Root::Global(name)),
             RegionKind::Environment { base } => {
-                let Node::Var(var) = *exec.formula.terms.node(base) else {
+                let Node::Var(var) = *arena.formula.terms.node(base) else {
                     return None;
                 };
-                match exec.origins.of(var).clone() {
+                match arena.origins.of(var).clone() {
                     Origin::Param(index) => root(Root::Param(index)),
-                    Origin::Initial { loc: pointer, size } if size == exec.pointer_size => {
-                        self.object_within(exec, pointer, steps, budget)?
+                    Origin::Initial { loc: pointer, size } if size == arena.pointer_size => {
+                        self.object_within(arena, pointer, steps, budget)?
                     }
                     _ => return None,
                 }
@@ -220,10 +219,10 @@ impl Converter {
     }
 
     /// An object by way of a pointer that the caller receives, and the paths on which that leads to it.
-    fn received(&self, exec: &mut Executor<'_>, loc: Loc) -> Option<(IObj, Guard)> {
+    fn received(&self, arena: &mut Arena<'_>, loc: Loc) -> Option<(IObj, Guard)> {
         self.handles.iter().find_map(|handle| {
             let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
-            let places = exec.locations(handle.pointer);
+            let places = arena.locations(handle.pointer);
             let &(guard, to) = places.iter().find(|(_, to)| same(to))?;
             let object = IObj {
                 root: handle.root.clone(),
@@ -234,15 +233,15 @@ impl Converter {
     }
 
     /// The paths on which a pointer that the caller receives leads to a location, or to a pointer there.
-    pub fn received_on(&mut self, exec: &mut Executor<'_>, loc: Loc) -> Guard {
-        let mut paths = match self.named(exec, loc) {
+    pub fn received_on(&mut self, arena: &mut Arena<'_>, loc: Loc) -> Guard {
+        let mut paths = match self.named(arena, loc) {
             Some((object, reach)) if object.root.is_received() => reach,
             _ => Guard::FALSE,
         };
         for handle in &*self.handles {
-            for &(guard, place) in &*exec.locations(handle.pointer) {
+            for &(guard, place) in &*arena.locations(handle.pointer) {
                 if (place.region, place.symbolic) == (loc.region, loc.symbolic) {
-                    paths = exec.formula.guards.or(paths, guard);
+                    paths = arena.formula.guards.or(paths, guard);
                 }
             }
         }
@@ -250,9 +249,9 @@ impl Converter {
     }
 
     /// Where the caller receives a pointer to just this location; `None` stands for the result.
-    pub fn pointers_to(&self, exec: &mut Executor<'_>, loc: Loc) -> Vec<Option<Loc>> {
+    pub fn pointers_to(&self, arena: &mut Arena<'_>, loc: Loc) -> Vec<Option<Loc>> {
         let here = |handle: &&Handle| {
-            let places = exec.locations(handle.pointer);
+            let places = arena.locations(handle.pointer);
             places.iter().any(|(_, place)| *place == loc)
         };
         let handles = self.handles.iter().filter(here);
@@ -261,12 +260,12 @@ impl Converter {
 
     /// The object's class, that of the member that it is if it lies in a global, and those of the pointers to
     /// it that the function leaves.
-    pub fn classes(&self, exec: &mut Executor<'_>, loc: Loc) -> Vec<Class> {
-        let mut classes: Vec<Class> = exec.class_of(loc).into_iter().collect();
-        let member = exec.member_class(loc);
+    pub fn classes(&self, arena: &mut Arena<'_>, loc: Loc) -> Vec<Class> {
+        let mut classes: Vec<Class> = arena.class_of(loc).into_iter().collect();
+        let member = arena.member_class(loc);
         classes.extend(member.filter(|member| !classes.contains(member)));
-        for pointer in self.pointers_to(exec, loc) {
-            let pointer = pointer.and_then(|loc| exec.class_of(loc));
+        for pointer in self.pointers_to(arena, loc) {
+            let pointer = pointer.and_then(|loc| arena.class_of(loc));
             classes.extend(pointer.map(Class::pointed_to));
         }
         classes
@@ -274,28 +273,28 @@ impl Converter {
 
     /// An object's name in the function's source. What lies behind a received pointer is named from where
     /// the caller finds that.
-    pub fn name(&self, exec: &mut Executor<'_>, object: &IObj, loc: Loc) -> String {
-        let name = exec.name_of(loc);
+    pub fn name(&self, arena: &mut Arena<'_>, object: &IObj, loc: Loc) -> String {
+        let name = arena.name_of(loc);
         let handle = self
             .handles
             .iter()
             .find(|handle| handle.root == object.root);
         let Some(handle) = handle else { return name };
-        for &(_, place) in exec.locations(handle.pointer).iter() {
-            let pointer = exec.regions.address(&mut exec.formula.terms, place);
-            let inside = exec.name_of_value(pointer);
+        for &(_, place) in arena.locations(handle.pointer).iter() {
+            let pointer = arena.regions.address(&mut arena.formula.terms, place);
+            let inside = arena.name_of_value(pointer);
             if let Some(outside) = naming::through_call(&name, &inside, &handle.name) {
                 return outside;
             }
         }
-        let inside = exec.name_of_value(handle.pointer);
+        let inside = arena.name_of_value(handle.pointer);
         naming::through_call(&name, &inside, &handle.name).unwrap_or(name)
     }
 
-    fn offset(&mut self, exec: &mut Executor<'_>, loc: Loc, budget: &mut u32) -> Option<Offset> {
+    fn offset(&mut self, arena: &mut Arena<'_>, loc: Loc, budget: &mut u32) -> Option<Offset> {
         let mut terms = Vec::new();
-        for (coefficient, term) in exec.regions.symbolic(loc.symbolic).to_vec() {
-            let value = self.expr_within(exec, term, budget)?;
+        for (coefficient, term) in arena.regions.symbolic(loc.symbolic).to_vec() {
+            let value = self.expr_within(arena, term, budget)?;
             if mentions_unknown(&value) {
                 return None;
             }
@@ -309,17 +308,17 @@ impl Converter {
     }
 
     /// A term over entry values, and unknowns if this converter leaves any.
-    pub fn expr(&mut self, exec: &mut Executor<'_>, term: Term) -> Option<IExpr> {
+    pub fn expr(&mut self, arena: &mut Arena<'_>, term: Term) -> Option<IExpr> {
         let mut budget = match self.unknowns {
             true => MAX_VALUE_NODES,
             false => MAX_NODES,
         };
-        self.expr_within(exec, term, &mut budget)
+        self.expr_within(arena, term, &mut budget)
     }
 
     fn expr_within(
         &mut self,
-        exec: &mut Executor<'_>,
+        arena: &mut Arena<'_>,
         term: Term,
         budget: &mut u32,
     ) -> Option<IExpr> {
@@ -332,11 +331,11 @@ impl Converter {
         let converted = match budget.checked_sub(1) {
             Some(left) => {
                 *budget = left;
-                self.convert(exec, term, budget)
+                self.convert(arena, term, budget)
             }
             None => None,
         };
-        let converted = converted.or_else(|| self.unknown(exec, term));
+        let converted = converted.or_else(|| self.unknown(arena, term));
         // A failure for want of budget is one of the whole; it says nothing of its parts.
         let whole = match self.unknowns {
             true => *budget > 0,
@@ -350,29 +349,29 @@ impl Converter {
         converted
     }
 
-    fn convert(&mut self, exec: &mut Executor<'_>, term: Term, budget: &mut u32) -> Option<IExpr> {
-        let width = exec.formula.terms.width(term);
-        match exec.formula.terms.node(term).clone() {
+    fn convert(&mut self, arena: &mut Arena<'_>, term: Term, budget: &mut u32) -> Option<IExpr> {
+        let width = arena.formula.terms.width(term);
+        match arena.formula.terms.node(term).clone() {
             Node::Const(value) => {
-                let region = exec
+                let region = arena
                     .regions
-                    .locate(&exec.formula.terms, term)
+                    .locate(&arena.formula.terms, term)
                     .filter(|_| width == crate::ir::POINTER_BITS)
-                    .map(|loc| (loc, exec.regions.kind(loc.region).clone()));
+                    .map(|loc| (loc, arena.regions.kind(loc.region).clone()));
                 match region {
                     Some((loc, RegionKind::Symbol(_))) => Some(IExpr::Address(
-                        self.object_within(exec, loc, MAX_PATH, budget)?.0,
+                        self.object_within(arena, loc, MAX_PATH, budget)?.0,
                     )),
                     Some((_, RegionKind::Local { .. } | RegionKind::String(_))) => None,
                     _ => Some(IExpr::Const { value, width }),
                 }
             }
-            Node::Var(var) => self.variable(exec, var, width, budget),
+            Node::Var(var) => self.variable(arena, var, width, budget),
             // What there is to choose from matters more than when.
             Node::Op { op: Op::Ite, args } => {
-                let then = self.expr_within(exec, args[1], budget)?;
-                let els = self.expr_within(exec, args[2], budget)?;
-                let condition = self.expr_within(exec, args[0], budget)?;
+                let then = self.expr_within(arena, args[1], budget)?;
+                let els = self.expr_within(arena, args[2], budget)?;
+                let condition = self.expr_within(arena, args[0], budget)?;
                 Some(IExpr::Op {
                     op: Op::Ite,
                     width,
@@ -382,7 +381,7 @@ impl Converter {
             Node::Op { op, args } => {
                 let mut converted = Vec::with_capacity(args.len());
                 for arg in args {
-                    converted.push(self.expr_within(exec, arg, budget)?);
+                    converted.push(self.expr_within(arena, arg, budget)?);
                 }
                 Some(IExpr::Op {
                     op,
@@ -393,11 +392,11 @@ impl Converter {
             Node::Linear { constant, terms } => {
                 let mut converted = Vec::with_capacity(terms.len());
                 for (coefficient, part) in terms {
-                    converted.push((coefficient, self.expr_within(exec, part, budget)?));
+                    converted.push((coefficient, self.expr_within(arena, part, budget)?));
                 }
                 // The constant may be where the program keeps something.
-                let number = exec.formula.terms.constant(constant, width);
-                let number = self.expr_within(exec, number, budget)?;
+                let number = arena.formula.terms.constant(constant, width);
+                let number = self.expr_within(arena, number, budget)?;
                 let constant = match number {
                     IExpr::Const { value, .. } => value,
                     address => {
@@ -411,39 +410,39 @@ impl Converter {
                     terms: converted,
                 })
             }
-            Node::Guard(guard) => self.guard(exec, guard, budget),
+            Node::Guard(guard) => self.guard(arena, guard, budget),
         }
     }
 
     /// What stands for a term that cannot be said, the same at each mention.
-    fn unknown(&self, exec: &Executor<'_>, term: Term) -> Option<IExpr> {
+    fn unknown(&self, arena: &Arena<'_>, term: Term) -> Option<IExpr> {
         self.unknowns.then(|| IExpr::Unknown {
             id: term.index() as u32,
-            width: exec.formula.terms.width(term),
+            width: arena.formula.terms.width(term),
         })
     }
 
     /// A variable that stands for an entry value.
     fn variable(
         &mut self,
-        exec: &mut Executor<'_>,
+        arena: &mut Arena<'_>,
         var: Var,
         width: u16,
         budget: &mut u32,
     ) -> Option<IExpr> {
         let mut narrow = false;
-        let object = match exec.origins.of(var).clone() {
+        let object = match arena.origins.of(var).clone() {
             Origin::Param(index) => IObj {
                 root: Root::Param(index),
                 path: Vec::new(),
             },
             Origin::Initial { loc, size } => {
                 narrow = size * 8 < u64::from(width);
-                self.object_within(exec, loc, MAX_PATH, budget)?.0
+                self.object_within(arena, loc, MAX_PATH, budget)?.0
             }
             Origin::State { object, state } => {
-                let machine = exec.machine_of(object).name.clone();
-                let object = self.object_within(exec, object.loc, MAX_PATH, budget)?.0;
+                let machine = arena.machine_of(object).name.clone();
+                let object = self.object_within(arena, object.loc, MAX_PATH, budget)?.0;
                 return (!object.root.is_received()).then_some(IExpr::InState {
                     object,
                     machine,
@@ -461,7 +460,7 @@ impl Converter {
     }
 
     /// A guard as nested choices over its conditions (Shannon expansion).
-    fn guard(&mut self, exec: &mut Executor<'_>, guard: Guard, budget: &mut u32) -> Option<IExpr> {
+    fn guard(&mut self, arena: &mut Arena<'_>, guard: Guard, budget: &mut u32) -> Option<IExpr> {
         if guard == Guard::TRUE || guard == Guard::FALSE {
             return Some(IExpr::Const {
                 value: u128::from(guard == Guard::TRUE),
@@ -469,13 +468,13 @@ impl Converter {
             });
         }
         *budget = budget.checked_sub(1)?;
-        let first = *exec.formula.guards.support(guard).first()?;
-        let then = exec.formula.guards.restrict(guard, &[(first, true)]);
-        let els = exec.formula.guards.restrict(guard, &[(first, false)]);
-        let term = exec.formula.cond_term(first);
-        let cond = self.expr_within(exec, term, budget)?;
-        let then = self.guard(exec, then, budget)?;
-        let els = self.guard(exec, els, budget)?;
+        let first = *arena.formula.guards.support(guard).first()?;
+        let then = arena.formula.guards.restrict(guard, &[(first, true)]);
+        let els = arena.formula.guards.restrict(guard, &[(first, false)]);
+        let term = arena.formula.cond_term(first);
+        let cond = self.expr_within(arena, term, budget)?;
+        let then = self.guard(arena, then, budget)?;
+        let els = self.guard(arena, els, budget)?;
         let is = |expr: &IExpr, wanted: u128| matches!(expr, IExpr::Const { value, width: 1 } if *value == wanted);
         Some(
             match (is(&then, 1), is(&then, 0), is(&els, 1), is(&els, 0)) {

@@ -16,10 +16,11 @@ use super::convert::{Converter, Handle, handles};
 use super::predicates::select;
 use super::{IExpr, IObj, Modified, Offset, Root, Summary, SummaryObject, Unnamed, When};
 use crate::property::{StateId, Target};
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::model::Model;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Term;
@@ -43,8 +44,8 @@ pub struct Exit<'s> {
 }
 
 impl<'s> Exit<'s> {
-    pub fn new(exec: &mut Executor<'_>, state: &'s State, result: Option<Term>) -> Self {
-        let handles = handles(exec, state, result).into();
+    pub fn new(arena: &mut Arena<'_>, state: &'s State, result: Option<Term>) -> Self {
+        let handles = handles(arena, state, result).into();
         Exit {
             state,
             result,
@@ -95,7 +96,7 @@ impl Exits {
 
     /// The exits as the caller sees them that has the object in its hands on some paths only: on the
     /// others nothing happens to it.
-    fn seen_on(&self, exec: &mut Executor<'_>, paths: Guard) -> Exits {
+    fn seen_on(&self, arena: &mut Arena<'_>, paths: Guard) -> Exits {
         let mut seen = self.clone();
         if paths == Guard::TRUE {
             return seen;
@@ -103,7 +104,7 @@ impl Exits {
         seen.moves.clear();
         let mut unseen: Vec<Move> = Vec::new();
         for entry in &self.moves {
-            let guards = &mut exec.formula.guards;
+            let guards = &mut arena.formula.guards;
             let (inside, outside) = (
                 guards.and(entry.paths, paths),
                 guards.and_not(entry.paths, paths),
@@ -129,7 +130,7 @@ impl Exits {
                 (entry.from, &entry.to, entry.reported) == (idle.from, &idle.to, false)
             };
             match seen.moves.iter_mut().find(same) {
-                Some(known) => known.paths = exec.formula.guards.or(known.paths, idle.paths),
+                Some(known) => known.paths = arena.formula.guards.or(known.paths, idle.paths),
                 None if idle.paths != Guard::FALSE => seen.moves.push(idle),
                 None => {}
             }
@@ -139,7 +140,7 @@ impl Exits {
     }
 
     /// Marks some of the paths of a move as part of a reported mistake.
-    pub fn report(&mut self, exec: &mut Executor<'_>, from: StateId, to: StateId, paths: Guard) {
+    pub fn report(&mut self, arena: &mut Arena<'_>, from: StateId, to: StateId, paths: Guard) {
         let to = Target::State(to);
         let at = self
             .moves
@@ -147,7 +148,7 @@ impl Exits {
             .position(|entry| entry.from == from && entry.to == to && !entry.reported);
         if let Some(at) = at {
             let entry = &mut self.moves[at];
-            entry.paths = exec.formula.guards.and_not(entry.paths, paths);
+            entry.paths = arena.formula.guards.and_not(entry.paths, paths);
             let marked = Move {
                 from,
                 to,
@@ -164,29 +165,29 @@ impl Exits {
 }
 
 /// What the function does to each object it touches.
-pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
+pub fn exits(execution: &Execution, arena: &mut Arena<'_>, state: &State) -> Vec<Exits> {
     let mut all = Vec::new();
     for (object, tracked) in &state.objects {
-        let entry = exec.entry_state(*object);
+        let entry = arena.entry_state(*object);
         let mut moves: Vec<Move> = Vec::new();
         // Where its pointer is null there is no object to speak of.
-        let exists = exec.exists(object.loc);
-        let exit = exec.formula.guards.and(state.guard, exists);
-        let exit = exec.on_valid_pointers(state, exit);
+        let exists = arena.exists(object.loc);
+        let exit = arena.formula.guards.and(state.guard, exists);
+        let exit = arena.on_valid_pointers(state, exit);
         for &(from, held) in &entry.set {
             let Status::At(from) = from else { continue };
             for &(status, guard) in &tracked.set {
-                let paths = exec.formula.guards.and(exit, guard);
-                let paths = exec.formula.guards.and(paths, held);
-                let paths = exec.on_valid_pointers(state, paths);
-                let paths = exec.apart(*object, paths);
+                let paths = arena.formula.guards.and(exit, guard);
+                let paths = arena.formula.guards.and(paths, held);
+                let paths = arena.on_valid_pointers(state, paths);
+                let paths = arena.apart(*object, paths);
                 if paths == Guard::FALSE {
                     continue;
                 }
                 let (to, reported) = match status {
                     Status::At(to) => (Target::State(to), false),
                     Status::Error(event) => {
-                        let event = &exec.log.ops[event as usize];
+                        let event = &execution.log.ops[event as usize];
                         let ours = event.rule.is_some() && event.touched != Guard::FALSE;
                         (Target::Error(event.rule.clone()), ours)
                     }
@@ -195,7 +196,7 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
                     known.from == from && known.to == to && known.reported == reported
                 });
                 match known {
-                    Some(known) => known.paths = exec.formula.guards.or(known.paths, paths),
+                    Some(known) => known.paths = arena.formula.guards.or(known.paths, paths),
                     None => moves.push(Move {
                         from,
                         to,
@@ -215,13 +216,6 @@ pub fn exits(exec: &mut Executor<'_>, state: &State) -> Vec<Exits> {
     all
 }
 
-/// Answers feasibility questions, each once.
-pub trait Feasible {
-    fn model(&mut self, exec: &mut Executor<'_>, guard: Guard) -> Option<Rc<Model>>;
-    /// Whether some execution satisfies the guard. When the budget ends first: taken as possible.
-    fn possible(&mut self, exec: &mut Executor<'_>, guard: Guard) -> bool;
-}
-
 /// A summary, and for each of its rows the object and the paths in the execution that it was made from.
 pub struct Inferred {
     pub summary: Summary,
@@ -230,11 +224,11 @@ pub struct Inferred {
 
 /// Figure 10.
 pub fn infer(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     exit: &Exit<'_>,
     exits: &[Exits],
     params: Vec<String>,
-    queries: &mut dyn Feasible,
 ) -> Inferred {
     let mut row_paths = Vec::new();
     let mut summary = Summary {
@@ -245,34 +239,34 @@ pub fn infer(
     let mut unnamed: BTreeMap<(Class, MachineId), u8> = BTreeMap::new();
     for object in exits {
         let interface = match summary.objects.len() < MAX_OBJECTS {
-            true => converter.object(exec, object.object.loc),
+            true => converter.object(oracle, object.object.loc),
             false => None,
         };
         let Some(interface) = interface else {
-            let class = class_of_moved(exec, object);
+            let class = class_of_moved(oracle, object);
             unnamed.extend(class.map(|class| ((class, object.object.machine), 0)));
             continue;
         };
-        let reach = converter.reach(exec, object.object.loc);
-        let object = &object.seen_on(exec, reach);
+        let reach = converter.reach(oracle, object.object.loc);
+        let object = &object.seen_on(oracle, reach);
         let idle = object
             .moves
             .iter()
             .all(|entry| entry.to == Target::State(entry.from));
-        let open = is_open(exec, exit, object.object);
-        if idle && !open && object.moves.len() == exec.entry_state(object.object).set.len() {
+        let open = is_open(execution, oracle, exit, object.object);
+        if idle && !open && object.moves.len() == oracle.entry_state(object.object).set.len() {
             continue;
         }
-        let candidates = super::predicates::mine(exec, &mut converter, exit, object);
-        let chosen = select(exec, &candidates, &object.moves, queries);
+        let candidates = super::predicates::mine(execution, oracle, &mut converter, exit, object);
+        let chosen = select(oracle, &candidates, &object.moves);
         let index = summary.objects.len() as u32;
-        let machine = exec.machine_of(object.object).name.clone();
-        let name = converter.name(exec, &interface, object.object.loc);
-        let optional = !exec.surely_exists(exit.state, object.object.loc);
-        let class = exec.class_of(object.object.loc);
-        let mut events = exec.log.ops.iter();
+        let machine = oracle.machine_of(object.object).name.clone();
+        let name = converter.name(oracle, &interface, object.object.loc);
+        let optional = !oracle.surely_exists(exit.state, object.object.loc);
+        let class = oracle.class_of(object.object.loc);
+        let mut events = execution.log.ops.iter();
         let exact =
-            !exec.cut && events.all(|event| event.object != object.object || event.primitive);
+            !execution.cut && events.all(|event| event.object != object.object || event.primitive);
         summary.objects.push(SummaryObject {
             object: interface,
             name,
@@ -282,13 +276,13 @@ pub fn infer(
             open,
             exact,
         });
-        let paths = rows(exec, &mut summary, index, object, &chosen, queries);
+        let paths = rows(execution, oracle, &mut summary, index, object, &chosen);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
     }
-    summary.unnamed = moved_unnamed(exec, exit, unnamed);
-    super::sleep::add(exec, &mut summary, queries);
-    super::assertion::add(exec, &mut summary, queries);
-    super::initialisation::add(exec, &mut summary, exit);
+    summary.unnamed = moved_unnamed(execution, oracle, exit, unnamed);
+    super::sleep::add(execution, oracle, &mut summary);
+    super::assertion::add(execution, oracle, &mut summary);
+    super::initialisation::add(execution, oracle, &mut summary, exit);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
     for row in &mut summary.rows {
@@ -301,55 +295,54 @@ pub fn infer(
         incond.resize(predicates.0, None);
     }
     let mut converter = converter.with_unknowns();
-    summary.result = exit.result.and_then(|term| converter.expr(exec, term));
-    summary.modified = modified(exec, &mut converter, exit);
+    summary.result = exit.result.and_then(|term| converter.expr(oracle, term));
+    summary.modified = modified(oracle, &mut converter, exit);
     super::unknowns::simplify(&mut summary);
     Inferred { summary, row_paths }
 }
 
 /// The class of an object that leaves the function in another state; if it has none, that of all such.
-fn class_of_moved(exec: &mut Executor<'_>, object: &Exits) -> Option<Class> {
+fn class_of_moved(arena: &mut Arena<'_>, object: &Exits) -> Option<Class> {
     let mut moves = object.moves.iter();
     let moved = moves.any(|entry| matches!(entry.to, Target::State(to) if to != entry.from));
     let loc = object.object.loc;
-    match moved && !exec.regions.is_local(loc.region) {
-        true => Some(exec.class_or_any(object.object)),
+    match moved && !arena.regions.is_local(loc.region) {
+        true => Some(arena.class_or_any(object.object)),
         false => None,
     }
 }
 
 /// These objects, and those that callees have moved.
 fn moved_unnamed(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     exit: &Exit<'_>,
     mut found: BTreeMap<(Class, MachineId), u8>,
 ) -> Vec<Unnamed> {
-    let Executor {
-        unnamed, formula, ..
-    } = exec;
-    for (class, &(calls, paths)) in &*unnamed {
-        if calls + 1 < MAX_CALLS_UNNAMED && !formula.guards.excludes(exit.state.guard, paths) {
+    let guards = &mut arena.formula.guards;
+    for (class, &(calls, paths)) in &execution.unnamed {
+        if calls + 1 < MAX_CALLS_UNNAMED && !guards.excludes(exit.state.guard, paths) {
             found.entry(class.clone()).or_insert(calls + 1);
         }
     }
     let unnamed = found.into_iter().map(|((class, machine), calls)| Unnamed {
         class,
-        machine: exec.machine_at(machine).name.clone(),
+        machine: arena.machine_at(machine).name.clone(),
         calls,
     });
     unnamed.take(MAX_UNNAMED).collect()
 }
 
 /// Whether the function returns on paths on which it is not known how a callee has left an object.
-fn is_open(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> bool {
-    let guards = &mut exec.formula.guards;
-    let unknown = guards.or(exec.open.of(object), exec.chosen.of(object));
+fn is_open(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> bool {
+    let guards = &mut arena.formula.guards;
+    let unknown = guards.or(execution.open.of(object), execution.chosen.of(object));
     !guards.excludes(unknown, exit.state.guard)
 }
 
 /// M: what may differ between ψ0 and ψ.
-fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>) -> Vec<Modified> {
-    let regions = &exec.regions;
+fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -> Vec<Modified> {
+    let regions = &arena.regions;
     let cells = exit.state.memory.written(|region| {
         matches!(
             regions.kind(region),
@@ -358,7 +351,7 @@ fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>)
     });
     let mut named: Vec<_> = cells
         .into_iter()
-        .filter_map(|cell| Some((converter.object(exec, cell.0)?, cell)))
+        .filter_map(|cell| Some((converter.object(arena, cell.0)?, cell)))
         .filter(|(object, _)| !object.root.is_received())
         .collect();
     // Out-parameters first: they tell the caller what happened.
@@ -371,15 +364,15 @@ fn modified(exec: &mut Executor<'_>, converter: &mut Converter, exit: &Exit<'_>)
         if modified.len() >= MAX_MODIFIED {
             break;
         }
-        let value = value.or_else(|| exec.scalar_at(exit.state, loc, size));
-        let whole = value.filter(|&term| exec.is_whole(size, exec.formula.terms.width(term)));
+        let value = value.or_else(|| arena.scalar_at(exit.state, loc, size));
+        let whole = value.filter(|&term| arena.is_whole(size, arena.formula.terms.width(term)));
         if let Some(term) = whole
             && size <= 16
-            && exec.is_initial(loc, size, term)
+            && arena.is_initial(loc, size, term)
         {
             continue;
         }
-        let value = whole.and_then(|term| converter.expr(exec, term));
+        let value = whole.and_then(|term| converter.expr(arena, term));
         modified.push(Modified {
             object,
             size,

@@ -7,7 +7,9 @@ use super::apply::{self, Binding};
 use super::convert::Converter;
 use super::infer::Exit;
 use super::{IExpr, IObj, Initialisation, Summary};
+use crate::symbolic::arena::Arena;
 use crate::symbolic::exec::Executor;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::InitEvent;
 use crate::symbolic::region::Loc;
@@ -43,7 +45,7 @@ pub(super) fn before(
         let kept_in = kept_in.map_or_else(Vec::new, |kept_in| binding.locate(exec, state, kept_in));
         let object = &initialisation.object;
         Known {
-            recursive: recursive.map(|recursive| exec.guard_of(state, recursive)),
+            recursive: recursive.map(|recursive| exec.arena.guard_of(state, recursive)),
             kept_in: unset(exec, state, kept_in),
             places: match object.root.is_received() {
                 true => Vec::new(),
@@ -61,8 +63,8 @@ fn unset(
     mut places: Vec<(Guard, Loc)>,
 ) -> Vec<(Guard, Loc)> {
     places.retain(|&(_, loc)| {
-        let value = exec.scalar_at(state, loc, KIND_SIZE);
-        value.is_some_and(|value| exec.is_initial(loc, KIND_SIZE, value))
+        let value = exec.arena.scalar_at(state, loc, KIND_SIZE);
+        value.is_some_and(|value| exec.arena.is_initial(loc, KIND_SIZE, value))
     });
     places
 }
@@ -88,9 +90,9 @@ pub(super) fn log(
         };
         apply::name_object(exec, summary, binding, called, &places);
         for (guard, loc) in places {
-            let guard = exec.formula.guards.and(state.guard, guard);
+            let guard = exec.arena.formula.guards.and(state.guard, guard);
             if guard != Guard::FALSE {
-                exec.log.initialised.push(InitEvent {
+                exec.execution.log.initialised.push(InitEvent {
                     loc,
                     guard,
                     recursive: known.recursive,
@@ -112,10 +114,10 @@ struct Whole {
 }
 
 /// The initialisations of a finished execution, by object.
-fn by_object(exec: &mut Executor<'_>) -> Vec<Whole> {
+fn by_object(execution: &Execution, arena: &mut Arena<'_>) -> Vec<Whole> {
     let mut objects: Vec<Whole> = Vec::new();
-    for event in &exec.log.initialised {
-        let guards = &mut exec.formula.guards;
+    for event in &execution.log.initialised {
+        let guards = &mut arena.formula.guards;
         let recursive = event.recursive.map(|there| guards.and(event.guard, there));
         let kept_in = event.kept_in.iter().map(|&(_, loc)| loc);
         match objects.iter_mut().find(|known| known.loc == event.loc) {
@@ -137,35 +139,35 @@ fn by_object(exec: &mut Executor<'_>) -> Vec<Whole> {
 }
 
 /// Adds to a function's summary what its callers know more of.
-pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, exit: &Exit<'_>) {
+pub fn add(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
     let mut converter = Converter::new(exit);
-    for whole in by_object(exec) {
+    for whole in by_object(execution, arena) {
         if summary.initialises.len() >= MAX_INITIALISATIONS
-            || exec.regions.is_local(whole.loc.region)
+            || arena.regions.is_local(whole.loc.region)
         {
             continue;
         }
-        let Some(object) = converter.object(exec, whole.loc) else {
+        let Some(object) = converter.object(arena, whole.loc) else {
             continue;
         };
-        let recursive = whole
-            .recursive
-            .and_then(|recursive| decided_by_callers(exec, &mut converter, recursive, whole.paths));
+        let recursive = whole.recursive.and_then(|recursive| {
+            decided_by_callers(arena, &mut converter, recursive, whole.paths)
+        });
         let decided = matches!(recursive, None | Some(IExpr::Const { .. }));
         let kept_in = match whole.kept_in[..] {
-            [kept_in] => converter.object(exec, kept_in),
+            [kept_in] => converter.object(arena, kept_in),
             _ => None,
         };
         // An attribute that the program has only one of says the same to everybody.
         let of_program = |kept_in: &IObj| matches!(kept_in.root, super::Root::Global(_));
         let settled = decided || kept_in.as_ref().is_some_and(of_program);
-        if settled && !converter.classes(exec, whole.loc).is_empty() {
+        if settled && !converter.classes(arena, whole.loc).is_empty() {
             continue;
         }
         summary.initialises.push(Initialisation {
-            name: converter.name(exec, &object, whole.loc),
+            name: converter.name(arena, &object, whole.loc),
             object,
-            class: exec.class_of(whole.loc),
+            class: arena.class_of(whole.loc),
             recursive,
             kept_in,
         });
@@ -174,13 +176,13 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, exit: &Exit<'_>) {
 
 /// The condition under which the object is recursive where it is initialised at all, over entry values.
 fn decided_by_callers(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     converter: &mut Converter,
     recursive: Guard,
     paths: Guard,
 ) -> Option<IExpr> {
     let constant = |value| IExpr::Const { value, width: 1 };
-    let guards = &mut exec.formula.guards;
+    let guards = &mut arena.formula.guards;
     if recursive == Guard::FALSE {
         return Some(constant(0));
     }
@@ -189,6 +191,6 @@ fn decided_by_callers(
     }
     let literals = guards.implied_literals(paths);
     let condition = guards.restrict(recursive, &literals);
-    let term = exec.formula.term_of(condition);
-    converter.expr(exec, term)
+    let term = arena.formula.term_of(condition);
+    converter.expr(arena, term)
 }

@@ -4,11 +4,13 @@
 //! values, the result and out-parameters under which the exit state is determined as far as it can be.
 
 use super::convert::Converter;
-use super::infer::{Exit, Exits, Feasible, Move, is_nonzero, nonzero};
+use super::infer::{Exit, Exits, Move, is_nonzero, nonzero};
 use super::{IExpr, IObj, Offset, Root, When};
 use crate::ir::POINTER_BITS;
 use crate::property::StateId;
-use crate::symbolic::exec::Executor;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::Object;
@@ -58,33 +60,30 @@ impl Predicate {
 
 /// Candidates, those tried first first.
 pub fn mine(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     converter: &mut Converter,
     exit: &Exit<'_>,
     exits: &Exits,
 ) -> Vec<Predicate> {
-    let mut found = outputs(exec, exit);
-    found.extend(inputs(exec, converter, &exits.moves));
+    let mut found = outputs(execution, arena, exit);
+    found.extend(inputs(arena, converter, &exits.moves));
     found
 }
 
 /// The conditions over entry values.
-pub fn inputs(
-    exec: &mut Executor<'_>,
-    converter: &mut Converter,
-    moves: &[Move],
-) -> Vec<Predicate> {
+pub fn inputs(arena: &mut Arena<'_>, converter: &mut Converter, moves: &[Move]) -> Vec<Predicate> {
     let mut found = Vec::new();
     let mut conditions = Vec::new();
     for entry in moves {
-        conditions.extend_from_slice(exec.formula.guards.support(entry.paths));
+        conditions.extend_from_slice(arena.formula.guards.support(entry.paths));
     }
     conditions.sort();
     conditions.dedup();
     for condition in conditions {
-        let term = exec.formula.cond_term(condition);
+        let term = arena.formula.cond_term(condition);
         if found.len() < MAX_INPUT_CANDIDATES
-            && let Some(expr) = converter.expr(exec, term)
+            && let Some(expr) = converter.expr(arena, term)
         {
             // `flag != 0` reads better than `flag == 0`: it is how C tests.
             let is_zero_test = matches!(
@@ -100,7 +99,7 @@ pub fn inputs(
                 },
                 false => expr,
             };
-            let guard = exec.formula.guards.literal(condition, !is_zero_test);
+            let guard = arena.formula.guards.literal(condition, !is_zero_test);
             found.push(Predicate {
                 side: Side::Input,
                 expr,
@@ -112,18 +111,18 @@ pub fn inputs(
 }
 
 /// The conditions on the result and on out-parameters.
-pub fn outputs(exec: &mut Executor<'_>, exit: &Exit<'_>) -> Vec<Predicate> {
+pub fn outputs(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<Predicate> {
     let mut found = Vec::new();
     if let Some(result) = exit.result {
-        on_result(exec, result, &mut found);
+        on_result(execution, arena, result, &mut found);
     }
-    on_out_parameters(exec, exit, &mut found);
+    on_out_parameters(arena, exit, &mut found);
     found.retain(|predicate| predicate.guard != Guard::TRUE && predicate.guard != Guard::FALSE);
     found
 }
 
 /// Whether a pointer that the caller receives leads to the object.
-pub fn received(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Predicate {
+pub fn received(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> Predicate {
     let result = IObj {
         root: Root::Return,
         path: Vec::new(),
@@ -131,16 +130,21 @@ pub fn received(exec: &mut Executor<'_>, exit: &Exit<'_>, object: Object) -> Pre
     Predicate {
         side: Side::Output,
         expr: nonzero(result, POINTER_BITS),
-        guard: Converter::new(exit).received_on(exec, object.loc),
+        guard: Converter::new(exit).received_on(arena, object.loc),
     }
 }
 
-fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) {
+fn on_result(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    result: Term,
+    found: &mut Vec<Predicate>,
+) {
     let object = || IObj {
         root: Root::Return,
         path: Vec::new(),
     };
-    let width = exec.formula.terms.width(result);
+    let width = arena.formula.terms.width(result);
     let value = IExpr::Value {
         object: object(),
         width,
@@ -148,51 +152,51 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
         narrow: false,
     };
     let constant = |value: u128| IExpr::Const { value, width };
-    let mut add = |exec: &mut Executor<'_>, expr: IExpr, term: Term| {
-        let guard = exec.formula.guard_of(term);
+    let mut add = |arena: &mut Arena<'_>, expr: IExpr, term: Term| {
+        let guard = arena.formula.guard_of(term);
         found.push(Predicate {
             side: Side::Output,
             expr,
             guard,
         });
     };
-    let truth = exec.nonzero(result);
-    add(exec, nonzero(object(), width), truth);
+    let truth = arena.nonzero(result);
+    add(arena, nonzero(object(), width), truth);
     if width < 32 {
         return;
     }
-    let zero = exec.formula.terms.constant(0, width);
-    let negative = exec.formula.terms.slt(result, zero);
+    let zero = arena.formula.terms.constant(0, width);
+    let negative = arena.formula.terms.slt(result, zero);
     let less = IExpr::Op {
         op: Op::Slt,
         width: 1,
         args: vec![value.clone(), constant(0)],
     };
-    add(exec, less, negative);
-    let positive = exec.formula.terms.slt(zero, result);
+    add(arena, less, negative);
+    let positive = arena.formula.terms.slt(zero, result);
     let more = IExpr::Op {
         op: Op::Slt,
         width: 1,
         args: vec![constant(0), value.clone()],
     };
-    add(exec, more, positive);
+    add(arena, more, positive);
     if width == POINTER_BITS {
         let last = (1u128 << width) - 1 - MAX_ERRNO;
-        let bound = exec.formula.terms.constant(last, width);
-        let is_error = exec.formula.terms.ult(bound, result);
+        let bound = arena.formula.terms.constant(last, width);
+        let is_error = arena.formula.terms.ult(bound, result);
         let expr = IExpr::Op {
             op: Op::Ult,
             width: 1,
             args: vec![constant(last), value.clone()],
         };
-        add(exec, expr, is_error);
+        add(arena, expr, is_error);
     }
-    let params = exec.origins.params().to_vec();
+    let params = arena.origins.params().to_vec();
     for (index, param) in params {
-        if exec.formula.terms.width(param) != width || !is_choice_of(exec, result, param, 6) {
+        if arena.formula.terms.width(param) != width || !is_choice_of(arena, result, param, 6) {
             continue;
         }
-        let same = exec.formula.terms.eq(result, param);
+        let same = arena.formula.terms.eq(result, param);
         let argument = IExpr::Value {
             object: IObj {
                 root: Root::Param(index),
@@ -207,44 +211,49 @@ fn on_result(exec: &mut Executor<'_>, result: Term, found: &mut Vec<Predicate>) 
             width: 1,
             args: vec![value.clone(), argument],
         };
-        add(exec, expr, same);
+        add(arena, expr, same);
     }
     let mut constants = Vec::new();
-    told_constants(exec, result, &mut constants);
-    compared_constants(exec, result, &mut constants);
+    told_constants(arena, result, &mut constants);
+    compared_constants(execution, arena, result, &mut constants);
     for number in constants.into_iter().take(MAX_CONSTANTS) {
-        let term = exec.formula.terms.constant(number, width);
-        let equal = exec.formula.terms.eq(result, term);
+        let term = arena.formula.terms.constant(number, width);
+        let equal = arena.formula.terms.eq(result, term);
         let expr = IExpr::Op {
             op: Op::Eq,
             width: 1,
             args: vec![value.clone(), constant(number)],
         };
-        add(exec, expr, equal);
+        add(arena, expr, equal);
     }
     let mut bits = Vec::new();
-    bits_set(exec, result, &mut bits, 6);
+    bits_set(arena, result, &mut bits, 6);
     for bit in bits.into_iter().take(MAX_CONSTANTS) {
-        let mask = exec.formula.terms.constant(bit, width);
-        let masked = exec.formula.terms.and(result, mask);
-        let set = exec.nonzero(masked);
+        let mask = arena.formula.terms.constant(bit, width);
+        let masked = arena.formula.terms.and(result, mask);
+        let set = arena.nonzero(masked);
         let masked = IExpr::Op {
             op: Op::And,
             width,
             args: vec![value.clone(), constant(bit)],
         };
-        add(exec, is_nonzero(masked, width), set);
+        add(arena, is_nonzero(masked, width), set);
     }
 }
 
 /// The constants that the function itself compares what it returns with, but for 0 and for error numbers that user
 /// programs know: those of the kernel's own (`-EIOCBQUEUED`) tell its parts from each other what to do next.
-fn compared_constants(exec: &Executor<'_>, result: Term, found: &mut Vec<u128>) {
-    let width = exec.formula.terms.width(result);
+fn compared_constants(
+    execution: &Execution,
+    arena: &Arena<'_>,
+    result: Term,
+    found: &mut Vec<u128>,
+) {
+    let width = arena.formula.terms.width(result);
     let mut parts: Vec<Term> = Vec::new();
     let mut work = vec![(result, 6)];
     while let Some((term, depth)) = work.pop() {
-        match exec.formula.terms.node(term) {
+        match arena.formula.terms.node(term) {
             Node::Op { op: Op::Ite, args } if depth > 0 => {
                 work.extend(args[1..].iter().map(|&arg| (arg, depth - 1)));
             }
@@ -256,15 +265,20 @@ fn compared_constants(exec: &Executor<'_>, result: Term, found: &mut Vec<u128>) 
             _ => parts.push(term),
         }
     }
-    for branch in exec.log.branches.iter().filter(|branch| branch.depth == 0) {
-        for &condition in exec.formula.guards.support(branch.guard) {
+    for branch in execution
+        .log
+        .branches
+        .iter()
+        .filter(|branch| branch.depth == 0)
+    {
+        for &condition in arena.formula.guards.support(branch.guard) {
             if let Node::Op { op: Op::Eq, args } =
-                exec.formula.terms.node(exec.formula.cond_term(condition))
+                arena.formula.terms.node(arena.formula.cond_term(condition))
                 && let &[value, number] = &args[..]
                 && parts.contains(&value)
-                && let Some(number) = exec.formula.terms.as_const(number)
+                && let Some(number) = arena.formula.terms.as_const(number)
             {
-                let narrow = exec.formula.terms.width(value);
+                let narrow = arena.formula.terms.width(value);
                 let number = eval::apply(Op::Sext, width, &[(number, narrow)]);
                 let error = number.wrapping_neg() & mask(width);
                 if number != 0 && !(1..FIRST_OWN_ERROR).contains(&error) && !found.contains(&number)
@@ -278,68 +292,68 @@ fn compared_constants(exec: &Executor<'_>, result: Term, found: &mut Vec<u128>) 
 
 /// Where a result says that the function has failed: it is negative, an error pointer or null. `None` for
 /// a result that cannot say so.
-pub fn failure(exec: &mut Executor<'_>, result: Term) -> Option<Guard> {
-    let width = exec.formula.terms.width(result);
+pub fn failure(arena: &mut Arena<'_>, result: Term) -> Option<Guard> {
+    let width = arena.formula.terms.width(result);
     if width < 32 {
         return None;
     }
-    let terms = &mut exec.formula.terms;
+    let terms = &mut arena.formula.terms;
     let zero = terms.constant(0, width);
     let negative = terms.slt(result, zero);
-    Some(exec.formula.guard_of(negative))
+    Some(arena.formula.guard_of(negative))
 }
 
 /// Whether a value is one of the choices of a term.
-fn is_choice_of(exec: &Executor<'_>, term: Term, value: Term, depth: u32) -> bool {
-    match exec.formula.terms.node(term) {
+fn is_choice_of(arena: &Arena<'_>, term: Term, value: Term, depth: u32) -> bool {
+    match arena.formula.terms.node(term) {
         _ if term == value => true,
         Node::Op { op: Op::Ite, args } if depth > 0 => {
-            is_choice_of(exec, args[1], value, depth - 1)
-                || is_choice_of(exec, args[2], value, depth - 1)
+            is_choice_of(arena, args[1], value, depth - 1)
+                || is_choice_of(arena, args[2], value, depth - 1)
         }
         _ => false,
     }
 }
 
 /// Whether a value is a choice between constants, or a pointer that is null on some paths.
-fn tells(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
-    is_one_of_constants(exec, value, depth)
-        || exec.formula.terms.width(value) == POINTER_BITS && may_be_null(exec, value, depth)
+fn tells(arena: &Arena<'_>, value: Term, depth: u32) -> bool {
+    is_one_of_constants(arena, value, depth)
+        || arena.formula.terms.width(value) == POINTER_BITS && may_be_null(arena, value, depth)
 }
 
 /// Whether a value is a choice with null in it.
-fn may_be_null(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
-    match exec.formula.terms.node(value) {
+fn may_be_null(arena: &Arena<'_>, value: Term, depth: u32) -> bool {
+    match arena.formula.terms.node(value) {
         Node::Op { op: Op::Ite, args } if depth > 0 => args[1..].iter().any(|&arg| {
-            exec.formula.terms.as_const(arg) == Some(0) || may_be_null(exec, arg, depth - 1)
+            arena.formula.terms.as_const(arg) == Some(0) || may_be_null(arena, arg, depth - 1)
         }),
         _ => false,
     }
 }
 
 /// Whether a value is a choice between constants.
-fn is_one_of_constants(exec: &Executor<'_>, value: Term, depth: u32) -> bool {
-    let constant = |value: Term| exec.formula.terms.as_const(value).is_some();
-    match exec.formula.terms.node(value) {
+fn is_one_of_constants(arena: &Arena<'_>, value: Term, depth: u32) -> bool {
+    let constant = |value: Term| arena.formula.terms.as_const(value).is_some();
+    match arena.formula.terms.node(value) {
         Node::Op { op: Op::Ite, args } if depth > 0 => args[1..]
             .iter()
-            .all(|&arg| constant(arg) || is_one_of_constants(exec, arg, depth - 1)),
+            .all(|&arg| constant(arg) || is_one_of_constants(arena, arg, depth - 1)),
         // `c ? 1 : 0`.
-        Node::Op { op: Op::Zext, args } => exec.formula.terms.width(args[0]) == 1,
+        Node::Op { op: Op::Zext, args } => arena.formula.terms.width(args[0]) == 1,
         _ => false,
     }
 }
 
 /// Positive constants that a result may take. Error numbers are no such: callers tell failure from
 /// success, not one failure from another; but -1 is, where the result may also be a value from elsewhere.
-fn told_constants(exec: &Executor<'_>, result: Term, found: &mut Vec<u128>) {
-    let minus_one = mask(exec.formula.terms.width(result));
+fn told_constants(arena: &Arena<'_>, result: Term, found: &mut Vec<u128>) {
+    let minus_one = mask(arena.formula.terms.width(result));
     let (mut none, mut others) = (false, false);
     let mut work = vec![(result, 6)];
     while let Some((term, depth)) = work.pop() {
-        match exec.formula.terms.node(term) {
+        match arena.formula.terms.node(term) {
             Node::Const(value) => {
-                let negative = value >> (exec.formula.terms.width(term) - 1) == 1;
+                let negative = value >> (arena.formula.terms.width(term) - 1) == 1;
                 if *value != 0 && !negative && !found.contains(value) {
                     found.push(*value);
                 }
@@ -357,19 +371,19 @@ fn told_constants(exec: &Executor<'_>, result: Term, found: &mut Vec<u128>) {
 }
 
 /// Bits that a result has for sure on some path, and others beside: `ret | VM_FAULT_RETRY`.
-fn bits_set(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, depth: u32) {
-    let Node::Op { op, args } = exec.formula.terms.node(term) else {
+fn bits_set(arena: &Arena<'_>, term: Term, found: &mut Vec<u128>, depth: u32) {
+    let Node::Op { op, args } = arena.formula.terms.node(term) else {
         return;
     };
     match op {
         Op::Ite if depth > 0 => {
-            bits_set(exec, args[1], found, depth - 1);
-            bits_set(exec, args[2], found, depth - 1);
+            bits_set(arena, args[1], found, depth - 1);
+            bits_set(arena, args[2], found, depth - 1);
         }
         Op::Or => {
             let bits = args
                 .iter()
-                .filter_map(|&arg| exec.formula.terms.as_const(arg));
+                .filter_map(|&arg| arena.formula.terms.as_const(arg));
             let single = bits.filter(|bits| bits.is_power_of_two());
             let new: Vec<u128> = single.filter(|bit| !found.contains(bit)).collect();
             found.extend(new);
@@ -380,8 +394,8 @@ fn bits_set(exec: &Executor<'_>, term: Term, found: &mut Vec<u128>, depth: u32) 
 
 /// Scalars that the function stores through a parameter: `*success = …`; and members that it sets to one
 /// or another constant, or to null on some paths: `iterator->locked = true`, `private->task = NULL`.
-fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<Predicate>) {
-    let regions = &exec.regions;
+fn on_out_parameters(arena: &mut Arena<'_>, exit: &Exit<'_>, found: &mut Vec<Predicate>) {
+    let regions = &arena.regions;
     let cells = exit
         .state
         .memory
@@ -390,19 +404,19 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
     let mut count = 0;
     for (loc, size, value) in cells {
         let Some(value) = value else { continue };
-        let Some(object) = converter.object(exec, loc) else {
+        let Some(object) = converter.object(arena, loc) else {
             continue;
         };
         // What lies at offset 0 of a record is a member, no result.
-        let address = exec.regions.address(&mut exec.formula.terms, loc);
-        let direct = !exec.names.is_record(address) && object.path == [Offset::bytes(0)];
+        let address = arena.regions.address(&mut arena.formula.terms, loc);
+        let direct = !arena.names.is_record(address) && object.path == [Offset::bytes(0)];
         let is_out = matches!(object.root, Root::Param(_))
-            && exec.is_whole(size, exec.formula.terms.width(value))
-            && (direct || tells(exec, value, 6));
+            && arena.is_whole(size, arena.formula.terms.width(value))
+            && (direct || tells(arena, value, 6));
         if is_out && size <= 8 && count < MAX_OUT_PARAMETERS {
             count += 1;
-            let truth = exec.nonzero(value);
-            let guard = exec.formula.guard_of(truth);
+            let truth = arena.nonzero(value);
+            let guard = arena.formula.guard_of(truth);
             let expr = nonzero(object, (size * 8) as u16);
             found.push(Predicate {
                 side: Side::Output,
@@ -415,14 +429,9 @@ fn on_out_parameters(exec: &mut Executor<'_>, exit: &Exit<'_>, found: &mut Vec<P
 
 /// The candidates that tell an object's exits apart, few: added while each takes ambiguity away,
 /// then those dropped that turn out not to be needed.
-pub fn select(
-    exec: &mut Executor<'_>,
-    candidates: &[Predicate],
-    moves: &[Move],
-    queries: &mut dyn Feasible,
-) -> Vec<Predicate> {
+pub fn select(oracle: &mut Oracle<'_>, candidates: &[Predicate], moves: &[Move]) -> Vec<Predicate> {
     let mut chosen: Vec<Predicate> = Vec::new();
-    let whole = Partition::new(exec, moves, queries);
+    let whole = Partition::new(oracle, moves);
     let mut partition = whole.clone();
     while !partition.open.is_empty() && chosen.len() < MAX_PREDICATES {
         let mut best = partition.ambiguity();
@@ -431,7 +440,7 @@ pub fn select(
             if best == 0 || chosen.contains(candidate) {
                 continue;
             }
-            let split = partition.split(exec, candidate, best, queries);
+            let split = partition.split(oracle, candidate, best);
             if let Some(split) = split.filter(|split| split.ambiguity() < best) {
                 best = split.ambiguity();
                 refined = Some((candidate.clone(), split));
@@ -446,7 +455,7 @@ pub fn select(
     let ambiguity = partition.ambiguity();
     for index in (0..chosen.len()).rev() {
         let dropped = chosen.remove(index);
-        if !whole.stays_within(exec, &chosen, ambiguity, queries) {
+        if !whole.stays_within(oracle, &chosen, ambiguity) {
             chosen.insert(index, dropped);
         }
     }
@@ -477,7 +486,7 @@ struct Open {
 
 impl Partition {
     /// Without any condition.
-    fn new(exec: &mut Executor<'_>, moves: &[Move], queries: &mut dyn Feasible) -> Self {
+    fn new(oracle: &mut Oracle<'_>, moves: &[Move]) -> Self {
         let mut entries: Vec<StateId> = moves.iter().map(|entry| entry.from).collect();
         entries.dedup();
         let mut partition = Partition { open: Vec::new() };
@@ -486,7 +495,7 @@ impl Partition {
                 .iter()
                 .filter(|entry| entry.from == from && !entry.reported);
             let targets: Vec<Guard> = of_entry.map(|entry| entry.paths).collect();
-            let live = possible(exec, &targets, queries);
+            let live = possible(oracle, &targets);
             partition.add(1 << MAX_PREDICATES, live);
         }
         partition
@@ -506,15 +515,14 @@ impl Partition {
     /// With one more condition; `None` as soon as it is clear that `bound` or more stays open.
     fn split(
         &self,
-        exec: &mut Executor<'_>,
+        oracle: &mut Oracle<'_>,
         predicate: &Predicate,
         bound: u64,
-        queries: &mut dyn Feasible,
     ) -> Option<Partition> {
         let mut refined = Partition { open: Vec::new() };
         let mut ambiguity = 0;
         for open in &self.open {
-            let guards = &mut exec.formula.guards;
+            let guards = &mut oracle.formula.guards;
             let (with, without): (Vec<Guard>, Vec<Guard>) = open
                 .exits
                 .iter()
@@ -525,8 +533,8 @@ impl Partition {
                     )
                 })
                 .unzip();
-            let with = possible(exec, &with, queries);
-            let without = possible(exec, &without, queries);
+            let with = possible(oracle, &with);
+            let without = possible(oracle, &without);
             // A predicate that is the same on all paths here tells nothing.
             let weight = match with.is_empty() || without.is_empty() {
                 true => open.weight,
@@ -546,16 +554,10 @@ impl Partition {
     }
 
     /// Whether with these conditions no more than `bound` stays open.
-    fn stays_within(
-        &self,
-        exec: &mut Executor<'_>,
-        predicates: &[Predicate],
-        bound: u64,
-        queries: &mut dyn Feasible,
-    ) -> bool {
+    fn stays_within(&self, oracle: &mut Oracle<'_>, predicates: &[Predicate], bound: u64) -> bool {
         let mut partition = self.clone();
         for predicate in predicates {
-            if let Some(split) = partition.split(exec, predicate, u64::MAX, queries) {
+            if let Some(split) = partition.split(oracle, predicate, u64::MAX) {
                 partition = split;
             }
         }
@@ -563,8 +565,8 @@ impl Partition {
     }
 }
 
-fn possible(exec: &mut Executor<'_>, targets: &[Guard], queries: &mut dyn Feasible) -> Vec<Guard> {
+fn possible(oracle: &mut Oracle<'_>, targets: &[Guard]) -> Vec<Guard> {
     let mut possible = targets.to_vec();
-    possible.retain(|&target| target != Guard::FALSE && queries.possible(exec, target));
+    possible.retain(|&target| target != Guard::FALSE && oracle.possible(target));
     possible
 }

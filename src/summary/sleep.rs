@@ -4,9 +4,10 @@
 //! on all paths to it, and the way down to what sleeps.
 
 use super::convert::Converter;
-use super::infer::Feasible;
 use super::{Cube, IExpr, Sleep, Summary, trace};
-use crate::symbolic::exec::Executor;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 
 /// Ways to sleep that are kept; of what is beyond nobody is told.
@@ -17,29 +18,29 @@ const MAX_CONDITIONS: usize = 10;
 pub(super) type Literal = (IExpr, bool);
 
 /// Adds to a function's summary when it may sleep.
-pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Feasible) {
+pub fn add(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
     let mut converter = Converter::of_entry();
     let mut ways: Vec<(Vec<Literal>, usize)> = Vec::new();
-    for index in 0..exec.log.sleeps.len() {
-        let event = &exec.log.sleeps[index];
+    for index in 0..execution.log.sleeps.len() {
+        let event = &execution.log.sleeps[index];
         let (mut guard, released, condition) = (event.guard, event.released, event.condition);
         let held: Vec<Guard> = event.held.iter().map(|(_, _, held)| *held).collect();
         // What is wrong in this function is reported in it, and not again above.
-        for not in held.into_iter().chain([released, exec.unknown_effect]) {
-            guard = exec.formula.guards.and_not(guard, not);
+        for not in held.into_iter().chain([released, execution.unknown_effect]) {
+            guard = oracle.formula.guards.and_not(guard, not);
         }
-        if !callers_know(exec, &mut converter, condition) {
+        if !callers_know(oracle, &mut converter, condition) {
             continue;
         }
         if ways.len() >= MAX_WAYS {
             break;
         }
-        let conditions = conditions(exec, &mut converter, condition, guard);
+        let conditions = conditions(oracle, &mut converter, condition, guard);
         // One that asks for less says it all.
         let covered = ways
             .iter()
             .any(|(way, _)| way.iter().all(|literal| conditions.contains(literal)));
-        if covered || queries.model(exec, guard).is_none() {
+        if covered || oracle.model(guard).is_none() {
             continue;
         }
         ways.retain(|(way, _)| !conditions.iter().all(|literal| way.contains(literal)));
@@ -47,7 +48,7 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
     }
     for (conditions, index) in ways {
         let incond = valuation(summary, conditions);
-        let there = lead_somewhere(exec, &mut converter, index);
+        let there = lead_somewhere(execution, oracle, &mut converter, index);
         let columns = (0u32..).zip(&incond).zip(&summary.inputs);
         let there = columns
             .filter(|((_, wanted), _)| wanted.is_some())
@@ -57,22 +58,27 @@ pub fn add(exec: &mut Executor<'_>, summary: &mut Summary, queries: &mut dyn Fea
         summary.sleeps.push(Sleep {
             incond,
             there,
-            trace: trace::sleeping(&exec.log.sleeps[index]),
+            trace: trace::sleeping(&execution.log.sleeps[index]),
         });
     }
 }
 
 /// The conditions on the way to a sleeping call that say only that a pointer leads somewhere through which this
 /// function or a callee goes.
-fn lead_somewhere(exec: &mut Executor<'_>, converter: &mut Converter, event: usize) -> Vec<IExpr> {
-    let event = &exec.log.sleeps[event];
-    let mut literals = exec.formula.guards.implied_literals(event.guard);
-    literals.retain(|&(condition, holds)| exec.lets_pass(condition, holds));
-    literals.extend(exec.formula.guards.implied_literals(event.there));
+fn lead_somewhere(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    event: usize,
+) -> Vec<IExpr> {
+    let event = &execution.log.sleeps[event];
+    let mut literals = arena.formula.guards.implied_literals(event.guard);
+    literals.retain(|&(condition, holds)| arena.lets_pass(condition, holds));
+    literals.extend(arena.formula.guards.implied_literals(event.there));
     let mut found = Vec::new();
     for (condition, _) in literals {
-        let term = exec.formula.cond_term(condition);
-        found.extend(converter.expr(exec, term));
+        let term = arena.formula.cond_term(condition);
+        found.extend(converter.expr(arena, term));
     }
     found
 }
@@ -91,16 +97,16 @@ pub(super) fn valuation(summary: &mut Summary, conditions: Vec<Literal>) -> Cube
 /// Whether callers can tell if a callee's condition for sleeping holds: where it hangs on something in
 /// between, someone else may know that it does not.
 pub(super) fn callers_know(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     converter: &mut Converter,
     condition: Guard,
 ) -> bool {
     let mut known = Guard::TRUE;
-    for (cond, holds) in exec.formula.guards.implied_literals(condition) {
-        let term = exec.formula.cond_term(cond);
-        if converter.expr(exec, term).is_some() {
-            let literal = exec.formula.guards.literal(cond, holds);
-            known = exec.formula.guards.and(known, literal);
+    for (cond, holds) in arena.formula.guards.implied_literals(condition) {
+        let term = arena.formula.cond_term(cond);
+        if converter.expr(arena, term).is_some() {
+            let literal = arena.formula.guards.literal(cond, holds);
+            known = arena.formula.guards.and(known, literal);
         }
     }
     known == condition
@@ -108,18 +114,18 @@ pub(super) fn callers_know(
 
 /// The conditions over entry values that hold on all of these paths, a callee's own first.
 pub(super) fn conditions(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     converter: &mut Converter,
     callees: Guard,
     paths: Guard,
 ) -> Vec<Literal> {
     let mut found = Vec::new();
-    let mut literals = exec.formula.guards.implied_literals(callees);
-    literals.extend(exec.formula.guards.implied_literals(paths));
+    let mut literals = arena.formula.guards.implied_literals(callees);
+    literals.extend(arena.formula.guards.implied_literals(paths));
     for (condition, holds) in literals {
-        let term = exec.formula.cond_term(condition);
+        let term = arena.formula.cond_term(condition);
         if found.len() < MAX_CONDITIONS
-            && let Some(expr) = converter.expr(exec, term)
+            && let Some(expr) = converter.expr(arena, term)
             && !found.contains(&(expr.clone(), holds))
         {
             found.push((expr, holds));

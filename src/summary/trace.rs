@@ -5,7 +5,8 @@
 
 use crate::finding::TraceStep;
 use crate::property::Target;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{
     AssertEvent, BranchEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent,
@@ -29,8 +30,8 @@ fn step(site: &Site, depth: u32, message: String) -> TraceStep {
 }
 
 /// The name of a state of the object's machine.
-fn state_name<'a>(exec: &Executor<'a>, object: Object, status: Status) -> &'a str {
-    let machine = exec.machine_of(object);
+fn state_name<'a>(arena: &Arena<'a>, object: Object, status: Status) -> &'a str {
+    let machine = arena.machine_of(object);
     match status {
         Status::At(state) => machine
             .states
@@ -40,20 +41,20 @@ fn state_name<'a>(exec: &Executor<'a>, object: Object, status: Status) -> &'a st
     }
 }
 
-fn operation(exec: &Executor<'_>, event: &OpEvent) -> String {
-    let from = state_name(exec, event.object, event.from);
+fn operation(arena: &Arena<'_>, event: &OpEvent) -> String {
+    let from = state_name(arena, event.object, event.from);
     match event.to {
         Some(to) if to == event.from => format!("{}: `{}` stays {from}", event.text, event.name),
         Some(to) => {
-            let to = state_name(exec, event.object, to);
+            let to = state_name(arena, event.object, to);
             format!("{}: `{}` is now {to}", event.text, event.name)
         }
         None => format!("{}: `{}` is already {from} here", event.text, event.name),
     }
 }
 
-fn push_operation(exec: &Executor<'_>, event: &OpEvent, steps: &mut Vec<TraceStep>) {
-    push_call(&event.stack, &operation(exec, event), &event.inside, steps);
+fn push_operation(arena: &Arena<'_>, event: &OpEvent, steps: &mut Vec<TraceStep>) {
+    push_call(&event.stack, &operation(arena, event), &event.inside, steps);
 }
 
 /// A call by way of its call sites, what it does, and what happens inside.
@@ -95,11 +96,16 @@ pub fn asserting(event: &AssertEvent) -> Vec<TraceStep> {
 }
 
 /// The operations on an object along the model's path: what a caller's trace shows of a callee.
-pub fn inside(exec: &Executor<'_>, model: &Model, object: Object) -> Vec<TraceStep> {
+pub fn inside(
+    execution: &Execution,
+    arena: &Arena<'_>,
+    model: &Model,
+    object: Object,
+) -> Vec<TraceStep> {
     let mut steps = Vec::new();
-    for event in &exec.log.ops {
-        if event.object == object && model.eval_guard(&exec.formula, event.guard) {
-            push_operation(exec, event, &mut steps);
+    for event in &execution.log.ops {
+        if event.object == object && model.eval_guard(&arena.formula, event.guard) {
+            push_operation(arena, event, &mut steps);
             if event.to.is_none() {
                 break;
             }
@@ -125,80 +131,91 @@ pub fn call(event: &CallEvent) -> Vec<TraceStep> {
 
 /// How an object came to be held: the operations on it from the one at `from` on, up to `until`.
 pub fn held(
-    exec: &Executor<'_>,
+    execution: &Execution,
+    arena: &Arena<'_>,
     model: &Model,
     object: Object,
     query: Guard,
     (from, until): (usize, usize),
 ) -> Vec<TraceStep> {
-    let relevant = exec.formula.guards.support(query);
+    let relevant = arena.formula.guards.support(query);
     let end = (until, usize::MAX);
-    steps(exec, model, relevant, end, |index, event| {
+    steps(execution, arena, model, relevant, end, |index, event| {
         index >= from
             && index < until
             && event.object == object
             && event.to.is_some()
-            && model.eval_guard(&exec.formula, event.guard)
+            && model.eval_guard(&arena.formula, event.guard)
     })
 }
 
 /// The path to an operation (up to and including the event `last`) or, without one, to the exit.
 pub fn path(
-    exec: &Executor<'_>,
+    execution: &Execution,
+    arena: &Arena<'_>,
     model: &Model,
     object: Object,
     query: Guard,
     last: Option<usize>,
 ) -> Vec<TraceStep> {
-    let relevant = exec.formula.guards.support(query);
-    let end = last.unwrap_or(exec.log.ops.len());
-    steps(exec, model, relevant, (end, usize::MAX), |index, event| {
-        event.object == object
-            && (Some(index) == last
-                || event.to.is_some() && model.eval_guard(&exec.formula, event.guard))
-    })
+    let relevant = arena.formula.guards.support(query);
+    let end = last.unwrap_or(execution.log.ops.len());
+    steps(
+        execution,
+        arena,
+        model,
+        relevant,
+        (end, usize::MAX),
+        |index, event| {
+            event.object == object
+                && (Some(index) == last
+                    || event.to.is_some() && model.eval_guard(&arena.formula, event.guard))
+        },
+    )
 }
 
 /// The path up to an event, which so many operations and branches come before.
 pub fn path_until(
-    exec: &Executor<'_>,
+    execution: &Execution,
+    arena: &Arena<'_>,
     model: &Model,
     object: Object,
     query: Guard,
     (operations, branches): (usize, usize),
 ) -> Vec<TraceStep> {
-    let relevant = exec.formula.guards.support(query);
+    let relevant = arena.formula.guards.support(query);
     let end = (operations, branches);
-    steps(exec, model, relevant, end, |index, event| {
+    steps(execution, arena, model, relevant, end, |index, event| {
         event.object == object
             && index < operations
             && event.to.is_some()
-            && model.eval_guard(&exec.formula, event.guard)
+            && model.eval_guard(&arena.formula, event.guard)
     })
 }
 
 /// The relevant decisions of a path up to an operation, and the operations that are shown.
 fn steps(
-    exec: &Executor<'_>,
+    execution: &Execution,
+    arena: &Arena<'_>,
     model: &Model,
     relevant: &[Cond],
     (end, branches): (usize, usize),
     shown: impl Fn(usize, &OpEvent) -> bool,
 ) -> Vec<TraceStep> {
-    let mut branches = exec.log.branches.iter().take(branches).peekable();
+    let mut branches = execution.log.branches.iter().take(branches).peekable();
     let mut steps: Vec<TraceStep> = Vec::new();
     for index in 0..=end {
         while let Some(branch) = branches.next_if(|branch| branch.order <= index) {
-            let matters = exec
+            let matters = arena
                 .formula
                 .guards
                 .support(branch.guard)
                 .iter()
                 .any(|condition| relevant.contains(condition));
             let shown = matters && branch.depth == 0;
-            if shown && model.eval_guard(&exec.formula, branch.path) {
+            if shown && model.eval_guard(&arena.formula, branch.path) {
                 // The rest of the condition decides.
-                let Some(next) = decision(exec, model, branch) else {
+                let Some(next) = decision(arena, model, branch) else {
                     continue;
                 };
                 if steps.last() != Some(&next) {
@@ -206,11 +223,11 @@ fn steps(
                 }
             }
         }
-        let Some(event) = exec.log.ops.get(index) else {
+        let Some(event) = execution.log.ops.get(index) else {
             break;
         };
         if shown(index, event) {
-            push_operation(exec, event, &mut steps);
+            push_operation(arena, event, &mut steps);
         }
     }
     if steps.len() > MAX_STEPS {
@@ -221,8 +238,8 @@ fn steps(
 }
 
 /// The step at a branch, if the source says how its condition comes out there.
-fn decision(exec: &Executor<'_>, model: &Model, branch: &BranchEvent) -> Option<TraceStep> {
-    let said = match model.eval_guard(&exec.formula, branch.guard) {
+fn decision(arena: &Arena<'_>, model: &Model, branch: &BranchEvent) -> Option<TraceStep> {
+    let said = match model.eval_guard(&arena.formula, branch.guard) {
         true => branch.says.then,
         false => branch.says.els,
     };
@@ -232,18 +249,19 @@ fn decision(exec: &Executor<'_>, model: &Model, branch: &BranchEvent) -> Option<
 
 /// Marks the decision at which two ways out part: the last one that both come to, that differs, and that either depends on.
 pub fn mark_parting(
-    exec: &Executor<'_>,
+    execution: &Execution,
+    arena: &Arena<'_>,
     steps: &mut [TraceStep],
     (model, paths): (&Model, Guard),
     (other, others): (&Model, Guard),
 ) {
-    let guards = &exec.formula.guards;
+    let guards = &arena.formula.guards;
     let (one, two) = (guards.support(paths), guards.support(others));
     let matters = |branch: &BranchEvent| {
         let mut conditions = guards.support(branch.guard).iter();
         conditions.any(|condition| one.contains(condition) || two.contains(condition))
     };
-    let comes = |model: &Model, paths: Guard| model.eval_guard(&exec.formula, paths);
+    let comes = |model: &Model, paths: Guard| model.eval_guard(&arena.formula, paths);
     let parts = |branch: &&BranchEvent| {
         branch.depth == 0
             && comes(model, branch.path)
@@ -251,8 +269,8 @@ pub fn mark_parting(
             && comes(model, branch.guard) != comes(other, branch.guard)
             && matters(branch)
     };
-    let parting = exec.log.branches.iter().rev().find(parts);
-    let decision = parting.and_then(|branch| decision(exec, model, branch));
+    let parting = execution.log.branches.iter().rev().find(parts);
+    let decision = parting.and_then(|branch| decision(arena, model, branch));
     let step = decision.and_then(|decision| steps.iter_mut().rev().find(|step| **step == decision));
     if let Some(step) = step {
         step.message = format!("the two ways out part here: {}", step.message);
@@ -260,23 +278,28 @@ pub fn mark_parting(
 }
 
 /// The return statement of the analysed function that the model's path takes.
-pub fn returns<'e>(exec: &'e Executor<'_>, model: &Model) -> Option<&'e ReturnEvent> {
-    exec.log
+pub fn returns<'e>(
+    execution: &'e Execution,
+    arena: &Arena<'_>,
+    model: &Model,
+) -> Option<&'e ReturnEvent> {
+    execution
+        .log
         .returns
         .iter()
-        .find(|event| event.depth == 0 && model.eval_guard(&exec.formula, event.guard))
+        .find(|event| event.depth == 0 && model.eval_guard(&arena.formula, event.guard))
 }
 
 /// The step at a return.
 pub fn return_step(
-    exec: &Executor<'_>,
+    arena: &Arena<'_>,
     name: &str,
     event: &ReturnEvent,
     object: Object,
     to: &Target,
 ) -> TraceStep {
     let state = match to {
-        Target::State(state) => state_name(exec, object, Status::At(*state)),
+        Target::State(state) => state_name(arena, object, Status::At(*state)),
         Target::Error(_) => "in error",
     };
     step(

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use super::arena::Arena;
 use super::exec::Executor;
 use super::guard::Guard;
 use super::memory::{Memory, Shape};
@@ -21,7 +22,7 @@ const MAX_LOCATIONS: usize = 12;
 /// Choices taken apart in one address: n of them that have nothing to do with each other have 2^n outcomes.
 const MAX_SPLITS: u32 = 48;
 
-impl Executor<'_> {
+impl Arena<'_> {
     /// The guarded location set of an address (paper Figure 5), null left out: whoever asks is about
     /// to go through the pointer.
     pub fn locations(&mut self, address: Term) -> Locations {
@@ -71,54 +72,6 @@ impl Executor<'_> {
         found
     }
 
-    /// Notes that execution goes through a pointer, so that later tests for null fold.
-    pub fn went_through(&mut self, state: &mut State, locations: &Locations) {
-        for &(guard, loc) in locations.iter() {
-            if let RegionKind::Environment { base } = *self.regions.kind(loc.region)
-                && !state.nonnull.contains(&base)
-            {
-                let paths = self.formula.guards.and(state.guard, guard);
-                self.passes(loc, paths);
-                if locations.len() == 1 {
-                    state.nonnull.insert(base);
-                }
-            }
-        }
-    }
-
-    /// The places of an object that execution certainly goes to. If there is just one, it is there on all
-    /// paths that go on; those on which there is none do not.
-    pub fn gone_through(
-        &mut self,
-        state: &mut State,
-        address: Term,
-        places: Vec<(Guard, Loc)>,
-    ) -> Vec<(Guard, Loc)> {
-        if let Some(&nowhere) = self.nowhere.get(&address) {
-            let somewhere = self.formula.guards.and_not(state.guard, nowhere);
-            if somewhere != Guard::FALSE {
-                state.guard = somewhere;
-            }
-        }
-        match places[..] {
-            [(_, loc)] => {
-                self.went_through(state, &places.into());
-                vec![(Guard::TRUE, loc)]
-            }
-            _ => places,
-        }
-    }
-
-    /// The one location of an address, if it has just one.
-    pub fn single(&mut self, state: &mut State, address: Term) -> Option<Loc> {
-        let locations = self.locations(address);
-        self.went_through(state, &locations);
-        match locations[..] {
-            [(_, loc)] => Some(loc),
-            _ => None,
-        }
-    }
-
     /// Whether pointers have fewer bits in memory than their values.
     pub fn has_narrow_pointers(&self) -> bool {
         self.pointer_size * 8 < u64::from(POINTER_BITS)
@@ -150,12 +103,6 @@ impl Executor<'_> {
     pub fn is_initial(&mut self, loc: Loc, size: u64, value: Term) -> bool {
         let bits = self.formula.terms.width(value);
         self.heap().initial(loc, Shape { bytes: size, bits }) == value
-    }
-
-    pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
-        let locations = self.locations(address);
-        self.went_through(state, &locations);
-        self.read_at(state, &locations, ty)
     }
 
     /// What a load would give, if execution went there.
@@ -204,11 +151,67 @@ impl Executor<'_> {
             _ => self.formula.terms.mark_pointer(value),
         }
     }
+}
+
+impl Executor<'_> {
+    /// Notes that execution goes through a pointer, so that later tests for null fold.
+    pub fn went_through(&mut self, state: &mut State, locations: &Locations) {
+        for &(guard, loc) in locations.iter() {
+            if let RegionKind::Environment { base } = *self.arena.regions.kind(loc.region)
+                && !state.nonnull.contains(&base)
+            {
+                let paths = self.arena.formula.guards.and(state.guard, guard);
+                self.arena.passes(loc, paths);
+                if locations.len() == 1 {
+                    state.nonnull.insert(base);
+                }
+            }
+        }
+    }
+
+    /// The places of an object that execution certainly goes to. If there is just one, it is there on all
+    /// paths that go on; those on which there is none do not.
+    pub fn gone_through(
+        &mut self,
+        state: &mut State,
+        address: Term,
+        places: Vec<(Guard, Loc)>,
+    ) -> Vec<(Guard, Loc)> {
+        if let Some(&nowhere) = self.arena.nowhere.get(&address) {
+            let somewhere = self.arena.formula.guards.and_not(state.guard, nowhere);
+            if somewhere != Guard::FALSE {
+                state.guard = somewhere;
+            }
+        }
+        match places[..] {
+            [(_, loc)] => {
+                self.went_through(state, &places.into());
+                vec![(Guard::TRUE, loc)]
+            }
+            _ => places,
+        }
+    }
+
+    /// The one location of an address, if it has just one.
+    pub fn single(&mut self, state: &mut State, address: Term) -> Option<Loc> {
+        let locations = self.arena.locations(address);
+        self.went_through(state, &locations);
+        match locations[..] {
+            [(_, loc)] => Some(loc),
+            _ => None,
+        }
+    }
+
+    pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
+        let locations = self.arena.locations(address);
+        self.went_through(state, &locations);
+        self.arena.read_at(state, &locations, ty)
+    }
 
     pub fn store(&mut self, state: &mut State, address: Term, value: Term, shape: Shape) {
-        let locations = self.locations(address);
+        let locations = self.arena.locations(address);
         self.went_through(state, &locations);
-        let value = self.resize(value, shape.bits);
+        let value = self.arena.resize(value, shape.bits);
         if let [(_, loc)] = locations[..] {
             state.memory.write_shape(loc, value, shape);
             self.overwritten(state, Guard::TRUE, loc, shape.bytes);
@@ -216,8 +219,8 @@ impl Executor<'_> {
         }
         for &(guard, loc) in locations.iter() {
             let memory = state.memory.clone();
-            let old = memory.read(&mut self.heap(), loc, shape);
-            let new = self.formula.ite_guard(guard, value, old);
+            let old = memory.read(&mut self.arena.heap(), loc, shape);
+            let new = self.arena.formula.ite_guard(guard, value, old);
             state.memory.write_shape(loc, new, shape);
             self.overwritten(state, guard, loc, shape.bytes);
         }
@@ -242,16 +245,16 @@ impl Executor<'_> {
             }
             _ => {
                 // Several sources or targets: each target keeps its old bytes or gets each source's.
-                let targets = self.locations(to);
-                let sources = self.locations(from);
+                let targets = self.arena.locations(to);
+                let sources = self.arena.locations(from);
                 let before = state.memory.clone();
                 for &(to_guard, to) in targets.iter() {
                     for &(from_guard, from) in sources.iter() {
-                        let guard = self.formula.guards.and(to_guard, from_guard);
+                        let guard = self.arena.formula.guards.and(to_guard, from_guard);
                         let mut copied: Memory = state.memory.clone();
                         copied.copy_from(&before, to, from, size);
                         let kept = state.memory.clone();
-                        state.memory = copied.merge(&mut self.heap(), guard, &kept);
+                        state.memory = copied.merge(&mut self.arena.heap(), guard, &kept);
                     }
                 }
             }
@@ -259,12 +262,15 @@ impl Executor<'_> {
     }
 
     pub fn havoc(&mut self, state: &mut State, address: Term, size: u64) {
-        let locations = self.locations(address);
+        let locations = self.arena.locations(address);
         for &(guard, loc) in locations.iter() {
             let kept = state.memory.clone();
-            state.memory.havoc(&mut self.heap(), loc, size);
+            state.memory.havoc(&mut self.arena.heap(), loc, size);
             if guard != Guard::TRUE && locations.len() > 1 {
-                state.memory = state.memory.clone().merge(&mut self.heap(), guard, &kept);
+                state.memory = state
+                    .memory
+                    .clone()
+                    .merge(&mut self.arena.heap(), guard, &kept);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! states here (DESIGN §5), so on a path that has found two such pointers equal (a walk over a list
 //! up to the element at which an earlier walk stopped; an object looked up again) they mean nothing.
 
-use super::exec::Executor;
+use super::arena::Arena;
 use super::guard::Guard;
 use super::memory::Origin;
 use super::region::{Loc, RegionKind};
@@ -18,7 +18,7 @@ const MAX_CHAIN: usize = 6;
 /// Pairs of addresses that one comparison may be about.
 const MAX_CHOICES: usize = 32;
 
-impl Executor<'_> {
+impl Arena<'_> {
     /// The guard's paths on which no pointer comparison has found the object to be another of its
     /// machine.
     pub fn apart(&mut self, object: Object, guard: Guard) -> Guard {

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use super::callee::{CallSite, CalleeView, INLINE_DEPTH};
-use super::exec::{ArgValue, Executor, Frame};
+use super::exec::{ArgValue, Executor};
+use super::frame::Frame;
 use super::guard::Guard;
 use super::log::{CallEvent, Site, UnknownCall};
 use super::memory::Origin;
@@ -51,14 +52,14 @@ impl Executor<'_> {
                 }
             }
             Meaning::Methods(names) => {
-                let outer = self.log.several;
-                self.log.several |= names.len() > 1;
+                let outer = self.execution.log.several;
+                self.execution.log.several |= names.len() > 1;
                 let chosen = names
                     .into_iter()
-                    .map(|name| (self.choice(), name))
+                    .map(|name| (self.arena.choice(), name))
                     .collect();
                 self.call_one_of(frame, state, call, &args, &site, chosen);
-                self.log.several = outer;
+                self.execution.log.several = outer;
             }
             Meaning::Choice(names) => self.call_one_of(frame, state, call, &args, &site, names),
             Meaning::Unknown => {
@@ -82,8 +83,8 @@ impl Executor<'_> {
         let mut others = Vec::new();
         for (chosen, name) in names {
             let mut taken = state.clone();
-            taken.guard = self.formula.guards.and(state.guard, chosen);
-            state.guard = self.formula.guards.and_not(state.guard, chosen);
+            taken.guard = self.arena.formula.guards.and(state.guard, chosen);
+            state.guard = self.arena.formula.guards.and_not(state.guard, chosen);
             self.call_named(frame, &mut taken, call, args, site, name);
             others.push(taken);
         }
@@ -92,7 +93,7 @@ impl Executor<'_> {
         }
         for other in others {
             let here = std::mem::take(state);
-            *state = self.merge(other, here);
+            *state = self.arena.merge(other, here);
         }
     }
 
@@ -129,7 +130,7 @@ impl Executor<'_> {
             self.stack.push(site.clone());
             let operates = matches!(&view, CalleeView::Known(effects) if !effects.is_noop());
             if operates {
-                self.log.call += 1;
+                self.execution.log.call += 1;
                 self.called_at(state, name, true);
             }
             self.inline(frame, state, call, &body, args);
@@ -142,7 +143,7 @@ impl Executor<'_> {
             CalleeView::NoOp(_) => true,
             CalleeView::Unknown | CalleeView::Lost => false,
         };
-        self.log.call += 1;
+        self.execution.log.call += 1;
         if known {
             self.called_at(state, name.clone(), false);
         }
@@ -150,8 +151,8 @@ impl Executor<'_> {
         self.stack.pop();
         let result = match view {
             CalleeView::Known(effects) => {
-                if !effects.is_noop() && !self.called.contains(&name) {
-                    self.called.insert(name.clone());
+                if !effects.is_noop() && !self.execution.called.contains(&name) {
+                    self.execution.called.insert(name.clone());
                 }
                 let width = scalar_width(call.ret);
                 let call_site = CallSite {
@@ -169,7 +170,11 @@ impl Executor<'_> {
                 }
                 if effects.is_partial() {
                     // What else it does is as unknown as all that a lost function does.
-                    self.log.lost = self.formula.guards.or(self.log.lost, state.guard);
+                    self.execution.log.lost = self
+                        .arena
+                        .formula
+                        .guards
+                        .or(self.execution.log.lost, state.guard);
                     self.logged_call(frame, state, call, args, false);
                 } else if effects.is_opaque() {
                     self.escape_all(frame, state, args);
@@ -186,7 +191,11 @@ impl Executor<'_> {
             }
             CalleeView::Unknown => self.logged_call(frame, state, call, args, false),
             CalleeView::Lost => {
-                self.log.lost = self.formula.guards.or(self.log.lost, state.guard);
+                self.execution.log.lost = self
+                    .arena
+                    .formula
+                    .guards
+                    .or(self.execution.log.lost, state.guard);
                 self.logged_call(frame, state, call, args, false)
             }
         };
@@ -198,12 +207,13 @@ impl Executor<'_> {
         let Some((&last, others)) = results.split_last() else {
             return result;
         };
-        let width = self.formula.terms.width(result);
-        let last = self.formula.terms.constant(last, width);
+        let width = self.arena.formula.terms.width(result);
+        let last = self.arena.formula.terms.constant(last, width);
         others.iter().fold(last, |rest, &value| {
-            let chosen = self.unknown(1);
-            let value = self.formula.terms.constant(value, width);
-            self.formula
+            let chosen = self.arena.unknown(1);
+            let value = self.arena.formula.terms.constant(value, width);
+            self.arena
+                .formula
                 .terms
                 .op(Op::Ite, width, &[chosen, value, rest])
         })
@@ -211,11 +221,11 @@ impl Executor<'_> {
 
     /// Logs a call, the innermost of the stack.
     fn called_at(&mut self, state: &State, name: SymbolName, inlined: bool) {
-        self.log.calls.push(CallEvent {
+        self.execution.log.calls.push(CallEvent {
             callee: Arc::new(name),
             guard: state.guard,
-            call: self.log.call,
-            order: self.log.ops.len(),
+            call: self.execution.log.call,
+            order: self.execution.log.ops.len(),
             stack: self.stack.clone(),
             inlined,
         });
@@ -226,11 +236,11 @@ impl Executor<'_> {
         let ArgValue::Scalar(value) = *arg else {
             return false;
         };
-        let loc = match self.formula.terms.as_const(value) {
-            Some(_) => self.regions.locate(&self.formula.terms, value),
+        let loc = match self.arena.formula.terms.as_const(value) {
+            Some(_) => self.arena.regions.locate(&self.arena.formula.terms, value),
             None => None,
         };
-        loc.is_some_and(|loc| matches!(self.regions.kind(loc.region), RegionKind::Symbol(_)))
+        loc.is_some_and(|loc| matches!(self.arena.regions.kind(loc.region), RegionKind::Symbol(_)))
     }
 
     fn returned(
@@ -254,9 +264,9 @@ impl Executor<'_> {
             }
             Callee::Indirect { function, field } => {
                 let address = self.eval(frame, state, *function);
-                let places = self.locations(address);
+                let places = self.arena.locations(address);
                 let named = places.iter().map(|&(guard, loc)| {
-                    let RegionKind::Symbol(name) = self.regions.kind(loc.region) else {
+                    let RegionKind::Symbol(name) = self.arena.regions.kind(loc.region) else {
                         return None;
                     };
                     Some((guard, name.clone()))
@@ -283,12 +293,12 @@ impl Executor<'_> {
 
     fn assign(&mut self, frame: &Frame<'_>, state: &mut State, dst: LocalId, value: Term) {
         let local = frame.body.local(dst);
-        let loc = self.local(frame.id, dst);
-        let shape = self.local_shape(local);
-        let value = self.resize(value, shape.bits);
+        let loc = self.arena.local(frame.id, dst);
+        let shape = self.arena.local_shape(local);
+        let value = self.arena.resize(value, shape.bits);
         state.memory.write_shape(loc, value, shape);
         if local.ty == Some(crate::ir::Ty::Ptr) {
-            self.mark_pointer(value, 4);
+            self.arena.mark_pointer(value, 4);
         }
     }
 
@@ -315,17 +325,17 @@ impl Executor<'_> {
         args: &[ArgValue],
         indirect: bool,
     ) -> Option<Term> {
-        let terms = self.formula.terms.len();
+        let terms = self.arena.formula.terms.len();
         let result = self.unknown_call(frame, state, call, args);
         let mut reached = Vec::new();
         for arg in args {
             if let ArgValue::Scalar(address) = arg
-                && self.formula.terms.width(*address) == crate::ir::POINTER_BITS
+                && self.arena.formula.terms.width(*address) == crate::ir::POINTER_BITS
             {
-                for &(_, loc) in &*self.locations(*address) {
+                for &(_, loc) in &*self.arena.locations(*address) {
                     reached.push(loc.region);
-                    if let RegionKind::Symbol(name) = self.regions.kind(loc.region) {
-                        self.handed_out.insert(name.clone());
+                    if let RegionKind::Symbol(name) = self.arena.regions.kind(loc.region) {
+                        self.execution.handed_out.insert(name.clone());
                     }
                 }
             }
@@ -334,7 +344,7 @@ impl Executor<'_> {
             Callee::Indirect { field, .. } => field.clone(),
             Callee::Direct(_) => None,
         };
-        self.log.unknown_calls.push(UnknownCall {
+        self.execution.log.unknown_calls.push(UnknownCall {
             member,
             guard: state.guard,
             indirect,
@@ -357,12 +367,12 @@ impl Executor<'_> {
                 let origin = Origin::Call {
                     text: call.text.as_str().into(),
                 };
-                Some(self.call_result(state, ty.bits(), origin))
+                Some(self.arena.call_result(state, ty.bits(), origin))
             }
             RetTy::Record { size } => {
                 if let Some(dst) = call.dst {
-                    let loc = self.local(frame.id, dst);
-                    state.memory.havoc(&mut self.heap(), loc, size);
+                    let loc = self.arena.local(frame.id, dst);
+                    state.memory.havoc(&mut self.arena.heap(), loc, size);
                 }
                 None
             }
@@ -379,11 +389,11 @@ impl Executor<'_> {
     ) {
         let mut frame = self.frame(body);
         for (index, local) in body.locals.iter().take(body.params as usize).enumerate() {
-            let loc = self.local(frame.id, LocalId(index as u32));
+            let loc = self.arena.local(frame.id, LocalId(index as u32));
             match args.get(index) {
                 Some(ArgValue::Scalar(value)) => {
-                    let shape = self.local_shape(local);
-                    let value = self.resize(*value, shape.bits);
+                    let shape = self.arena.local_shape(local);
+                    let value = self.arena.resize(*value, shape.bits);
                     state.memory.write_shape(loc, value, shape);
                 }
                 Some(ArgValue::Record {
@@ -397,7 +407,7 @@ impl Executor<'_> {
         }
         let entered = std::mem::take(state);
         let outer = self.inlining;
-        self.inlining = outer.or(Some((entered.guard, self.formula.terms.next_var())));
+        self.inlining = outer.or(Some((entered.guard, self.arena.formula.terms.next_var())));
         let exit = self.run(&mut frame, entered);
         self.inlining = outer;
         match exit {
@@ -407,23 +417,23 @@ impl Executor<'_> {
                 return;
             }
         }
-        let slot = self.result_slot(frame.id);
+        let slot = self.arena.result_slot(frame.id);
         match (call.ret, call.dst) {
             (RetTy::Scalar(ty), Some(dst)) => {
                 let bytes = u64::from(ty.bits()).div_ceil(8);
                 let memory = state.memory.clone();
-                let value = memory.read(&mut self.heap(), slot, bytes);
-                let value = self.resize(value, ty.bits());
+                let value = memory.read(&mut self.arena.heap(), slot, bytes);
+                let value = self.arena.resize(value, ty.bits());
                 self.assign(caller, state, dst, value);
             }
             (RetTy::Record { size }, Some(dst)) => {
-                let to = self.local(caller.id, dst);
+                let to = self.arena.local(caller.id, dst);
                 state.memory.copy(to, slot, size);
             }
             _ => {}
         }
         for local in (0..body.locals.len() as u32).map(LocalId) {
-            let region = self.local(frame.id, local).region;
+            let region = self.arena.local(frame.id, local).region;
             state.memory.forget(region);
         }
         state.memory.forget(slot.region);

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::exec::Executor;
+use super::arena::Arena;
 use super::term::{Node, Op, Term};
 
 /// Terms looked at for a choice.
@@ -20,7 +20,7 @@ struct Choice {
     els: Term,
 }
 
-impl Executor<'_> {
+impl Arena<'_> {
     /// Takes the first choice in an address apart: its condition, the address where that holds, and
     /// where it does not.
     pub(super) fn choice_in(&mut self, address: Term) -> Option<(Term, Term, Term)> {

@@ -2,7 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::exec::{Executor, Frame};
+use super::arena::Arena;
+use super::exec::Executor;
+use super::frame::Frame;
 use super::guard::Guard;
 use super::memory;
 use super::region::{Loc, RegionKind, SymbolicOffset};
@@ -10,19 +12,7 @@ use super::state::State;
 use super::term::Term;
 use crate::ir::{BinOp, Body, CmpOp, Expr, ExprId, ExprKind, POINTER_BITS, Ty, UnOp};
 
-impl Executor<'_> {
-    /// The guard under which an expression is not 0.
-    pub(super) fn condition(
-        &mut self,
-        frame: &Frame<'_>,
-        state: &mut State,
-        cond: ExprId,
-    ) -> Guard {
-        let term = self.eval(frame, state, cond);
-        let truth = self.nonzero(term);
-        self.guard_of(state, truth)
-    }
-
+impl Arena<'_> {
     pub fn nonzero(&mut self, term: Term) -> Term {
         let terms = &mut self.formula.terms;
         let zero = terms.constant(0, terms.width(term));
@@ -40,15 +30,34 @@ impl Executor<'_> {
         }
     }
 
+    /// The pointer that a number of 32 bits is, where pointers have as many.
+    pub fn pointer_of(&mut self, number: Term) -> Term {
+        memory::widened(&mut self.formula.terms, number)
+    }
+}
+
+impl Executor<'_> {
+    /// The guard under which an expression is not 0.
+    pub(super) fn condition(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        cond: ExprId,
+    ) -> Guard {
+        let term = self.eval(frame, state, cond);
+        let truth = self.arena.nonzero(term);
+        self.arena.guard_of(state, truth)
+    }
+
     pub fn eval(&mut self, frame: &Frame<'_>, state: &mut State, id: ExprId) -> Term {
         let Expr { kind, ty } = frame.body.expr(id);
         let ty = *ty;
         match kind {
             ExprKind::Const(value) => match ty {
-                Ty::Float { bits } => self.unknown(bits),
-                _ => self.formula.terms.constant(*value, ty.bits()),
+                Ty::Float { bits } => self.arena.unknown(bits),
+                _ => self.arena.formula.terms.constant(*value, ty.bits()),
             },
-            ExprKind::Unknown => self.unknown(ty.bits()),
+            ExprKind::Unknown => self.arena.unknown(ty.bits()),
             ExprKind::Opaque { function, args } => {
                 let args: Vec<Term> = args
                     .iter()
@@ -56,62 +65,78 @@ impl Executor<'_> {
                     .collect();
                 let key = (frame.body.names[*function as usize].clone(), args);
                 match self.opaque.get(&key) {
-                    Some(&known) => self.resize(known, ty.bits()),
+                    Some(&known) => self.arena.resize(known, ty.bits()),
                     None => {
-                        let value = self.unknown(ty.bits());
+                        let value = self.arena.unknown(ty.bits());
                         self.opaque.insert(key, value);
                         value
                     }
                 }
             }
             ExprKind::AddrLocal(local) => {
-                let loc = self.local(frame.id, *local);
-                let address = self.regions.address(&mut self.formula.terms, loc);
-                self.names.root(address, &frame.body.local(*local).name);
+                let loc = self.arena.local(frame.id, *local);
+                let address = self
+                    .arena
+                    .regions
+                    .address(&mut self.arena.formula.terms, loc);
+                self.arena
+                    .names
+                    .root(address, &frame.body.local(*local).name);
                 address
             }
             ExprKind::AddrSymbol(symbol) => {
                 let name = &frame.body.symbol(*symbol).name;
-                let region = self.regions.region(RegionKind::Symbol(name.clone()));
+                let region = self.arena.regions.region(RegionKind::Symbol(name.clone()));
                 let loc = Loc {
                     region,
                     symbolic: SymbolicOffset::NONE,
                     offset: 0,
                 };
-                let address = self.regions.address(&mut self.formula.terms, loc);
-                self.names.root(address, &name.name);
+                let address = self
+                    .arena
+                    .regions
+                    .address(&mut self.arena.formula.terms, loc);
+                self.arena.names.root(address, &name.name);
                 address
             }
             ExprKind::AddrString(string) => {
                 let bytes = frame.body.strings[string.index()].clone();
-                let region = self.regions.region(RegionKind::String(bytes));
+                let region = self.arena.regions.region(RegionKind::String(bytes));
                 let loc = Loc {
                     region,
                     symbolic: SymbolicOffset::NONE,
                     offset: 0,
                 };
-                self.regions.address(&mut self.formula.terms, loc)
+                self.arena
+                    .regions
+                    .address(&mut self.arena.formula.terms, loc)
             }
             ExprKind::Load { addr, .. } => {
                 let address = self.eval(frame, state, *addr);
                 let value = self.load(state, address, ty);
                 if let ExprKind::AddrLocal(local) = frame.body.expr(*addr).kind {
-                    self.names
-                        .variable(&self.formula.terms, value, &frame.body.local(local).name);
+                    self.arena.names.variable(
+                        &self.arena.formula.terms,
+                        value,
+                        &frame.body.local(local).name,
+                    );
                 }
                 value
             }
             ExprKind::IsConstant { arg } => {
                 let arg = self.eval(frame, state, *arg);
-                let known = self.formula.terms.as_const(arg).is_some();
-                self.formula.terms.constant(u128::from(known), ty.bits())
+                let known = self.arena.formula.terms.as_const(arg).is_some();
+                self.arena
+                    .formula
+                    .terms
+                    .constant(u128::from(known), ty.bits())
             }
             ExprKind::Unary { op, arg } => {
                 let arg = self.eval(frame, state, *arg);
                 match (op, ty) {
-                    (_, Ty::Float { bits }) => self.unknown(bits),
-                    (UnOp::Neg, _) => self.formula.terms.neg(arg),
-                    (UnOp::Not, _) => self.formula.terms.not(arg),
+                    (_, Ty::Float { bits }) => self.arena.unknown(bits),
+                    (UnOp::Neg, _) => self.arena.formula.terms.neg(arg),
+                    (UnOp::Not, _) => self.arena.formula.terms.not(arg),
                 }
             }
             ExprKind::Binary { op, lhs, rhs } => {
@@ -124,22 +149,22 @@ impl Executor<'_> {
                 let right = self.eval(frame, state, *rhs);
                 let operands = frame.body.expr(*lhs).ty;
                 let truth = self.compare(*op, operands, left, right);
-                self.formula.terms.zext(truth, ty.bits())
+                self.arena.formula.terms.zext(truth, ty.bits())
             }
             ExprKind::Cast { arg } => {
                 let from = frame.body.expr(*arg).ty;
                 let value = self.eval(frame, state, *arg);
                 match (from, ty) {
                     (Ty::Float { .. }, _) | (_, Ty::Float { .. }) if from != ty => {
-                        self.unknown(ty.bits())
+                        self.arena.unknown(ty.bits())
                     }
-                    (Ty::Int { bits: 32, .. }, Ty::Ptr) if self.has_narrow_pointers() => {
-                        self.pointer_of(value)
+                    (Ty::Int { bits: 32, .. }, Ty::Ptr) if self.arena.has_narrow_pointers() => {
+                        self.arena.pointer_of(value)
                     }
                     _ if ty.bits() > from.bits() && from.signed() => {
-                        self.formula.terms.sext(value, ty.bits())
+                        self.arena.formula.terms.sext(value, ty.bits())
                     }
-                    _ => self.resize(value, ty.bits()),
+                    _ => self.arena.resize(value, ty.bits()),
                 }
             }
             ExprKind::Member {
@@ -150,12 +175,13 @@ impl Executor<'_> {
             } => {
                 let first = first_members(frame.body, *base);
                 let base = self.eval(frame, state, *base);
-                let terms = &mut self.formula.terms;
+                let terms = &mut self.arena.formula.terms;
                 let distance = terms.constant(u128::from(*offset), POINTER_BITS);
                 let address = terms.add(base, distance);
                 let names = &frame.body.names;
                 let (record, name) = (&names[*record as usize], &names[*name as usize]);
-                self.names
+                self.arena
+                    .names
                     .member(address, base, first, (record, name, *offset));
                 address
             }
@@ -163,41 +189,36 @@ impl Executor<'_> {
                 let first = first_members(frame.body, *base);
                 let base = self.eval(frame, state, *base);
                 let index = self.eval(frame, state, *index);
-                let index = self.resize(index, POINTER_BITS);
-                let address = self.formula.terms.linear(
+                let index = self.arena.resize(index, POINTER_BITS);
+                let address = self.arena.formula.terms.linear(
                     POINTER_BITS,
                     0,
                     &[(1, base), (u128::from(*scale), index)],
                 );
-                self.names.element(address, base, first, index);
+                self.arena.names.element(address, base, first, index);
                 address
             }
             ExprKind::Select { cond, then, els } => {
                 let guard = self.condition(frame, state, *cond);
                 let then = self.eval(frame, state, *then);
                 let els = self.eval(frame, state, *els);
-                self.formula.ite_guard(guard, then, els)
+                self.arena.formula.ite_guard(guard, then, els)
             }
         }
     }
 
-    /// The pointer that a number of 32 bits is, where pointers have as many.
-    pub fn pointer_of(&mut self, number: Term) -> Term {
-        memory::widened(&mut self.formula.terms, number)
-    }
-
     fn binary(&mut self, op: BinOp, ty: Ty, left: Term, right: Term) -> Term {
         if let Ty::Float { bits } = ty {
-            return self.unknown(bits);
+            return self.arena.unknown(bits);
         }
         let shift = matches!(op, BinOp::Shl | BinOp::Shr);
-        let right = if shift || self.formula.terms.width(right) != ty.bits() {
-            self.resize(right, ty.bits())
+        let right = if shift || self.arena.formula.terms.width(right) != ty.bits() {
+            self.arena.resize(right, ty.bits())
         } else {
             right
         };
-        let left = self.resize(left, ty.bits());
-        let terms = &mut self.formula.terms;
+        let left = self.arena.resize(left, ty.bits());
+        let terms = &mut self.arena.formula.terms;
         match (op, ty.signed()) {
             (BinOp::Add, _) => terms.add(left, right),
             (BinOp::Sub, _) => terms.sub(left, right),
@@ -217,11 +238,11 @@ impl Executor<'_> {
 
     fn compare(&mut self, op: CmpOp, ty: Ty, left: Term, right: Term) -> Term {
         if let Ty::Float { .. } = ty {
-            return self.unknown(1);
+            return self.arena.unknown(1);
         }
-        let width = self.formula.terms.width(left);
-        let right = self.resize(right, width);
-        let terms = &mut self.formula.terms;
+        let width = self.arena.formula.terms.width(left);
+        let right = self.arena.resize(right, width);
+        let terms = &mut self.arena.formula.terms;
         match (op, ty.signed()) {
             (CmpOp::Eq | CmpOp::Ne, _) => {
                 let equal = terms.eq(left, right);

@@ -1,18 +1,23 @@
 //! Bit-precise, path-sensitive symbolic execution (paper §2–3).
 //!
-//! In: IR bodies, and what is known of callees ([`callee`]). Out: the entry and exit states of a function, and the events
-//! on the way. Knows nothing of C syntax.
+//! In: IR bodies, and what is known of callees ([`callee`]). Out: an [`Execution`](execution::Execution), which does not change any more,
+//! and the [`Arena`](arena::Arena) of the values, places and conditions that it speaks of. Knows nothing of C syntax.
 
 pub mod access;
 pub mod alias;
+pub mod arena;
 pub mod call;
 pub mod callee;
+pub mod callee_writes;
 mod choice;
 pub mod class;
+mod control;
 mod escape;
 pub mod eval;
 pub mod exec;
+pub mod execution;
 pub mod formula;
+pub mod frame;
 pub mod guard;
 pub mod limits;
 pub mod log;
@@ -25,6 +30,5 @@ mod received;
 pub mod region;
 pub mod state;
 pub mod term;
-pub mod unchanged;
 pub mod unroll;
 pub mod validity;

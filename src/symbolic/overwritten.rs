@@ -16,8 +16,8 @@ impl Executor<'_> {
     pub fn overwritten(&mut self, state: &mut State, place: Guard, loc: Loc, size: u64) {
         // Bit n of the word at p is the object p + n.
         let bits = 0..8 * size as i64;
-        for index in 0..self.bits.len() {
-            let object = self.bits[index];
+        for index in 0..self.arena.bits.len() {
+            let object = self.arena.bits[index];
             let same = (object.loc.region, object.loc.symbolic) == (loc.region, loc.symbolic);
             if same && bits.contains(&object.loc.offset.wrapping_sub(loc.offset)) {
                 self.give_back_bit(state, place, object);
@@ -29,25 +29,27 @@ impl Executor<'_> {
         let Some(before) = state.objects.get(&object).cloned() else {
             return;
         };
-        let initial = Status::At(self.machine_of(object).initial);
+        let initial = Status::At(self.arena.machine_of(object).initial);
         let mut after = Tracked {
             set: SmallVec::new(),
             touched: before.touched,
         };
-        let ours = self.formula.guards.and(place, before.touched);
+        let ours = self.arena.formula.guards.and(place, before.touched);
         if ours == Guard::FALSE {
             return;
         }
         for &(status, held) in &before.set {
             let moved = match status {
-                Status::At(_) if status != initial => self.formula.guards.and(held, ours),
+                Status::At(_) if status != initial => self.arena.formula.guards.and(held, ours),
                 _ => Guard::FALSE,
             };
-            let kept = self.formula.guards.and_not(held, moved);
-            after.add(&mut self.formula, status, kept);
-            after.add(&mut self.formula, initial, moved);
-            let paths = self.formula.guards.and(state.guard, moved);
-            self.open.add(&mut self.formula.guards, object, paths);
+            let kept = self.arena.formula.guards.and_not(held, moved);
+            after.add(&mut self.arena.formula, status, kept);
+            after.add(&mut self.arena.formula, initial, moved);
+            let paths = self.arena.formula.guards.and(state.guard, moved);
+            self.execution
+                .open
+                .add(&mut self.arena.formula.guards, object, paths);
         }
         state.objects.insert(object, after);
     }

@@ -4,7 +4,7 @@
 //! found in memory or got from a call. What it made itself is its own, and so is a variable
 //! that it never set on any path. (One that it set on some paths may be used on just these.)
 
-use super::exec::Executor;
+use super::arena::Arena;
 use super::guard::Guard;
 use super::memory::Origin;
 use super::term::{Node, Op, Term};
@@ -12,7 +12,7 @@ use super::term::{Node, Op, Term};
 /// Terms looked at.
 const MAX_VISITED: u32 = 64;
 
-impl Executor<'_> {
+impl Arena<'_> {
     pub fn received(&mut self, term: Term) -> Guard {
         let mut value = term;
         while let Node::Op {

@@ -3,6 +3,7 @@
 //!
 //! In: states, locations, guards. Out: guards.
 
+use super::arena::Arena;
 use super::exec::Executor;
 use super::guard::{Cond, Guard};
 use super::memory::Origin;
@@ -26,7 +27,7 @@ pub fn nowhere(address: u64) -> bool {
     !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&u128::from(address))
 }
 
-impl Executor<'_> {
+impl Arena<'_> {
     /// The guard under which the object that a location names exists: its pointer is not null, and the
     /// call that it came from was made.
     pub fn exists(&mut self, loc: Loc) -> Guard {
@@ -62,32 +63,6 @@ impl Executor<'_> {
             RegionKind::Environment { base } => state.nonnull.contains(base),
             _ => true,
         }
-    }
-
-    /// A pointer that this path went through is neither null nor an error number. Said of a result,
-    /// this tells the caller what its tests will find.
-    pub(super) fn assume_valid(&mut self, state: &mut State, pointer: Term) {
-        if self.formula.terms.width(pointer) != POINTER_BITS {
-            return;
-        }
-        let base = match self.locations(pointer)[..] {
-            [(_, loc)] => match *self.regions.kind(loc.region) {
-                RegionKind::Environment { base } => base,
-                _ => return,
-            },
-            _ => return,
-        };
-        if !state.nonnull.contains(&base) {
-            return;
-        }
-        let terms = &mut self.formula.terms;
-        let zero = terms.constant(0, POINTER_BITS);
-        let last = terms.constant(LAST_POINTER, POINTER_BITS);
-        let null = terms.eq(pointer, zero);
-        let error = terms.ult(last, pointer);
-        let invalid = terms.or(null, error);
-        let invalid = self.formula.guard_of(invalid);
-        state.guard = self.formula.guards.and_not(state.guard, invalid);
     }
 
     /// The guard of a condition in a state: pointers that every path here went through are neither null
@@ -245,5 +220,33 @@ impl Executor<'_> {
             }
             _ => None,
         }
+    }
+}
+
+impl Executor<'_> {
+    /// A pointer that this path went through is neither null nor an error number. Said of a result,
+    /// this tells the caller what its tests will find.
+    pub(super) fn assume_valid(&mut self, state: &mut State, pointer: Term) {
+        if self.arena.formula.terms.width(pointer) != POINTER_BITS {
+            return;
+        }
+        let base = match self.arena.locations(pointer)[..] {
+            [(_, loc)] => match *self.arena.regions.kind(loc.region) {
+                RegionKind::Environment { base } => base,
+                _ => return,
+            },
+            _ => return,
+        };
+        if !state.nonnull.contains(&base) {
+            return;
+        }
+        let terms = &mut self.arena.formula.terms;
+        let zero = terms.constant(0, POINTER_BITS);
+        let last = terms.constant(LAST_POINTER, POINTER_BITS);
+        let null = terms.eq(pointer, zero);
+        let error = terms.ult(last, pointer);
+        let invalid = terms.or(null, error);
+        let invalid = self.arena.formula.guard_of(invalid);
+        state.guard = self.arena.formula.guards.and_not(state.guard, invalid);
     }
 }

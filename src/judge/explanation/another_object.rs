@@ -9,7 +9,8 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::property::StateId;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{OpEvent, Site};
 use crate::symbolic::memory::Origin;
@@ -27,14 +28,14 @@ pub struct Elsewhere(FxHashMap<Object, Guard>);
 impl Elsewhere {
     /// Looks at all operations at once: the elements of a table, locked one after another, are many
     /// objects at one place.
-    pub fn new(exec: &mut Executor<'_>) -> Self {
+    pub fn new(execution: &Execution, arena: &mut Arena<'_>) -> Self {
         let mut places: IndexMap<(MachineId, Vec<Site>), IndexMap<Object, Guard>> = IndexMap::new();
-        for event in &exec.log.ops {
+        for event in &execution.log.ops {
             if event.moves() {
                 let place = (event.object.machine, event.stack.clone());
                 let objects = places.entry(place).or_default();
                 let paths = objects.entry(event.object).or_insert(Guard::FALSE);
-                *paths = exec.formula.guards.or(*paths, event.guard);
+                *paths = arena.formula.guards.or(*paths, event.guard);
             }
         }
         let mut elsewhere = Elsewhere::default();
@@ -44,14 +45,14 @@ impl Elsewhere {
             let mut all = Guard::FALSE;
             for &paths in objects.values() {
                 before.push(all);
-                all = exec.formula.guards.or(all, paths);
+                all = arena.formula.guards.or(all, paths);
             }
             let mut after = Guard::FALSE;
             for ((&object, &paths), before) in objects.iter().zip(before).rev() {
-                let others = exec.formula.guards.or(before, after);
+                let others = arena.formula.guards.or(before, after);
                 let known = elsewhere.0.entry(object).or_insert(Guard::FALSE);
-                *known = exec.formula.guards.or(*known, others);
-                after = exec.formula.guards.or(after, paths);
+                *known = arena.formula.guards.or(*known, others);
+                after = arena.formula.guards.or(after, paths);
             }
         }
         elsewhere
@@ -64,19 +65,24 @@ impl Elsewhere {
 
 /// The paths on which the function gives back an object that it has not taken and that may be this
 /// one: found again in another way, by a number or in a table.
-pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
+pub fn given_back_as_another(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    initial: StateId,
+) -> Guard {
     let mut places: FxHashSet<(Object, &[Site])> = FxHashSet::default();
-    for event in &exec.log.ops {
+    for event in &execution.log.ops {
         let other = event.object;
         let releases = event.gives_back(Status::At(initial));
         if other == object || other.machine != object.machine || !releases {
             continue;
         }
-        if may_be_one(exec, object.loc, other.loc) {
+        if may_be_one(arena, object.loc, other.loc) {
             places.insert((other, &event.stack));
         }
     }
-    let found: Vec<(Object, Status, Guard, Guard, u32)> = exec
+    let found: Vec<(Object, Status, Guard, Guard, u32)> = execution
         .log
         .ops
         .iter()
@@ -89,27 +95,32 @@ pub fn given_back_as_another(exec: &mut Executor<'_>, object: Object, initial: S
     let mut untaken = Vec::with_capacity(found.len());
     for (other, from, guard, touched, call) in found {
         // Whoever holds one of the two under another name says nothing of how this one was found on entry.
-        let entered = exec.entry_state(other).guard_of(from);
-        let mut literals = exec.formula.guards.implied_literals(entered);
-        literals.extend(asked_within(exec, other, call));
+        let entered = arena.entry_state(other).guard_of(from);
+        let mut literals = arena.formula.guards.implied_literals(entered);
+        literals.extend(asked_within(execution, arena, other, call));
         literals.sort();
         literals.dedup();
-        let guards = &mut exec.formula.guards;
+        let guards = &mut arena.formula.guards;
         let paths = guards.and_not(guard, touched);
         untaken.push(guards.restrict(paths, &literals));
     }
-    union(exec, untaken)
+    union(arena, untaken)
 }
 
 /// What must hold for an object to exist and is asked in the callee only, not before its call: a callee that finds none there
 /// is as good as one that does.
-fn asked_within(exec: &mut Executor<'_>, object: Object, call: u32) -> Vec<(Cond, bool)> {
-    let there = exec.exists(object.loc);
-    let calls = &exec.log.calls;
+fn asked_within(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    call: u32,
+) -> Vec<(Cond, bool)> {
+    let there = arena.exists(object.loc);
+    let calls = &execution.log.calls;
     let Ok(at) = calls.binary_search_by_key(&call, |event| event.call) else {
         return Vec::new();
     };
-    let guards = &exec.formula.guards;
+    let guards = &arena.formula.guards;
     let before = guards.implied(calls[at].guard);
     let needed = guards.implied(there).iter().copied();
     needed.filter(|literal| !before.contains(literal)).collect()
@@ -117,13 +128,18 @@ fn asked_within(exec: &mut Executor<'_>, object: Object, call: u32) -> Vec<(Cond
 
 /// The paths on which the function gives back an object that it has not taken, after it has taken one that
 /// may be this one, and that it does not give back under its own name.
-pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
+pub fn taken_as_another(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    initial: StateId,
+) -> Guard {
     let initial = Status::At(initial);
     let gives = |event: &OpEvent| match event.to {
         Some(_) => event.gives_back(initial),
         None => event.from == initial,
     };
-    let events = exec.log.ops.iter().enumerate();
+    let events = execution.log.ops.iter().enumerate();
     let found = events.filter(|(_, event)| event.object == object && gives(event));
     let found: Vec<(usize, Guard, Guard)> = found
         .map(|(index, event)| (index, event.guard, event.touched))
@@ -131,42 +147,47 @@ pub fn taken_as_another(exec: &mut Executor<'_>, object: Object, initial: StateI
     if found.is_empty() {
         return Guard::FALSE;
     }
-    let kept = kept_until(exec, object, exec.log.ops.len(), |exec, other| {
-        may_be_one(exec, object.loc, other.loc)
-    });
+    let kept = kept_until(
+        execution,
+        arena,
+        object,
+        execution.log.ops.len(),
+        |arena, other| may_be_one(arena, object.loc, other.loc),
+    );
     let mut paths = Vec::new();
     for (index, guard, touched) in found {
-        let untouched = exec.formula.guards.and_not(guard, touched);
+        let untouched = arena.formula.guards.and_not(guard, touched);
         let before = kept.partition_point(|entry| entry.0 < index);
-        let earlier = union(exec, kept[..before].iter().map(|entry| entry.1).collect());
-        paths.push(exec.formula.guards.and(untouched, earlier));
+        let earlier = union(arena, kept[..before].iter().map(|entry| entry.1).collect());
+        paths.push(arena.formula.guards.and(untouched, earlier));
     }
-    union(exec, paths)
+    union(arena, paths)
 }
 
 /// For each operation that takes an object other than this one, if it is `wanted`: the paths on which none gives it back
 /// before the operation `until`.
 fn kept_until(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     object: Object,
     until: usize,
-    wanted: impl Fn(&Executor<'_>, Object) -> bool,
+    wanted: impl Fn(&Arena<'_>, Object) -> bool,
 ) -> Vec<(usize, Guard)> {
-    let initial = Status::At(exec.machine_of(object).initial);
+    let initial = Status::At(arena.machine_of(object).initial);
     let mut known: FxHashMap<Object, bool> = FxHashMap::default();
     let mut moves = Vec::new();
-    for (index, event) in exec.log.ops[..until].iter().enumerate() {
+    for (index, event) in execution.log.ops[..until].iter().enumerate() {
         let other = event.object;
         let back = event.gives_back(initial);
         let candidate = other != object && other.machine == object.machine;
         if candidate
             && (back || event.takes(initial))
-            && *known.entry(other).or_insert_with(|| wanted(exec, other))
+            && *known.entry(other).or_insert_with(|| wanted(arena, other))
         {
             moves.push((index, other, back, event.guard));
         }
     }
-    let guards = &mut exec.formula.guards;
+    let guards = &mut arena.formula.guards;
     let mut given_back: FxHashMap<Object, Guard> = FxHashMap::default();
     let mut kept = Vec::new();
     for (index, other, back, paths) in moves.into_iter().rev() {
@@ -182,97 +203,107 @@ fn kept_until(
 
 /// The paths on which the function holds something before an operation that may be the object under another name:
 /// an element of its table by an index that a callee knows from before; what the same list leads to.
-fn held_as_another_before(exec: &mut Executor<'_>, object: Object, until: usize) -> Guard {
-    let kept = kept_until(exec, object, until, |exec, other| {
+fn held_as_another_before(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    until: usize,
+) -> Guard {
+    let kept = kept_until(execution, arena, object, until, |arena, other| {
         let unknown = |object: Object| object.loc.symbolic != SymbolicOffset::NONE;
         if other.loc.region == object.loc.region {
             return unknown(object) && unknown(other) && other.loc.symbolic != object.loc.symbolic;
         }
-        may_be_found_as(exec, object, other)
+        may_be_found_as(arena, object, other)
     });
-    union(exec, kept.into_iter().map(|entry| entry.1).collect())
+    union(arena, kept.into_iter().map(|entry| entry.1).collect())
 }
 
 /// The paths on which a failing operation may be one on another object than it seems: what is taken again was
 /// given back under another name; what is given back again stands for one that is held to the end.
-pub fn meant_for_another(exec: &mut Executor<'_>, exit: Option<&State>, event: usize) -> Guard {
-    let failing = &exec.log.ops[event];
+pub fn meant_for_another(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    exit: Option<&State>,
+    event: usize,
+) -> Guard {
+    let failing = &execution.log.ops[event];
     let object = failing.object;
-    let machine = exec.machine_of(object);
+    let machine = arena.machine_of(object);
     let takes = matches!(&failing.rule, Some(rule) if machine.is_about_taking(rule));
     if takes {
-        return given_back_as_another(exec, object, machine.initial);
+        return given_back_as_another(execution, arena, object, machine.initial);
     }
-    let before = held_as_another_before(exec, object, event);
+    let before = held_as_another_before(execution, arena, object, event);
     let Some(exit) = exit else {
         return before;
     };
-    let mut paths = held(exec, exit);
+    let mut paths = held(arena, exit);
     paths.retain(|&(other, _)| {
-        other != object && other.machine == object.machine && may_be_found_as(exec, object, other)
+        other != object && other.machine == object.machine && may_be_found_as(arena, object, other)
     });
     let mut paths: Vec<Guard> = paths.into_iter().map(|(_, paths)| paths).collect();
     paths.push(before);
-    union(exec, paths)
+    union(arena, paths)
 }
 
 /// Whether two objects may be one, at least one of which the function has found by itself, or by way of the
 /// other.
-fn may_be_found_as(exec: &Executor<'_>, object: Object, other: Object) -> bool {
-    (found_inside(exec, object)
-        || found_inside(exec, other)
-        || leads_back(exec, object, other)
-        || leads_back(exec, other, object))
-        && may_be_one(exec, object.loc, other.loc)
+fn may_be_found_as(arena: &Arena<'_>, object: Object, other: Object) -> bool {
+    (found_inside(arena, object)
+        || found_inside(arena, other)
+        || leads_back(arena, object, other)
+        || leads_back(arena, other, object))
+        && may_be_one(arena, object.loc, other.loc)
 }
 
 /// Whether the way to an object goes through the record that another is in: `dev->queue.next->dev` is `dev`.
-fn leads_back(exec: &Executor<'_>, object: Object, other: Object) -> bool {
-    let way = exec.way_to(object.loc.region);
+fn leads_back(arena: &Arena<'_>, object: Object, other: Object) -> bool {
+    let way = arena.way_to(object.loc.region);
     let mut before = way.iter().skip(1);
     before.any(|&(region, _)| region == other.loc.region)
 }
 
 /// Whether the way to an object begins with something that neither the caller nor a global object told.
-fn found_inside(exec: &Executor<'_>, object: Object) -> bool {
-    let way = exec.way_to(object.loc.region);
+fn found_inside(arena: &Arena<'_>, object: Object) -> bool {
+    let way = arena.way_to(object.loc.region);
     let Some(&(_, Some(base))) = way.last() else {
         return false;
     };
-    let Node::Var(var) = exec.formula.terms.node(base) else {
+    let Node::Var(var) = arena.formula.terms.node(base) else {
         return true;
     };
-    !matches!(exec.origins.of(*var), Origin::Param(_))
+    !matches!(arena.origins.of(*var), Origin::Param(_))
 }
 
 /// The paths on which another object leaves the function in another state, or in error: what is amiss there
 /// is that. `object` is of a machine whose states are kept beside other objects', as interrupts are with locks.
-pub fn left_with_another(exec: &mut Executor<'_>, state: &State, object: Object) -> Guard {
-    if !exec.is_saved(object.machine) {
+pub fn left_with_another(arena: &mut Arena<'_>, state: &State, object: Object) -> Guard {
+    if !arena.is_saved(object.machine) {
         return Guard::FALSE;
     }
     let mut paths = Vec::new();
     for (&other, tracked) in &state.objects {
-        if exec.is_saved(other.machine) {
+        if arena.is_saved(other.machine) {
             continue;
         }
-        let entry = exec.entry_state(other);
+        let entry = arena.entry_state(other);
         for &(status, guard) in &tracked.set {
-            let moved = exec.formula.guards.and_not(guard, entry.guard_of(status));
+            let moved = arena.formula.guards.and_not(guard, entry.guard_of(status));
             paths.push(moved);
         }
     }
-    union(exec, paths)
+    union(arena, paths)
 }
 
 /// The exits on which each object is held that the function has moved; or would be, had it been free on entry.
 /// That the pointers to it are valid is not asked for: the function went through them.
-pub fn held(exec: &mut Executor<'_>, exit: &State) -> Vec<(Object, Guard)> {
+pub fn held(arena: &mut Arena<'_>, exit: &State) -> Vec<(Object, Guard)> {
     let mut held = Vec::new();
     for (&object, tracked) in &exit.objects {
-        let initial = Status::At(exec.machine_of(object).initial);
+        let initial = Status::At(arena.machine_of(object).initial);
         for &(status, paths) in tracked.set.iter().filter(|entry| entry.0 != initial) {
-            let guards = &mut exec.formula.guards;
+            let guards = &mut arena.formula.guards;
             let moved = match status {
                 Status::At(_) => guards.and(paths, tracked.touched),
                 Status::Error(_) => paths,
@@ -286,7 +317,7 @@ pub fn held(exec: &mut Executor<'_>, exit: &State) -> Vec<(Object, Guard)> {
 /// The exits on which the function holds another object of the same kind instead, which it does not where
 /// it keeps this one: it hands over one or the other, and the caller knows which by other means.
 pub fn another_is_held(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     held: &[(Object, Guard)],
     object: Object,
     kept: Guard,
@@ -295,20 +326,20 @@ pub fn another_is_held(
     for &(other, there) in held {
         if other != object
             && other.machine == object.machine
-            && exec.formula.guards.excludes(there, kept)
+            && arena.formula.guards.excludes(there, kept)
         {
             paths.push(there);
         }
     }
-    union(exec, paths)
+    union(arena, paths)
 }
 
 /// Whether two locations are one for some values of the pointers and indices on the way to them.
-fn may_be_one(exec: &Executor<'_>, a: Loc, b: Loc) -> bool {
+fn may_be_one(arena: &Arena<'_>, a: Loc, b: Loc) -> bool {
     let known = |loc: Loc| loc.symbolic == SymbolicOffset::NONE;
     let unknown = |loc: Loc| {
         matches!(
-            exec.regions.kind(loc.region),
+            arena.regions.kind(loc.region),
             RegionKind::Environment { .. }
         )
     };

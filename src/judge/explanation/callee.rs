@@ -3,7 +3,8 @@
 //! In: the log of an execution, an object. Out: the paths that such an explanation covers, or whether there are any.
 
 use crate::property::StateId;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, SleepEvent, UnknownCall};
 use crate::symbolic::region::RegionId;
@@ -13,21 +14,34 @@ use crate::symbolic::term::Term;
 use super::union;
 
 /// The operation before a point that moved the object last.
-fn last_move<'e>(exec: &'e Executor<'_>, object: Object, before: usize) -> Option<&'e OpEvent> {
-    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
+fn last_move<'e>(execution: &'e Execution, object: Object, before: usize) -> Option<&'e OpEvent> {
+    let ops = execution
+        .log
+        .ops
+        .get(..before)
+        .unwrap_or(&execution.log.ops);
     ops.iter()
         .rfind(|event| event.object == object && event.moves())
 }
 
 /// Whether the operation before a point that moved the object last is a callee's, which leaves it alone at
 /// other times: when, its summary may not know.
-pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usize) -> bool {
-    let Some(last) = last_move(exec, object, before) else {
+pub fn kept_by_callee_at_times(
+    execution: &Execution,
+    arena: &Arena<'_>,
+    object: Object,
+    before: usize,
+) -> bool {
+    let Some(last) = last_move(execution, object, before) else {
         return false;
     };
-    let ops = exec.log.ops.get(..before).unwrap_or(&exec.log.ops);
+    let ops = execution
+        .log
+        .ops
+        .get(..before)
+        .unwrap_or(&execution.log.ops);
     let mut of_object = ops.iter().filter(|event| event.object == object);
-    let initial = Status::At(exec.machine_of(object).initial);
+    let initial = Status::At(arena.machine_of(object).initial);
     let idle = |event: &OpEvent| {
         event.stack == last.stack && event.from == initial && event.to == Some(initial)
     };
@@ -35,10 +49,16 @@ pub fn kept_by_callee_at_times(exec: &Executor<'_>, object: Object, before: usiz
 }
 
 /// Whether on some of these paths a callee leaves the object alone that gives it back on others.
-pub fn perhaps_given_back_by_callee(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
-    let initial = exec.machine_of(object).initial;
+pub fn perhaps_given_back_by_callee(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    paths: Guard,
+) -> bool {
+    let initial = arena.machine_of(object).initial;
     let back = |from: StateId, to: StateId| from != initial && to == initial;
-    let Executor { log, formula, .. } = exec;
+    let log = &execution.log;
+    let formula = &mut arena.formula;
     let mut idle = log.ops.iter().filter(|event| {
         event.object == object && event.source.is_some() && event.to == Some(event.from)
     });
@@ -53,12 +73,17 @@ pub fn perhaps_given_back_by_callee(exec: &mut Executor<'_>, object: Object, pat
 
 /// Whether on some of these paths a callee gives back another element of the table that an object is in: it may go
 /// through the table, further than its summary does.
-pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
-    let Some(class) = exec.class_of(object.loc) else {
+pub fn another_element_given_back(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    paths: Guard,
+) -> bool {
+    let Some(class) = arena.class_of(object.loc) else {
         return false;
     };
-    let initial = Status::At(exec.machine_of(object).initial);
-    let elements = exec.log.ops.iter().filter(|event| {
+    let initial = Status::At(arena.machine_of(object).initial);
+    let elements = execution.log.ops.iter().filter(|event| {
         let other = event.object;
         let beside = other != object
             && other.machine == object.machine
@@ -68,19 +93,19 @@ pub fn another_element_given_back(exec: &mut Executor<'_>, object: Object, paths
     let elements: Vec<(Object, Guard)> =
         elements.map(|event| (event.object, event.guard)).collect();
     elements.into_iter().any(|(other, there)| {
-        !exec.formula.guards.excludes(there, paths)
-            && exec.class_of(other.loc).as_ref() == Some(&class)
+        !arena.formula.guards.excludes(there, paths)
+            && arena.class_of(other.loc).as_ref() == Some(&class)
     })
 }
 
 /// Whether a call that may sleep is the other way to lock what one of two locks of a record is for, after
 /// another record's was taken the one way: `s->nonatomic ? mutex_lock(&s->mutex) : spin_lock(&s->lock)` for all `s`
 /// of a list. They are all of one kind.
-pub fn one_kind_or_the_other(exec: &Executor<'_>, object: Object, sleep: &SleepEvent) -> bool {
-    let Some(taken) = last_move(exec, object, sleep.order) else {
+pub fn one_kind_or_the_other(execution: &Execution, object: Object, sleep: &SleepEvent) -> bool {
+    let Some(taken) = last_move(execution, object, sleep.order) else {
         return false;
     };
-    let ops = &exec.log.ops;
+    let ops = &execution.log.ops;
     let ways = |event: &&OpEvent| event.stack == sleep.stack && event.moves();
     let mut sleeping = ops.iter().filter(ways).map(|event| event.object.loc.region);
     sleeping.any(|record| {
@@ -93,13 +118,18 @@ pub fn one_kind_or_the_other(exec: &Executor<'_>, object: Object, sleep: &SleepE
 /// The paths on which the function gives back an object that it has not taken, but that a function of which
 /// nothing is known may have taken for it: the object was found only where that function may have put it, or
 /// what that function returned decides whether it is given back.
-pub fn taken_by_unknown(exec: &mut Executor<'_>, object: Object, initial: StateId) -> Guard {
+pub fn taken_by_unknown(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    initial: StateId,
+) -> Guard {
     let initial = Status::At(initial);
-    let way = exec.way_to(object.loc.region);
-    let calls = exec.log.unknown_calls.clone();
+    let way = arena.way_to(object.loc.region);
+    let calls = execution.log.unknown_calls.clone();
     let mut paths = Vec::new();
-    for index in 0..exec.log.ops.len() {
-        let event = &exec.log.ops[index];
+    for index in 0..execution.log.ops.len() {
+        let event = &execution.log.ops[index];
         let gives = match event.to {
             Some(to) => to == initial && event.from != initial,
             None => event.from == initial,
@@ -114,25 +144,25 @@ pub fn taken_by_unknown(exec: &mut Executor<'_>, object: Object, initial: StateI
             let found_later = |step: &(RegionId, Option<Term>)| {
                 step.1.is_some_and(|base| base.index() >= call.terms)
             };
-            at.is_some_and(|at| way[..at].iter().any(found_later) || decides(exec, call, guard))
-                && !exec.formula.guards.excludes(call.guard, guard)
+            at.is_some_and(|at| way[..at].iter().any(found_later) || decides(arena, call, guard))
+                && !arena.formula.guards.excludes(call.guard, guard)
         };
         if calls.iter().any(explains) {
             paths.push(guard);
         }
     }
-    union(exec, paths)
+    union(arena, paths)
 }
 
 /// The paths on which something that leads to the object is handed to a function that is called through a
 /// pointer: an operation that may do the rest, as a method that tears an object down.
-pub fn given_away(exec: &mut Executor<'_>, object: Object) -> Guard {
-    let way = exec.way_to(object.loc.region);
+pub fn given_away(execution: &Execution, arena: &mut Arena<'_>, object: Object) -> Guard {
+    let way = arena.way_to(object.loc.region);
     let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
-    let calls = exec.log.unknown_calls.iter();
+    let calls = execution.log.unknown_calls.iter();
     let calls = calls.filter(|call| call.indirect && call.reached.iter().any(leads_there));
     let paths = calls.map(|call| call.guard).collect();
-    union(exec, paths)
+    union(arena, paths)
 }
 
 /// The paths that keep an object without what leads to it being handed to a function that is called through a pointer, of
@@ -140,14 +170,15 @@ pub fn given_away(exec: &mut Executor<'_>, object: Object) -> Guard {
 /// called through one member are alike (a program's callback, called for each kind of message): where the function itself
 /// gives the object back after one, the other does not.
 pub fn not_given_away_instead(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     object: Object,
     [kept, back]: [Guard; 2],
 ) -> Guard {
-    let way = exec.way_to(object.loc.region);
+    let way = arena.way_to(object.loc.region);
     let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
-    let Executor { log, formula, .. } = exec;
-    let guards = &mut formula.guards;
+    let log = &execution.log;
+    let guards = &mut arena.formula.guards;
     let calls = log.unknown_calls.iter();
     let calls: Vec<&UnknownCall> = calls
         .filter(|call| call.indirect && call.reached.iter().any(leads_there))
@@ -168,12 +199,13 @@ pub fn not_given_away_instead(
 /// Whether it is open how a callee leaves another object of the same kind on paths that give the object back only: the
 /// function may hand over the one or the other.
 pub fn another_left_open(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     object: Object,
     [kept, back]: [Guard; 2],
 ) -> bool {
-    let Executor { log, formula, .. } = exec;
-    let guards = &mut formula.guards;
+    let log = &execution.log;
+    let guards = &mut arena.formula.guards;
     log.ops.iter().any(|event| {
         event.open
             && event.object != object
@@ -184,11 +216,11 @@ pub fn another_left_open(
 }
 
 /// Whether a call's result is among what decides whether paths are taken.
-fn decides(exec: &Executor<'_>, call: &UnknownCall, paths: Guard) -> bool {
+fn decides(arena: &Arena<'_>, call: &UnknownCall, paths: Guard) -> bool {
     let Some(result) = call.result else {
         return false;
     };
-    let formula = &exec.formula;
+    let formula = &arena.formula;
     let conditions = formula.guards.support(paths).iter();
     let mut terms = conditions.map(|&cond| formula.cond_term(cond));
     terms.any(|term| formula.mentions(term, result))
@@ -196,12 +228,17 @@ fn decides(exec: &Executor<'_>, call: &UnknownCall, paths: Guard) -> bool {
 
 /// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if
 /// it has one, may know less of that than its source.
-pub fn decides_outcome(exec: &mut Executor<'_>, object: Object, paths: Guard) -> bool {
-    let unnamed = exec.perhaps_moved_unnamed(object, paths);
-    let guards = &mut exec.formula.guards;
-    if unnamed || !guards.excludes(paths, exec.log.lost) {
+pub fn decides_outcome(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    paths: Guard,
+) -> bool {
+    let unnamed = execution.perhaps_moved_unnamed(arena, object, paths);
+    let guards = &mut arena.formula.guards;
+    if unnamed || !guards.excludes(paths, execution.log.lost) {
         return true;
     }
-    let mut events = exec.log.ops.iter();
+    let mut events = execution.log.ops.iter();
     events.any(|event| event.object == object && event.open && !guards.excludes(paths, event.guard))
 }

@@ -10,8 +10,10 @@ pub mod value;
 
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::Body;
-use crate::summary::infer::{Exit, Feasible};
-use crate::symbolic::exec::Executor;
+use crate::sat::oracle::Oracle;
+use crate::summary::infer::Exit;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::state::{Object, State, Status};
 
@@ -60,7 +62,7 @@ impl Uncovered {
 }
 
 /// The paths of `paths` that an explanation does not cover.
-type Cover = fn(&mut Executor<'_>, &Failure<'_>, Guard) -> Guard;
+type Cover = fn(&Execution, &mut Arena<'_>, &Failure<'_>, Guard) -> Guard;
 
 /// The explanations that cover paths, in the order in which they are asked for.
 const COVERS: &[(Kind, Cover)] = &[
@@ -74,22 +76,29 @@ const COVERS: &[(Kind, Cover)] = &[
 ];
 
 /// The paths that no explanation covers.
-pub fn uncovered(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Uncovered {
-    without(exec, failure, paths, COVERS.iter())
+pub fn uncovered(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Uncovered {
+    without(execution, arena, failure, paths, COVERS.iter())
 }
 
 /// The paths that no explanation covers, be other objects held on entry or not.
 pub fn uncovered_however_entered(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     failure: &Failure<'_>,
     paths: Guard,
 ) -> Uncovered {
     let covers = COVERS.iter().filter(|(kind, _)| *kind != Kind::OthersHeld);
-    without(exec, failure, paths, covers)
+    without(execution, arena, failure, paths, covers)
 }
 
 fn without<'c>(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     failure: &Failure<'_>,
     paths: Guard,
     covers: impl Iterator<Item = &'c (Kind, Cover)>,
@@ -102,90 +111,117 @@ fn without<'c>(
         if left.paths == Guard::FALSE {
             break;
         }
-        let rest = cover(exec, failure, left.paths);
+        let rest = cover(execution, arena, failure, left.paths);
         left.but(*kind, rest);
     }
     left
 }
 
-fn with_others_as_usual(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+fn with_others_as_usual(
+    _: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Guard {
     match failure.what {
         What::Asleep => paths,
         What::Operation(_) | What::Kept | What::GivenUp | What::Unheld | What::Needed => {
             let exit = failure.exit.map_or(Guard::TRUE, |exit| exit.guard);
-            others_as_usual(exec, exit, failure.object, paths)
+            others_as_usual(arena, exit, failure.object, paths)
         }
     }
 }
 
-fn not_found_equal(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+fn not_found_equal(
+    _: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Guard {
     match failure.what {
         // What is left as it is, is left so under both names.
         What::Kept | What::GivenUp => paths,
         What::Operation(_) | What::Unheld | What::Needed | What::Asleep => {
-            exec.apart(failure.object, paths)
+            arena.apart(failure.object, paths)
         }
     }
 }
 
-fn under_no_other_name(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+fn under_no_other_name(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Guard {
     let Failure { object, what, exit } = *failure;
-    let initial = exec.machine_of(object).initial;
+    let initial = arena.machine_of(object).initial;
     let other = match what {
-        What::Operation(event) => another_object::meant_for_another(exec, exit, event),
-        What::Kept => another_object::given_back_as_another(exec, object, initial),
-        What::GivenUp | What::Unheld => another_object::taken_as_another(exec, object, initial),
+        What::Operation(event) => another_object::meant_for_another(execution, arena, exit, event),
+        What::Kept => another_object::given_back_as_another(execution, arena, object, initial),
+        What::GivenUp | What::Unheld => {
+            another_object::taken_as_another(execution, arena, object, initial)
+        }
         What::Needed | What::Asleep => return paths,
     };
-    exec.formula.guards.and_not(paths, other)
+    arena.formula.guards.and_not(paths, other)
 }
 
-fn not_taken_by_unknown(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+fn not_taken_by_unknown(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Guard {
     match failure.what {
         What::GivenUp | What::Unheld => {
-            let initial = exec.machine_of(failure.object).initial;
-            let taken = callee::taken_by_unknown(exec, failure.object, initial);
-            exec.formula.guards.and_not(paths, taken)
+            let initial = arena.machine_of(failure.object).initial;
+            let taken = callee::taken_by_unknown(execution, arena, failure.object, initial);
+            arena.formula.guards.and_not(paths, taken)
         }
         What::Operation(_) | What::Kept | What::Needed | What::Asleep => paths,
     }
 }
 
-fn not_with_another(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
+fn not_with_another(
+    _: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Guard {
     match (failure.what, failure.exit) {
         (What::Kept | What::GivenUp, Some(exit)) => {
-            let with = another_object::left_with_another(exec, exit, failure.object);
-            exec.formula.guards.and_not(paths, with)
+            let with = another_object::left_with_another(arena, exit, failure.object);
+            arena.formula.guards.and_not(paths, with)
         }
         _ => paths,
     }
 }
 
-fn known_effect(exec: &mut Executor<'_>, failure: &Failure<'_>, paths: Guard) -> Guard {
-    exec.with_known_effect(failure.object, paths)
+fn known_effect(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+) -> Guard {
+    execution.with_known_effect(arena, failure.object, paths)
 }
 
 /// The paths on which all other objects are as usual on entry. What is wrong with one only where another was
 /// held already has another cause: a callee that cannot be called then. One that is asserted to be held, on
 /// all ways out, is usually held.
-pub fn others_as_usual(
-    exec: &mut Executor<'_>,
-    exit: Guard,
-    object: Object,
-    paths: Guard,
-) -> Guard {
+pub fn others_as_usual(arena: &mut Arena<'_>, exit: Guard, object: Object, paths: Guard) -> Guard {
     if paths == Guard::FALSE {
         return paths;
     }
     let mut usual: Vec<Guard> = Vec::new();
-    for (&other, entered) in &exec.entries {
-        let machine = exec.machine_of(other);
+    for (&other, entered) in arena.entries() {
+        let machine = arena.machine_of(other);
         // Interrupts are off or on with the lock that is given back.
         if other != object && machine.saved.is_none() {
             usual.push(entered.guard_of(Status::At(machine.initial)));
         }
     }
-    let guards = &mut exec.formula.guards;
+    let guards = &mut arena.formula.guards;
     usual.retain(|&usual| !guards.excludes(exit, usual));
     let literals: Vec<_> = usual
         .iter()
@@ -199,8 +235,8 @@ pub fn others_as_usual(
         .fold(paths, |paths, usual| guards.and(paths, usual))
 }
 
-fn union(exec: &mut Executor<'_>, paths: Vec<Guard>) -> Guard {
-    let guards = &mut exec.formula.guards;
+fn union(arena: &mut Arena<'_>, paths: Vec<Guard>) -> Guard {
+    let guards = &mut arena.formula.guards;
     paths
         .into_iter()
         .fold(Guard::FALSE, |all, path| guards.or(all, path))
@@ -216,7 +252,7 @@ pub struct Left<'s> {
 }
 
 /// A reading that leaves the failure possible, but less certain.
-type Reading = fn(&mut Executor<'_>, &Left<'_>, &mut dyn Feasible) -> bool;
+type Reading = fn(&Execution, &mut Oracle<'_>, &Left<'_>) -> bool;
 
 /// What makes a failure less than certain, in the order in which it is told.
 const READINGS: &[(Kind, Reading)] = &[
@@ -232,111 +268,110 @@ const READINGS: &[(Kind, Reading)] = &[
 
 /// The readings under which what is left of a failure in a function's body is none.
 pub fn readings(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     left: &Left<'_>,
     body: &Body,
-    queries: &mut dyn Feasible,
 ) -> Vec<Kind> {
     let applies = READINGS
         .iter()
-        .filter(|(_, reading)| reading(exec, left, queries));
+        .filter(|(_, reading)| reading(execution, oracle, left));
     let mut kinds: Vec<Kind> = applies.map(|(kind, _)| *kind).collect();
-    kinds.extend(unlikely_value(exec, left, body, queries));
+    kinds.extend(unlikely_value(execution, oracle, left, body));
     kinds
 }
 
-fn has_one_half_only(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+fn has_one_half_only(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
     match left.what {
-        What::Kept => left.other.is_some() && !gives_back(exec, left.object),
+        What::Kept => left.other.is_some() && !gives_back(execution, oracle, left.object),
         What::GivenUp => true,
         What::Operation(_) | What::Unheld | What::Needed | What::Asleep => false,
     }
 }
 
 /// Whether the function gives an object back on some path.
-pub fn gives_back(exec: &Executor<'_>, object: Object) -> bool {
-    let initial = Status::At(exec.machine_of(object).initial);
-    let mut events = exec.log.ops.iter();
+pub fn gives_back(execution: &Execution, arena: &Arena<'_>, object: Object) -> bool {
+    let initial = Status::At(arena.machine_of(object).initial);
+    let mut events = execution.log.ops.iter();
     events.any(|event| event.object == object && event.gives_back(initial))
 }
 
 /// Whether the function has the object from a call: if that has made it, nobody else knows of it yet.
-fn is_perhaps_new(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
-    let way = exec.way_to(left.object.loc.region);
+fn is_perhaps_new(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    let way = oracle.way_to(left.object.loc.region);
     let mut bases = way.into_iter().filter_map(|(_, base)| base);
-    left.what == What::Needed && bases.any(|base| exec.made_on.contains_key(&base))
+    left.what == What::Needed && bases.any(|base| oracle.is_call_result(base))
 }
 
 /// Whether it depends on how a callee has ended what becomes of an object: its summary, if it has one, may know less of that
 /// than its source.
-fn depends_on_outcomes(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+fn depends_on_outcomes(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
     let other = left.other.map(|(paths, _)| paths);
     let mut ways = [left.paths].into_iter().chain(other);
-    ways.any(|paths| callee::decides_outcome(exec, left.object, paths))
+    ways.any(|paths| callee::decides_outcome(execution, oracle, left.object, paths))
 }
 
-fn has_result_by_chance(
-    exec: &mut Executor<'_>,
-    left: &Left<'_>,
-    queries: &mut dyn Feasible,
-) -> bool {
+fn has_result_by_chance(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
     left.other.is_some_and(|(other, exit)| {
-        !value::returns_no_failure_by_chance(exec, exit, [left.paths, other], queries)
+        !value::returns_no_failure_by_chance(oracle, exit, [left.paths, other])
     })
 }
 
 fn another_element_given_back(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     left: &Left<'_>,
-    _: &mut dyn Feasible,
 ) -> bool {
-    left.other.is_some() && callee::another_element_given_back(exec, left.object, left.paths)
+    left.other.is_some()
+        && callee::another_element_given_back(execution, oracle, left.object, left.paths)
 }
 
 fn perhaps_given_back_by_callee(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     left: &Left<'_>,
-    _: &mut dyn Feasible,
 ) -> bool {
-    left.other.is_some() && callee::perhaps_given_back_by_callee(exec, left.object, left.paths)
+    left.other.is_some()
+        && callee::perhaps_given_back_by_callee(execution, oracle, left.object, left.paths)
 }
 
-fn moves_another_unnamed(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
+fn moves_another_unnamed(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
     left.other.is_some_and(|(other, _)| {
-        exec.moves_another_unnamed(left.object.machine, other, left.paths)
+        execution.moves_another_unnamed(oracle, left.object.machine, other, left.paths)
     })
 }
 
-fn another_left_open(exec: &mut Executor<'_>, left: &Left<'_>, _: &mut dyn Feasible) -> bool {
-    left.other
-        .is_some_and(|(other, _)| callee::another_left_open(exec, left.object, [left.paths, other]))
+fn another_left_open(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    left.other.is_some_and(|(other, _)| {
+        callee::another_left_open(execution, oracle, left.object, [left.paths, other])
+    })
 }
 
 /// The first reading of values under which the paths are not taken: no function that is called through a pointer does the rest;
 /// no callee has changed a flag of the function's; no field has its one value that it is not compared with. They are taken
 /// together.
 fn unlikely_value(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     left: &Left<'_>,
     body: &Body,
-    queries: &mut dyn Feasible,
 ) -> Option<Kind> {
     let mut paths = left.paths;
-    let mut leaves_none = |exec: &mut Executor<'_>, proper: Guard| {
+    let mut leaves_none = |oracle: &mut Oracle<'_>, proper: Guard| {
         let known = std::mem::replace(&mut paths, proper);
-        !value::still_possible(exec, known, proper, queries)
+        !value::still_possible(oracle, known, proper)
     };
     let mut proper = left.paths;
     if let Some((other, _)) = left.other {
-        proper = callee::not_given_away_instead(exec, left.object, [proper, other]);
-        if leaves_none(exec, proper) {
+        proper = callee::not_given_away_instead(execution, oracle, left.object, [proper, other]);
+        if leaves_none(oracle, proper) {
             return Some(Kind::GivenBackByCallee);
         }
     }
-    proper = exec.with_flags_unchanged(proper, body);
-    if leaves_none(exec, proper) {
+    proper = execution.with_flags_unchanged(oracle, proper, body);
+    if leaves_none(oracle, proper) {
         return Some(Kind::FlagChanged);
     }
-    proper = value::with_values_in_use(exec, proper);
-    leaves_none(exec, proper).then_some(Kind::UnusedValue)
+    proper = value::with_values_in_use(execution, oracle, proper);
+    leaves_none(oracle, proper).then_some(Kind::UnusedValue)
 }

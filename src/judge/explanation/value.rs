@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::summary::infer::{Exit, Feasible};
-use crate::symbolic::exec::Executor;
+use crate::sat::oracle::Oracle;
+use crate::summary::infer::Exit;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::memory::Origin;
 use crate::symbolic::term::{Node, Op, Term};
@@ -28,9 +30,9 @@ enum Part {
     Called,
 }
 
-fn part(exec: &Executor<'_>, term: Term) -> Option<Part> {
-    match exec.formula.terms.node(term) {
-        Node::Var(var) => Some(match exec.origins.of(*var) {
+fn part(arena: &Arena<'_>, term: Term) -> Option<Part> {
+    match arena.formula.terms.node(term) {
+        Node::Var(var) => Some(match arena.origins.of(*var) {
             Origin::Initial { .. } => Part::Kept,
             Origin::Param(_) => Part::Passed,
             _ => Part::Called,
@@ -38,10 +40,10 @@ fn part(exec: &Executor<'_>, term: Term) -> Option<Part> {
         Node::Op {
             op: Op::Sext | Op::Zext,
             args,
-        } => part(exec, args[0]),
+        } => part(arena, args[0]),
         // An address that is put together from others.
         Node::Linear { terms, .. } => {
-            let mut parts = terms.iter().map(|&(_, summand)| part(exec, summand));
+            let mut parts = terms.iter().map(|&(_, summand)| part(arena, summand));
             parts
                 .any(|part| part == Some(Part::Kept))
                 .then_some(Part::Kept)
@@ -55,10 +57,9 @@ fn part(exec: &Executor<'_>, term: Term) -> Option<Part> {
 /// passed is not 0 and none of the constants that are returned elsewhere (a caller that waits does not ask for a wait of no time);
 /// and the one constant that a callee's result is known to be on one of them is no other callee's result.
 pub fn returns_no_failure_by_chance(
-    exec: &mut Executor<'_>,
+    oracle: &mut Oracle<'_>,
     exit: &Exit<'_>,
     ways: [Guard; 2],
-    queries: &mut dyn Feasible,
 ) -> bool {
     let Some(result) = exit.result else {
         return true;
@@ -68,18 +69,18 @@ pub fn returns_no_failure_by_chance(
     let mut seen = 0;
     while let Some(term) = work.pop() {
         seen += 1;
-        match exec.formula.terms.node(term) {
+        match oracle.formula.terms.node(term) {
             Node::Op { op: Op::Ite, args } if seen < MAX_PARTS => work.extend(&args[1..]),
             Node::Const(_) => constants.push(term),
-            _ => parts.extend(part(exec, term).map(|from| (term, from))),
+            _ => parts.extend(part(oracle, term).map(|from| (term, from))),
         }
     }
     let known = ways
-        .map(|paths| known_results(exec, &parts, paths))
+        .map(|paths| known_results(oracle, &parts, paths))
         .concat();
     let mut failures = Vec::new();
     for &(term, from) in &parts {
-        let terms = &mut exec.formula.terms;
+        let terms = &mut oracle.formula.terms;
         let zero = terms.constant(0, terms.width(term));
         let sum = matches!(terms.node(term), Node::Linear { .. });
         match from {
@@ -97,29 +98,25 @@ pub fn returns_no_failure_by_chance(
     }
     let failures: Vec<Guard> = failures
         .into_iter()
-        .map(|failure| exec.formula.guard_of(failure))
+        .map(|failure| oracle.formula.guard_of(failure))
         .collect();
     ways.into_iter().all(|paths| {
         let mut proper = paths;
         for &failure in &failures {
-            proper = exec.formula.guards.and_not(proper, failure);
+            proper = oracle.formula.guards.and_not(proper, failure);
         }
-        still_possible(exec, paths, proper, queries)
+        still_possible(oracle, paths, proper)
     })
 }
 
 /// The callees' results, among the parts of this one's, that are one constant on all of these paths, and not 0, with that
 /// constant.
-fn known_results(
-    exec: &mut Executor<'_>,
-    parts: &[(Term, Part)],
-    paths: Guard,
-) -> Vec<(Term, Term)> {
-    let support = exec.formula.guards.support(paths).to_vec();
+fn known_results(arena: &mut Arena<'_>, parts: &[(Term, Part)], paths: Guard) -> Vec<(Term, Term)> {
+    let support = arena.formula.guards.support(paths).to_vec();
     let mut known = Vec::new();
     for condition in support {
-        let asked = exec.formula.cond_term(condition);
-        let terms = &mut exec.formula.terms;
+        let asked = arena.formula.cond_term(condition);
+        let terms = &mut arena.formula.terms;
         let Node::Op { op: Op::Eq, args } = terms.node(asked) else {
             continue;
         };
@@ -129,12 +126,12 @@ fn known_results(
         let Some(number) = terms.as_const(number).filter(|&number| number != 0) else {
             continue;
         };
-        let equal = exec.formula.guard_of(asked);
-        let others = exec.formula.guards.and_not(paths, equal);
+        let equal = arena.formula.guard_of(asked);
+        let others = arena.formula.guards.and_not(paths, equal);
         if others != Guard::FALSE {
             continue;
         }
-        let terms = &mut exec.formula.terms;
+        let terms = &mut arena.formula.terms;
         for &(term, from) in parts {
             let inner = match terms.node(term) {
                 Node::Op {
@@ -157,15 +154,15 @@ fn known_results(
 
 /// The paths on which each field of a few bits that the function compares with all values that it can have but one has none but
 /// these: a state of two bits with three names is never the fourth.
-pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
+pub fn with_values_in_use(execution: &Execution, arena: &mut Arena<'_>, paths: Guard) -> Guard {
     let mut compared: BTreeMap<(Term, u128), BTreeMap<u128, Guard>> = BTreeMap::new();
-    let guards = &exec.formula.guards;
-    let asked = exec.log.branches.iter().map(|branch| branch.guard);
+    let guards = &arena.formula.guards;
+    let asked = execution.log.branches.iter().map(|branch| branch.guard);
     let asked = asked.chain([paths]).flat_map(|asked| guards.support(asked));
     let asked: BTreeSet<Cond> = asked.copied().collect();
     for cond in asked {
-        let term = exec.formula.cond_term(cond);
-        let terms = &exec.formula.terms;
+        let term = arena.formula.cond_term(cond);
+        let terms = &arena.formula.terms;
         let Node::Op { op: Op::Eq, args } = terms.node(term) else {
             continue;
         };
@@ -177,19 +174,19 @@ pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
             && (3..=MAX_FIELD).contains(&greatest)
             && number <= greatest
         {
-            let equal = exec.formula.guard_of(term);
-            for word in words_of(exec, field) {
+            let equal = arena.formula.guard_of(term);
+            for word in words_of(arena, field) {
                 let numbers = compared.entry((word, greatest)).or_default();
                 let before = numbers.entry(number).or_insert(Guard::FALSE);
-                *before = exec.formula.guards.or(*before, equal);
+                *before = arena.formula.guards.or(*before, equal);
             }
         }
     }
     let mut proper = paths;
     for ((_, greatest), numbers) in compared {
         if numbers.len() as u128 == greatest {
-            let one_of_them = union(exec, numbers.into_values().collect());
-            proper = exec.formula.guards.and(proper, one_of_them);
+            let one_of_them = union(arena, numbers.into_values().collect());
+            proper = arena.formula.guards.and(proper, one_of_them);
         }
     }
     proper
@@ -197,8 +194,8 @@ pub fn with_values_in_use(exec: &mut Executor<'_>, paths: Guard) -> Guard {
 
 /// What the low bits of a value are taken from, as wide as it may be there: all of which it is chosen from, before it was
 /// counted on or its low bits were set.
-fn words_of(exec: &Executor<'_>, field: Term) -> BTreeSet<Term> {
-    let terms = &exec.formula.terms;
+fn words_of(arena: &Arena<'_>, field: Term) -> BTreeSet<Term> {
+    let terms = &arena.formula.terms;
     let (mut words, mut seen) = (BTreeSet::new(), 0);
     let mut work = vec![field];
     while let Some(part) = work.pop() {
@@ -220,11 +217,6 @@ fn words_of(exec: &Executor<'_>, field: Term) -> BTreeSet<Term> {
 }
 
 /// Whether paths known to be possible are so without those that something else explains, which has to be shown.
-pub fn still_possible(
-    exec: &mut Executor<'_>,
-    paths: Guard,
-    unexplained: Guard,
-    queries: &mut dyn Feasible,
-) -> bool {
-    unexplained == paths || queries.model(exec, unexplained).is_some()
+pub fn still_possible(oracle: &mut Oracle<'_>, paths: Guard, unexplained: Guard) -> bool {
+    unexplained == paths || oracle.model(unexplained).is_some()
 }

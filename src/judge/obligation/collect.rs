@@ -16,11 +16,13 @@ use crate::judge::obligation::{
     Ambiguous, Conditional, HandOver, Intent, Kind, Obligation, Obligations, Place, Use,
 };
 use crate::property::{Event, Machine, Role, StateId, Target};
+use crate::sat::oracle::Oracle;
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Exits, Feasible, Inferred};
+use crate::summary::infer::{Exit, Exits, Inferred};
 use crate::summary::{Summary, trace};
+use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::state::{Object, Status};
@@ -34,10 +36,10 @@ pub struct Finished<'f> {
 
 /// Collects a function's obligations of the objects that leave it so.
 pub fn obligations(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     finished: &Finished<'_>,
     exits: &[Exits],
-    queries: &mut dyn Feasible,
 ) -> Obligations {
     let findings = finished.findings;
     let Inferred { summary, row_paths } = finished.inferred;
@@ -49,11 +51,11 @@ pub fn obligations(
     for object in exits {
         // What a record leads to that is passed by value: who uses the function knows.
         let region = object.object.loc.region;
-        let way = exec.way_to(region);
+        let way = oracle.way_to(region);
         let given = way
             .last()
-            .is_some_and(|step| exec.given_records.contains(&step.0));
-        let unnameable = exec.regions.is_local(region) || given;
+            .is_some_and(|step| oracle.given_records.contains(&step.0));
+        let unnameable = oracle.regions.is_local(region) || given;
         let failed = findings.has_failed(object.object);
         let instead_of = findings.of_held_on_entry(object.object);
         let contested = findings.of_contested(object.object);
@@ -61,25 +63,32 @@ pub fn obligations(
             continue;
         }
         if !failed || contested.is_some() {
-            let kept = kept(exec, finished, object, queries).into_iter();
+            let kept = kept(execution, oracle, finished, object).into_iter();
             let kept = kept.map(|obligation| Obligation {
                 contested,
                 ..obligation
             });
             obligations.own.extend(kept);
         }
-        let needed = needed(exec, finished, object, queries);
+        let needed = needed(execution, oracle, finished, object);
         obligations.own.extend(needed.map(|obligation| Obligation {
             instead_of,
             contested,
             ..obligation
         }));
     }
-    obligations.hands_over = hands_over(exec, exits, summary, row_paths);
-    uses(exec, exits, summary, row_paths, &mut obligations);
-    obligations.calls = std::mem::take(&mut exec.called);
-    obligations.handed_out = std::mem::take(&mut exec.handed_out);
-    obligations.ambiguous = ambiguous(exec, finished, exits);
+    obligations.hands_over = hands_over(oracle, exits, summary, row_paths);
+    uses(
+        execution,
+        oracle,
+        exits,
+        summary,
+        row_paths,
+        &mut obligations,
+    );
+    obligations.calls = execution.called.clone();
+    obligations.handed_out = execution.handed_out.clone();
+    obligations.ambiguous = ambiguous(oracle, finished, exits);
     let about = (0..).zip(&findings.about);
     let conditional = about.filter(|(_, about)| !about.rests_on.is_empty());
     obligations.conditional = conditional
@@ -88,13 +97,13 @@ pub fn obligations(
             on: about.rests_on.clone(),
         })
         .collect();
-    obligations.raised = raised(exec, summary, row_paths);
+    obligations.raised = raised(execution, oracle, summary, row_paths);
     obligations
 }
 
 /// The objects that the function leaves in another state than it finds them in, be there a name for them or not.
 fn hands_over(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     exits: &[Exits],
     summary: &Summary,
     rows: &[(Object, Guard)],
@@ -104,24 +113,24 @@ fn hands_over(
         let rows = summary.rows.iter().filter(|row| row.object == index);
         let moves: Vec<_> = rows.map(|row| (row.from, &row.to)).collect();
         if let Some(class) = &object.class
-            && let Some(machine) = exec.machine(&object.machine)
+            && let Some(machine) = arena.machine(&object.machine)
         {
-            let machine = exec.machine_at(machine);
+            let machine = arena.machine_at(machine);
             all.extend(halves(machine, &moves, class));
         }
     }
     for exits in exits {
         let object = exits.object;
         let has_row = rows.iter().any(|(other, _)| *other == object);
-        if has_row || exec.regions.is_local(object.loc.region) {
+        if has_row || arena.regions.is_local(object.loc.region) {
             continue;
         }
-        let machine = exec.machine_of(object);
+        let machine = arena.machine_of(object);
         let moves = exits.moves.iter();
         let moves: Vec<_> = moves.map(|entry| (entry.from, &entry.to)).collect();
         let mut moved = moves.iter();
         if moved.any(|&(from, to)| *to != Target::State(from))
-            && let Some(class) = exec.class_of(object.loc)
+            && let Some(class) = arena.class_of(object.loc)
         {
             all.extend(halves(machine, &moves, &class));
         }
@@ -154,14 +163,14 @@ pub(super) fn half(machine: &Machine, from: StateId, to: &Target) -> Option<Kind
 }
 
 /// What the findings are about that other functions may explain.
-fn ambiguous(exec: &mut Executor<'_>, finished: &Finished<'_>, exits: &[Exits]) -> Vec<Ambiguous> {
+fn ambiguous(arena: &mut Arena<'_>, finished: &Finished<'_>, exits: &[Exits]) -> Vec<Ambiguous> {
     let findings = finished.findings;
     let about = (0..).zip(findings.found.iter().zip(&findings.about));
     let about = about.filter_map(|(index, (finding, about))| {
         let About {
             object, contested, ..
         } = *about;
-        let machine = exec.machine_of(object);
+        let machine = arena.machine_of(object);
         let is_of_exits = machine.rule(Event::ExitsDiffer) == Some(&finding.rule);
         let again = machine.is_about_taking(&finding.rule);
         if !is_of_exits && !again && !machine.counts {
@@ -169,11 +178,11 @@ fn ambiguous(exec: &mut Executor<'_>, finished: &Finished<'_>, exits: &[Exits]) 
         }
         Some(Ambiguous {
             finding: index,
-            class: exec.class_of(object.loc),
+            class: arena.class_of(object.loc),
             counts: machine.counts,
             exits: is_of_exits,
             again,
-            keeps: contested_places(exec, (finished, index), exits),
+            keeps: contested_places(arena, (finished, index), exits),
             for_release_only: contested == Some(Tested::ForRelease),
         })
     });
@@ -182,7 +191,7 @@ fn ambiguous(exec: &mut Executor<'_>, finished: &Finished<'_>, exits: &[Exits]) 
 
 /// The rows of the objects that a finding tells to be kept as an argument says, as places.
 fn contested_places(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     (finished, finding): (&Finished<'_>, u32),
     exits: &[Exits],
 ) -> Vec<Place> {
@@ -199,7 +208,7 @@ fn contested_places(
         row.contested
             && told.contains(object)
             && own.is_some_and(|own| {
-                own.from == row.from && !exec.formula.guards.excludes(own.paths, *paths)
+                own.from == row.from && !arena.formula.guards.excludes(own.paths, *paths)
             })
     });
     let place = |(index, _)| Place {
@@ -220,14 +229,15 @@ fn needed_place(summary: &Summary, rows: &[(Object, Guard)], object: Object) -> 
 
 /// The semaphores that the function raises and never lowers.
 fn raised(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     summary: &Summary,
     rows: &[(Object, Guard)],
 ) -> BTreeSet<(Class, Option<Place>)> {
-    let of_semaphores = |event: &&OpEvent| exec.machine_of(event.object).counts;
+    let of_semaphores = |event: &&OpEvent| arena.machine_of(event.object).counts;
     let (mut raised, mut lowered) = (BTreeSet::new(), BTreeSet::new());
-    for event in exec.log.ops.iter().filter(of_semaphores) {
-        let initial = Status::At(exec.machine_of(event.object).initial);
+    for event in execution.log.ops.iter().filter(of_semaphores) {
+        let initial = Status::At(arena.machine_of(event.object).initial);
         if event.takes(initial) {
             lowered.insert(event.object);
         } else if event.to == Some(initial) && event.primitive && event.stack.len() == 1 {
@@ -236,17 +246,17 @@ fn raised(
     }
     let raised = raised.difference(&lowered).filter_map(|object| {
         let place = needed_place(summary, rows, *object);
-        Some((exec.class_of(object.loc)?, place))
+        Some((arena.class_of(object.loc)?, place))
     });
     raised.collect()
 }
 
 /// The exits with an object held that was not on entry.
 fn kept(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     finished: &Finished<'_>,
     exits: &Exits,
-    queries: &mut dyn Feasible,
 ) -> Vec<Obligation> {
     let Finished {
         exit,
@@ -255,12 +265,12 @@ fn kept(
     } = finished;
     let (summary, rows) = (&inferred.summary, &inferred.row_paths);
     let mut obligations = Vec::new();
-    let machine = exec.machine_of(exits.object);
+    let machine = oracle.machine_of(exits.object);
     let Some(rule) = machine.rule(Event::Exit).map(str::to_owned) else {
         return obligations;
     };
     let initial = machine.initial;
-    let ambient = exec.is_saved(exits.object.machine);
+    let ambient = oracle.is_saved(exits.object.machine);
     let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
     for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
         let Target::State(to) = row.to else { continue };
@@ -279,7 +289,7 @@ fn kept(
         let states = states.filter(|&state| machine.rule_in(Event::Exit, state).is_some());
         exits_kept.extend(states.map(|to| (None, to, exits.paths(initial, to))));
     }
-    let fails = failure(exec, exit, findings.returns_pointer());
+    let fails = failure(oracle, exit, findings.returns_pointer());
     let both_ways = !ambient && goes_both_ways(exits, machine);
     for (place, to, paths) in exits_kept {
         let failure = Failure {
@@ -287,38 +297,38 @@ fn kept(
             what: What::Kept,
             exit: Some(exit.state),
         };
-        let all = explanation::uncovered_however_entered(exec, &failure, paths).paths;
-        let usual = explanation::others_as_usual(exec, exit.state.guard, exits.object, all);
+        let all = explanation::uncovered_however_entered(execution, oracle, &failure, paths).paths;
+        let usual = explanation::others_as_usual(oracle, exit.state.guard, exits.object, all);
         let unusual = ambient && usual == Guard::FALSE;
         let paths = if unusual { all } else { usual };
         if paths == Guard::FALSE {
             continue;
         }
-        let Some(model) = queries.model(exec, paths) else {
+        let Some(model) = oracle.model(paths) else {
             continue;
         };
-        let Some(site) = trace::returns(exec, &model).cloned() else {
+        let Some(site) = trace::returns(execution, oracle, &model).cloned() else {
             continue;
         };
-        let name = exec.name_of(exits.object.loc);
-        let mut trace = trace::path(exec, &model, exits.object, paths, None);
+        let name = oracle.name_of(exits.object.loc);
+        let mut trace = trace::path(execution, oracle, &model, exits.object, paths, None);
         trace.push(trace::return_step(
-            exec,
+            oracle,
             &name,
             &site,
             exits.object,
             &Target::State(to),
         ));
-        let source = exec.log.ops.iter().rev().find(|event| {
+        let source = execution.log.ops.iter().rev().find(|event| {
             let moved = event.to == Some(Status::At(to)) && event.from != Status::At(to);
-            event.object == exits.object && moved && model.eval_guard(&exec.formula, event.guard)
+            event.object == exits.object && moved && model.eval_guard(&oracle.formula, event.guard)
         });
         // What a function keeps that is inlined here is its own affair, unless our callers can do something.
         if place.is_none() && source.is_some_and(|event| event.stack.len() > 1) {
             continue;
         }
         let inherited = source.and_then(|event| event.obligation(Kind::Held));
-        let on_failure = on_failure(exec, exits, initial, paths, fails, queries);
+        let on_failure = on_failure(execution, oracle, exits, initial, paths, fails);
         let at = findings::Place::of(&site.site);
         let state = machine.state_text(to).to_string();
         if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
@@ -327,24 +337,28 @@ fn kept(
             obligations.push(Obligation {
                 kind: Kind::Held,
                 place,
-                classes: Converter::new(exit).classes(exec, exits.object.loc),
+                classes: Converter::new(exit).classes(oracle, exits.object.loc),
                 inherited,
                 on_failure,
                 both_halves: on_failure,
                 intent: match both_ways {
                     true => Intent::Meant,
-                    false => intent(exec, exit, exits, told),
+                    false => intent(execution, oracle, exit, exits, told),
                 },
                 by_name: by_name(machine, Kind::Held, findings.function_name()),
-                given_back_otherwise: told && released(exec, exits.object, initial),
-                perhaps_discharged: callee::perhaps_given_back_by_callee(exec, exits.object, paths)
-                    || !possible_unchanged(exec, paths, queries),
+                given_back_otherwise: told && released(execution, exits.object, initial),
+                perhaps_discharged: callee::perhaps_given_back_by_callee(
+                    execution,
+                    oracle,
+                    exits.object,
+                    paths,
+                ) || !possible_unchanged(execution, oracle, paths),
                 unusual,
                 ambient,
                 lost: ambient
                     && !findings.returns_record()
-                    && lost(exec, exit, exits.object, initial, paths),
-                for_good: ambient && for_good(exec, exits.object, initial, queries),
+                    && lost(execution, oracle, exit, exits.object, initial, paths),
+                for_good: ambient && for_good(execution, oracle, exits.object, initial),
                 instead_of: None,
                 contested: None,
                 finding,
@@ -356,17 +370,17 @@ fn kept(
 
 /// The objects that the function gives back and has not taken.
 fn needed(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     finished: &Finished<'_>,
     exits: &Exits,
-    queries: &mut dyn Feasible,
 ) -> Option<Obligation> {
     let Finished {
         exit,
         inferred,
         findings,
     } = finished;
-    let machine = exec.machine_of(exits.object);
+    let machine = oracle.machine_of(exits.object);
     let rule = machine.rule_in(Event::Release, machine.initial)?.to_owned();
     let initial = machine.initial;
     let given_back = exits
@@ -376,19 +390,19 @@ fn needed(
     if !given_back {
         return None;
     }
-    let perhaps_discharged = moved_by_callee(exec, exits.object, |from, to| {
+    let perhaps_discharged = moved_by_callee(execution, exits.object, |from, to| {
         from == initial && to != initial
     });
     let place = needed_place(&inferred.summary, &inferred.row_paths, exits.object);
-    let mut own = exec.log.ops.iter().filter(|event| event.primitive);
+    let mut own = execution.log.ops.iter().filter(|event| event.primitive);
     let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
     let failure = Failure {
         object: exits.object,
         what: What::Unheld,
         exit: Some(exit.state),
     };
-    for index in 0..exec.log.ops.len() {
-        let event = &exec.log.ops[index];
+    for index in 0..execution.log.ops.len() {
+        let event = &execution.log.ops[index];
         let release = event.object == exits.object
             && event.from == Status::At(initial)
             && event.to.is_none()
@@ -396,25 +410,32 @@ fn needed(
         if !release {
             continue;
         }
-        let untouched = exec.formula.guards.and_not(event.guard, event.touched);
-        let untouched = explanation::uncovered(exec, &failure, untouched).paths;
+        let untouched = oracle.formula.guards.and_not(event.guard, event.touched);
+        let untouched = explanation::uncovered(execution, oracle, &failure, untouched).paths;
         if untouched == Guard::FALSE {
             continue;
         }
-        let Some(model) = queries.model(exec, untouched) else {
+        let Some(model) = oracle.model(untouched) else {
             continue;
         };
         let perhaps_discharged =
-            perhaps_discharged || exec.perhaps_moved_unnamed(exits.object, untouched);
-        let event = &exec.log.ops[index];
+            perhaps_discharged || execution.perhaps_moved_unnamed(oracle, exits.object, untouched);
+        let event = &execution.log.ops[index];
         let (name, inherited) = (event.name.clone(), event.obligation(Kind::Required));
         let at = findings::Place::of(event.stack.first()?);
-        let trace = trace::path(exec, &model, exits.object, untouched, Some(index));
+        let trace = trace::path(
+            execution,
+            oracle,
+            &model,
+            exits.object,
+            untouched,
+            Some(index),
+        );
         let state = machine.state_text(initial).to_string();
         return Some(Obligation {
             kind: Kind::Required,
             place,
-            classes: Converter::new(exit).classes(exec, exits.object.loc),
+            classes: Converter::new(exit).classes(oracle, exits.object.loc),
             inherited,
             on_failure: false,
             both_halves: takes,
@@ -424,7 +445,8 @@ fn needed(
             },
             by_name: by_name(machine, Kind::Required, findings.function_name()),
             given_back_otherwise: false,
-            perhaps_discharged: perhaps_discharged || !possible_unchanged(exec, untouched, queries),
+            perhaps_discharged: perhaps_discharged
+                || !possible_unchanged(execution, oracle, untouched),
             unusual: false,
             ambient: false,
             for_good: false,
@@ -439,11 +461,12 @@ fn needed(
 
 /// Whether a callee has the other half on some paths. On which, its summary may have lost.
 fn moved_by_callee(
-    exec: &Executor<'_>,
+    execution: &Execution,
     object: Object,
     half: impl Fn(StateId, StateId) -> bool,
 ) -> bool {
-    exec.log
+    execution
+        .log
         .ops
         .iter()
         .any(|event| event.object == object && event.source.is_some() && event.moves_as(&half))
@@ -451,37 +474,38 @@ fn moved_by_callee(
 
 /// What becomes of callees' obligations.
 fn uses(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     exits: &[Exits],
     summary: &Summary,
     rows: &[(Object, Guard)],
     obligations: &mut Obligations,
 ) {
-    for index in 0..exec.log.ops.len() {
-        let event = exec.log.ops[index].clone();
+    for index in 0..execution.log.ops.len() {
+        let event = execution.log.ops[index].clone();
         // On paths that are cut off nothing is said of what follows.
         if !exits.iter().any(|exit| exit.object == event.object) {
             continue;
         }
-        let initial = Status::At(exec.machine_of(event.object).initial);
+        let initial = Status::At(arena.machine_of(event.object).initial);
         let kept = event.takes(initial);
         let needed = event.gives_back(initial);
         let undischarged = event.from == initial && event.to.is_none();
         if kept && let Some(obligation) = event.obligation(Kind::Held) {
             // What it took after it had given it up is its caller's again.
-            let entries = exec.entry_state(event.object);
+            let entries = arena.entry_state(event.object);
             let entered = entries.guard_of(initial);
-            let mut found = exec.formula.guards.excludes(event.guard, entered);
+            let mut found = arena.formula.guards.excludes(event.guard, entered);
             if found {
                 obligations
                     .uses
                     .insert((obligation.clone(), Use::Discharged));
             }
-            for later in &exec.log.ops[index + 1..] {
+            for later in &execution.log.ops[index + 1..] {
                 let released = later.object == event.object
                     && later.to == Some(initial)
                     && Some(later.from) == event.to;
-                if released && !exec.formula.guards.excludes(event.guard, later.guard) {
+                if released && !arena.formula.guards.excludes(event.guard, later.guard) {
                     obligations
                         .uses
                         .insert((obligation.clone(), Use::Discharged));
@@ -493,7 +517,7 @@ fn uses(
                 let held = *object == event.object
                     && Status::At(row.from) == initial
                     && matches!(row.to, Target::State(to) if Status::At(to) != initial);
-                if held && !exec.formula.guards.excludes(event.guard, *paths) {
+                if held && !arena.formula.guards.excludes(event.guard, *paths) {
                     let place = Place {
                         kind: Kind::Held,
                         index: at as u32,
@@ -504,16 +528,17 @@ fn uses(
                     found = true;
                 }
             }
-            if !found && !exec.regions.is_local(event.object.loc.region) {
+            if !found && !arena.regions.is_local(event.object.loc.region) {
                 obligations.uses.insert((obligation, Use::Left));
             }
         } else if (needed || undischarged)
             && let Some(obligation) = event.obligation(Kind::Required)
         {
-            let untouched = exec.formula.guards.and_not(event.guard, event.touched);
-            let machine = exec.machine_of(event.object);
-            let taken = another_object::taken_as_another(exec, event.object, machine.initial);
-            let taken = exec.formula.guards.and(untouched, taken);
+            let untouched = arena.formula.guards.and_not(event.guard, event.touched);
+            let machine = arena.machine_of(event.object);
+            let taken =
+                another_object::taken_as_another(execution, arena, event.object, machine.initial);
+            let taken = arena.formula.guards.and(untouched, taken);
             let touched = event.touched != Guard::FALSE;
             if needed && touched || taken != Guard::FALSE {
                 obligations

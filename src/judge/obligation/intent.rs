@@ -9,10 +9,12 @@ use super::collect::half;
 use super::{ByName, Intent, Kind};
 use crate::ir::POINTER_BITS;
 use crate::property::{Machine, Names, StateId};
+use crate::sat::oracle::Oracle;
 use crate::summary::convert::Converter;
-use crate::summary::infer::{Exit, Exits, Feasible};
+use crate::summary::infer::{Exit, Exits};
 use crate::summary::{Root, predicates};
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::state::{Object, Status};
@@ -29,13 +31,13 @@ pub(super) fn goes_both_ways(exits: &Exits, machine: &Machine) -> bool {
 /// Whether the function moves an object out of its initial state only by itself, not along with a lock, never
 /// moves it back, and lets nobody know the state that it was in.
 pub(super) fn for_good(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     object: Object,
     initial: StateId,
-    queries: &mut dyn Feasible,
 ) -> bool {
     let initial = Status::At(initial);
-    let ops = &exec.log.ops;
+    let ops = &execution.log.ops;
     let of_object = || ops.iter().filter(|event| event.object == object);
     let bare = |event: &OpEvent| {
         let with_another = |other: &OpEvent| other.call == event.call && other.object != object;
@@ -46,21 +48,22 @@ pub(super) fn for_good(
     }
     let back = of_object().filter(|event| event.gives_back(initial));
     let back: Vec<Guard> = back.map(|event| event.guard).collect();
-    !back.into_iter().any(|paths| queries.possible(exec, paths))
+    !back.into_iter().any(|paths| oracle.possible(paths))
 }
 
 /// Whether the function has saved the state that an object was in when it left its initial one on these paths, and
 /// has told nobody, as far as memory and a scalar result go.
 pub(super) fn lost(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     exit: &Exit<'_>,
     object: Object,
     initial: StateId,
     paths: Guard,
 ) -> bool {
     let initial = Status::At(initial);
-    let guards = &mut exec.formula.guards;
-    let takes = exec.log.ops.iter();
+    let guards = &mut arena.formula.guards;
+    let takes = execution.log.ops.iter();
     let mut takes = takes
         .filter(|event| event.object == object && event.takes(initial))
         .filter(|event| !guards.excludes(event.guard, paths))
@@ -68,103 +71,104 @@ pub(super) fn lost(
     if takes.peek().is_none() || !takes.all(|event| event.saves) {
         return false;
     }
-    let known = [exec.log.told, exec.log.lost];
+    let known = [execution.log.told, execution.log.lost];
     if known.into_iter().any(|told| !guards.excludes(told, paths)) {
         return false;
     }
-    let regions = &exec.regions;
+    let regions = &arena.regions;
     let left = exit
         .state
         .memory
         .written(|region| !regions.is_local(region));
     let left = left
         .into_iter()
-        .filter_map(|(loc, size, value)| value.or_else(|| exec.scalar_at(exit.state, loc, size)));
+        .filter_map(|(loc, size, value)| value.or_else(|| arena.scalar_at(exit.state, loc, size)));
     let left: Vec<Term> = left.chain(exit.result).collect();
-    !left.into_iter().any(|value| exec.tells_state(value))
+    !left.into_iter().any(|value| arena.tells_state(value))
 }
 
 /// Where the function's result says that it has failed; a pointer, too, by being null.
-pub(super) fn failure(exec: &mut Executor<'_>, exit: &Exit<'_>, is_pointer: bool) -> Option<Guard> {
+pub(super) fn failure(arena: &mut Arena<'_>, exit: &Exit<'_>, is_pointer: bool) -> Option<Guard> {
     let result = exit.result?;
-    let mut fails = predicates::failure(exec, result)?;
+    let mut fails = predicates::failure(arena, result)?;
     if is_pointer {
-        let null = exec.formula.terms.constant(0, POINTER_BITS);
-        let is_null = exec.formula.terms.eq(result, null);
-        let is_null = exec.formula.guard_of(is_null);
-        fails = exec.formula.guards.or(fails, is_null);
+        let null = arena.formula.terms.constant(0, POINTER_BITS);
+        let is_null = arena.formula.terms.eq(result, null);
+        let is_null = arena.formula.guard_of(is_null);
+        fails = arena.formula.guards.or(fails, is_null);
     }
     (fails != Guard::FALSE && fails != Guard::TRUE).then_some(fails)
 }
 
 /// Whether the object is kept only where the function fails, and given back where it succeeds.
 pub(super) fn on_failure(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     exits: &Exits,
     initial: StateId,
     kept: Guard,
     fails: Option<Guard>,
-    queries: &mut dyn Feasible,
 ) -> bool {
     let Some(fails) = fails else { return false };
-    let succeeding = exec.formula.guards.and_not(kept, fails);
-    if queries.possible(exec, succeeding) {
+    let succeeding = oracle.formula.guards.and_not(kept, fails);
+    if oracle.possible(succeeding) {
         return false;
     }
     let mut moved = Guard::FALSE;
-    for index in 0..exec.log.ops.len() {
-        let event = &exec.log.ops[index];
+    for index in 0..execution.log.ops.len() {
+        let event = &execution.log.ops[index];
         if event.object == exits.object && event.moves() {
-            moved = exec.formula.guards.or(moved, event.guard);
+            moved = oracle.formula.guards.or(moved, event.guard);
         }
     }
     let back = exits.paths(initial, initial);
-    let back = exec.formula.guards.and(back, moved);
-    let back = exec.formula.guards.and_not(back, fails);
-    queries.model(exec, back).is_some()
+    let back = oracle.formula.guards.and(back, moved);
+    let back = oracle.formula.guards.and_not(back, fails);
+    oracle.model(back).is_some()
 }
 
 /// Whether what is kept looks like an intent to the caller: the object hangs on the result, or the result, which tells
 /// whether it is kept (`told`), tells whether a lock that was only tried for was got.
 pub(super) fn intent(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    arena: &mut Arena<'_>,
     exit: &Exit<'_>,
     exits: &Exits,
     told: bool,
 ) -> Intent {
-    let object = Converter::new(exit).object(exec, exits.object.loc);
+    let object = Converter::new(exit).object(arena, exits.object.loc);
     if object.is_some_and(|object| object.root == Root::Return)
-        || hangs_on_result(exec, exit, exits)
+        || hangs_on_result(arena, exit, exits)
     {
         return Intent::Meant;
     }
-    let initial = exec.machine_of(exits.object).initial;
-    if exec.is_saved(exits.object.machine) {
-        return match only_moved_alone(exec, exits.object, initial) {
+    let initial = arena.machine_of(exits.object).initial;
+    if arena.is_saved(exits.object.machine) {
+        return match only_moved_alone(execution, exits.object, initial) {
             true => Intent::Meant,
             false => Intent::Nothing,
         };
     }
     let untaken = exits.paths(initial, initial) != Guard::FALSE;
-    match told && untaken && !released(exec, exits.object, initial) {
+    match told && untaken && !released(execution, exits.object, initial) {
         true => Intent::Tried,
         false => Intent::Nothing,
     }
 }
 
 /// Whether the function gives an object back that was not given back on entry.
-pub(super) fn released(exec: &Executor<'_>, object: Object, initial: StateId) -> bool {
+pub(super) fn released(execution: &Execution, object: Object, initial: StateId) -> bool {
     let initial = Status::At(initial);
-    let ops = &exec.log.ops;
+    let ops = &execution.log.ops;
     ops.iter()
         .any(|event| event.object == object && event.to == Some(initial) && event.from != initial)
 }
 
 /// Whether the function moves an object out of its initial state, never back, and nothing else along
 /// with it: `local_irq_disable()` before the way out.
-pub(super) fn only_moved_alone(exec: &Executor<'_>, object: Object, initial: StateId) -> bool {
+pub(super) fn only_moved_alone(execution: &Execution, object: Object, initial: StateId) -> bool {
     let initial = Status::At(initial);
-    let ops = &exec.log.ops;
+    let ops = &execution.log.ops;
     ops.iter().all(|event| {
         let along = |other: &OpEvent| other.object != object && other.stack == event.stack;
         event.object != object
@@ -174,8 +178,8 @@ pub(super) fn only_moved_alone(exec: &Executor<'_>, object: Object, initial: Sta
 }
 
 /// Whether the result points to the object.
-pub(super) fn hangs_on_result(exec: &mut Executor<'_>, exit: &Exit<'_>, exits: &Exits) -> bool {
-    let pointers = Converter::new(exit).pointers_to(exec, exits.object.loc);
+pub(super) fn hangs_on_result(arena: &mut Arena<'_>, exit: &Exit<'_>, exits: &Exits) -> bool {
+    let pointers = Converter::new(exit).pointers_to(arena, exits.object.loc);
     pointers.contains(&None)
 }
 

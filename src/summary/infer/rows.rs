@@ -5,11 +5,13 @@
 
 use std::rc::Rc;
 
-use super::{Exits, Feasible, Move};
+use super::{Exits, Move};
 use crate::property::{StateId, Target};
+use crate::sat::oracle::Oracle;
 use crate::summary::predicates::{Predicate, Side};
 use crate::summary::{Cube, Row, Summary, trace};
-use crate::symbolic::exec::Executor;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
@@ -17,17 +19,17 @@ use crate::symbolic::state::{Object, Status};
 /// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter; and
 /// the paths of each.
 pub(super) fn rows(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     summary: &mut Summary,
     index: u32,
     exits: &Exits,
     chosen: &[Predicate],
-    queries: &mut dyn Feasible,
 ) -> Vec<Guard> {
-    let machine = exec.machine_of(exits.object);
+    let machine = oracle.machine_of(exits.object);
     let mut made: Vec<(Row, Guard)> = Vec::new();
     let columns = columns(summary, chosen);
-    for (entry, contested) in parts(exec, exits) {
+    for (entry, contested) in parts(execution, oracle, exits) {
         let Move {
             from,
             to,
@@ -35,23 +37,26 @@ pub(super) fn rows(
             reported,
         } = &entry;
         let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
-        enumerate(exec, *paths, chosen, &mut Vec::new(), &mut cubes, queries);
+        enumerate(oracle, *paths, chosen, &mut Vec::new(), &mut cubes);
         for cube in merge_cubes(cubes) {
-            let guard = within(exec, *paths, cube.iter().zip(chosen));
-            let idle = exec.formula.guards.and_not(guard, exits.touched);
-            let touched = idle == Guard::FALSE || !queries.possible(exec, idle);
-            let guard_taken = exec.with_known_effect(exits.object, guard);
-            let mut model = queries.model(exec, guard_taken);
+            let guard = within(oracle, *paths, cube.iter().zip(chosen));
+            let idle = oracle.formula.guards.and_not(guard, exits.touched);
+            let touched = idle == Guard::FALSE || !oracle.possible(idle);
+            let guard_taken = execution.with_known_effect(oracle, exits.object, guard);
+            let mut model = oracle.model(guard_taken);
             if model.is_none() && matches!(to, Target::Error(_)) {
                 let literals = cube.iter().zip(chosen);
                 let literals = literals.filter(|(_, predicate)| predicate.side == Side::Input);
-                model = failing(exec, exits.object, *from, literals, queries);
+                model = failing(execution, oracle, exits.object, *from, literals);
             }
             let given_up = *from != machine.initial && *to == Target::State(machine.initial);
             let doubtful = model.is_none()
-                || given_up && exec.log.takes_what_is_held(exits.object, *from, machine);
+                || given_up
+                    && execution
+                        .log
+                        .takes_what_is_held(exits.object, *from, machine);
             let trace = match model {
-                Some(model) => trace::inside(exec, &model, exits.object),
+                Some(model) => trace::inside(execution, oracle, &model, exits.object),
                 None => Vec::new(),
             };
             let mut incond: Cube = vec![None; summary.inputs.len()];
@@ -115,14 +120,14 @@ fn rank(row: &Row) -> (bool, u8, bool) {
 }
 
 /// The moves, those with contested paths in two parts, so that no row is both.
-fn parts(exec: &mut Executor<'_>, exits: &Exits) -> Vec<(Move, bool)> {
+fn parts(execution: &Execution, arena: &mut Arena<'_>, exits: &Exits) -> Vec<(Move, bool)> {
     let mut all = Vec::new();
-    let contested_by_callees = exec.contested(exits.object, usize::MAX);
+    let contested_by_callees = execution.contested(arena, exits.object, usize::MAX);
     for entry in &exits.moves {
         let keeps = matches!(entry.to, Target::State(to) if to != entry.from) && !entry.reported;
         let own = exits.contested.filter(|own| own.from == entry.from);
         let own = own.map_or(Guard::FALSE, |own| own.paths);
-        let guards = &mut exec.formula.guards;
+        let guards = &mut arena.formula.guards;
         let contested = match keeps {
             true => guards.or(own, contested_by_callees),
             false => Guard::FALSE,
@@ -146,11 +151,11 @@ fn parts(exec: &mut Executor<'_>, exits: &Exits) -> Vec<(Move, bool)> {
 
 /// The paths on which predicates have the values wanted.
 fn within<'p>(
-    exec: &mut Executor<'_>,
+    arena: &mut Arena<'_>,
     paths: Guard,
     wanted: impl Iterator<Item = (&'p Option<bool>, &'p Predicate)>,
 ) -> Guard {
-    let guards = &mut exec.formula.guards;
+    let guards = &mut arena.formula.guards;
     wanted.fold(paths, |paths, (wanted, predicate)| match wanted {
         None => paths,
         Some(true) => guards.and(paths, predicate.guard),
@@ -161,36 +166,35 @@ fn within<'p>(
 /// A way to an operation that fails from an entry state: what comes after it, up to the exit, may be more than can be
 /// settled.
 fn failing<'p>(
-    exec: &mut Executor<'_>,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
     object: Object,
     from: StateId,
     inputs: impl Iterator<Item = (&'p Option<bool>, &'p Predicate)>,
-    queries: &mut dyn Feasible,
 ) -> Option<Rc<Model>> {
-    let entered = exec.entry_state(object).guard_of(Status::At(from));
-    let entered = within(exec, entered, inputs);
-    let fails = exec
+    let entered = oracle.entry_state(object).guard_of(Status::At(from));
+    let entered = within(oracle, entered, inputs);
+    let fails = execution
         .log
         .ops
         .iter()
         .filter(|event| event.object == object && event.to.is_none());
     let fails: Vec<Guard> = fails.map(|event| event.guard).collect();
     fails.into_iter().find_map(|paths| {
-        let paths = exec.formula.guards.and(paths, entered);
-        let paths = exec.with_known_effect(object, paths);
-        queries.model(exec, paths)
+        let paths = oracle.formula.guards.and(paths, entered);
+        let paths = execution.with_known_effect(oracle, object, paths);
+        oracle.model(paths)
     })
 }
 
 fn enumerate(
-    exec: &mut Executor<'_>,
+    oracle: &mut Oracle<'_>,
     paths: Guard,
     chosen: &[Predicate],
     prefix: &mut Vec<Option<bool>>,
     cubes: &mut Vec<Vec<Option<bool>>>,
-    queries: &mut dyn Feasible,
 ) {
-    if paths == Guard::FALSE || !queries.possible(exec, paths) {
+    if paths == Guard::FALSE || !oracle.possible(paths) {
         return;
     }
     let Some(predicate) = chosen.get(prefix.len()) else {
@@ -199,11 +203,11 @@ fn enumerate(
     };
     for wanted in [true, false] {
         let narrowed = match wanted {
-            true => exec.formula.guards.and(paths, predicate.guard),
-            false => exec.formula.guards.and_not(paths, predicate.guard),
+            true => oracle.formula.guards.and(paths, predicate.guard),
+            false => oracle.formula.guards.and_not(paths, predicate.guard),
         };
         prefix.push(Some(wanted));
-        enumerate(exec, narrowed, chosen, prefix, cubes, queries);
+        enumerate(oracle, narrowed, chosen, prefix, cubes);
         prefix.pop();
     }
 }

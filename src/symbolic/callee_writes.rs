@@ -10,7 +10,9 @@ use rustc_hash::FxHashSet;
 
 use crate::ir::{Body, LocalId};
 
+use super::arena::Arena;
 use super::exec::Executor;
+use super::execution::Execution;
 use super::guard::Guard;
 use super::memory::Origin;
 use super::region::{FrameId, Loc, RegionKind};
@@ -34,7 +36,7 @@ pub struct Rewrite {
 
 /// A [`Rewrite`] that may matter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rewritten {
+pub(super) struct CalleeWrite {
     rewrite: Rewrite,
     what: What,
 }
@@ -53,13 +55,13 @@ impl Executor<'_> {
     /// Notes that a callee writes to a location.
     pub fn rewritten(&mut self, loc: Loc, rewrite: Rewrite) {
         let Rewrite { old, new, .. } = rewrite;
-        let terms = &self.formula.terms;
+        let terms = &self.arena.formula.terms;
         let alike = terms.width(old) == terms.width(new) && old != new;
         // A pointer leads elsewhere, which has a lock of its own.
         if !alike || terms.is_pointer(old) {
             return;
         }
-        let what = match *self.regions.kind(loc.region) {
+        let what = match *self.arena.regions.kind(loc.region) {
             RegionKind::Local {
                 frame: FrameId(0), ..
             } if terms.as_const(old).is_some() => What::Asked,
@@ -71,37 +73,44 @@ impl Executor<'_> {
             _ if terms.as_const(old).is_some() => What::Asked,
             _ => What::Other,
         };
-        self.rewrites.push(Rewritten { rewrite, what });
+        self.execution.writes.push(CalleeWrite { rewrite, what });
     }
+}
 
+impl Execution {
     /// A guard's paths on which callees have changed none of what it depends on.
-    pub fn unchanged(&mut self, guard: Guard) -> Guard {
-        self.unchanged_among(guard, |what| what == What::Other)
+    pub fn unchanged(&self, arena: &mut Arena<'_>, guard: Guard) -> Guard {
+        self.unchanged_among(arena, guard, |what| what == What::Other)
     }
 
     /// A guard's paths on which no callee has changed a flag of the function's either: a variable that it sets to one
     /// constant here and to another there, or a constant that it has put elsewhere.
-    pub fn with_flags_unchanged(&mut self, guard: Guard, body: &Body) -> Guard {
+    pub fn with_flags_unchanged(&self, arena: &mut Arena<'_>, guard: Guard, body: &Body) -> Guard {
         let flags = body.flags();
-        self.unchanged_among(guard, |what| match what {
+        self.unchanged_among(arena, guard, |what| match what {
             What::Variable(local) => flags.contains(&local),
             What::Asked | What::Other => true,
         })
     }
 
-    fn unchanged_among(&mut self, guard: Guard, counts: impl Fn(What) -> bool) -> Guard {
+    fn unchanged_among(
+        &self,
+        arena: &mut Arena<'_>,
+        guard: Guard,
+        counts: impl Fn(What) -> bool,
+    ) -> Guard {
         let mut known: FxHashSet<Var> = FxHashSet::default();
-        for &cond in self.formula.guards.support(guard) {
-            known.extend(self.formula.vars(self.formula.cond_term(cond)));
+        for &cond in arena.formula.guards.support(guard) {
+            known.extend(arena.formula.vars(arena.formula.cond_term(cond)));
         }
-        let rewrites = self.rewrites.iter();
-        let mut open: Vec<(Rewritten, Vec<Var>)> = rewrites
+        let rewrites = self.writes.iter();
+        let mut open: Vec<(CalleeWrite, Vec<Var>)> = rewrites
             .filter(|rewritten| counts(rewritten.what))
             .map(|rewritten| {
-                let mut vars = self.formula.vars(rewritten.rewrite.new);
+                let mut vars = arena.formula.vars(rewritten.rewrite.new);
                 vars.retain(|&var| match rewritten.what {
                     What::Variable(_) | What::Asked => var >= rewritten.rewrite.made,
-                    What::Other => self.is_made_for(&rewritten.rewrite, var),
+                    What::Other => is_made_for(arena, &rewritten.rewrite, var),
                 });
                 (*rewritten, vars)
             })
@@ -118,47 +127,47 @@ impl Executor<'_> {
             if matter.is_empty() {
                 break;
             }
-            for (Rewritten { rewrite, what }, _) in matter {
+            for (CalleeWrite { rewrite, what }, _) in matter {
                 if left == 0 {
                     return paths;
                 }
                 left -= 1;
-                known.extend(self.formula.vars(rewrite.old));
+                known.extend(arena.formula.vars(rewrite.old));
                 // When a flag is changed says something, be it known to what.
                 let new = match what {
                     What::Variable(_) | What::Asked => rewrite.new,
-                    What::Other => self.untold(&rewrite, rewrite.new, MAX_CHOICES),
+                    What::Other => untold(arena, &rewrite, rewrite.new, MAX_CHOICES),
                 };
-                let same = self.formula.terms.eq(rewrite.old, new);
-                let same = self.formula.guard_of(same);
-                paths = self.formula.guards.and(paths, same);
+                let same = arena.formula.terms.eq(rewrite.old, new);
+                let same = arena.formula.guard_of(same);
+                paths = arena.formula.guards.and(paths, same);
             }
         }
         paths
     }
+}
 
-    fn is_made_for(&self, rewrite: &Rewrite, var: Var) -> bool {
-        let unknown = matches!(self.origins.of(var), Origin::Unknown | Origin::Call { .. });
-        var >= rewrite.made && unknown
+fn is_made_for(arena: &Arena<'_>, rewrite: &Rewrite, var: Var) -> bool {
+    let unknown = matches!(arena.origins.of(var), Origin::Unknown | Origin::Call { .. });
+    var >= rewrite.made && unknown
+}
+
+/// The new value, the old one wherever the summary tells what is written: `closing ? unknown : users + 1` need
+/// not be `users`.
+fn untold(arena: &mut Arena<'_>, rewrite: &Rewrite, new: Term, choices: usize) -> Term {
+    if let Node::Op { op: Op::Ite, args } = arena.formula.terms.node(new)
+        && let [condition, yes, no] = args[..]
+    {
+        let Some(choices) = choices.checked_sub(1) else {
+            return rewrite.old;
+        };
+        let yes = untold(arena, rewrite, yes, choices);
+        let no = untold(arena, rewrite, no, choices);
+        return arena.formula.terms.ite(condition, yes, no);
     }
-
-    /// The new value, the old one wherever the summary tells what is written: `closing ? unknown : users + 1` need
-    /// not be `users`.
-    fn untold(&mut self, rewrite: &Rewrite, new: Term, choices: usize) -> Term {
-        if let Node::Op { op: Op::Ite, args } = self.formula.terms.node(new)
-            && let [condition, yes, no] = args[..]
-        {
-            let Some(choices) = choices.checked_sub(1) else {
-                return rewrite.old;
-            };
-            let yes = self.untold(rewrite, yes, choices);
-            let no = self.untold(rewrite, no, choices);
-            return self.formula.terms.ite(condition, yes, no);
-        }
-        let vars = self.formula.vars(new);
-        match !vars.is_empty() && vars.iter().all(|&var| self.is_made_for(rewrite, var)) {
-            true => new,
-            false => rewrite.old,
-        }
+    let vars = arena.formula.vars(new);
+    match !vars.is_empty() && vars.iter().all(|&var| is_made_for(arena, rewrite, var)) {
+        true => new,
+        false => rewrite.old,
     }
 }

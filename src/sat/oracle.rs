@@ -1,0 +1,145 @@
+//! What judges, inference and filters may ask of an execution: whether some run takes these paths, and which.
+//!
+//! In: an execution's [`Arena`], which the oracle dereferences to, and guards. Out: models. Each guard is answered once, within one
+//! budget for the function.
+
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Budget, Outcome, Session};
+use crate::symbolic::arena::Arena;
+use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::model::Model;
+
+/// Clauses learned for one query: what decides a lock's state is simple, or hopeless.
+const QUERY_EFFORT: u64 = 100;
+const QUERY_CLAUSES: usize = 12_000;
+
+pub struct Oracle<'a> {
+    arena: Arena<'a>,
+    known: FxHashMap<Guard, Answer>,
+    /// By condition, [`Arena::impossible`].
+    impossible: FxHashMap<Cond, Rc<[Guard]>>,
+    session: Session,
+    work: u64,
+}
+
+/// What is known about a guard.
+#[derive(Clone)]
+enum Answer {
+    Possible(Rc<Model>),
+    Impossible,
+    /// The budget ended first.
+    Unknown,
+}
+
+impl<'a> Deref for Oracle<'a> {
+    type Target = Arena<'a>;
+
+    fn deref(&self) -> &Arena<'a> {
+        &self.arena
+    }
+}
+
+impl<'a> DerefMut for Oracle<'a> {
+    fn deref_mut(&mut self) -> &mut Arena<'a> {
+        &mut self.arena
+    }
+}
+
+impl<'a> Oracle<'a> {
+    /// `work`: clauses given to the solver in all, see [`Budget::work`].
+    pub fn new(arena: Arena<'a>, work: u64) -> Self {
+        Oracle {
+            arena,
+            known: FxHashMap::default(),
+            impossible: FxHashMap::default(),
+            session: Session::new(Budget {
+                effort: QUERY_EFFORT,
+                clauses: QUERY_CLAUSES,
+                work,
+            }),
+            work,
+        }
+    }
+
+    /// An execution that satisfies the guard; `None` if there is none, or the budget ends first.
+    pub fn model(&mut self, guard: Guard) -> Option<Rc<Model>> {
+        match self.ask(guard) {
+            Answer::Possible(model) => Some(model),
+            Answer::Impossible | Answer::Unknown => None,
+        }
+    }
+
+    /// Whether some execution satisfies the guard. When the budget ends first: taken as possible.
+    pub fn possible(&mut self, guard: Guard) -> bool {
+        !matches!(self.ask(guard), Answer::Impossible)
+    }
+
+    /// The next questions leave a quarter of the budget.
+    pub fn reserve_for_findings(&mut self) {
+        self.session.reserve(self.work / 4);
+    }
+
+    /// The whole budget is there again; what was left open may be asked again.
+    pub fn release_reserved(&mut self) {
+        self.session.reserve(0);
+        self.known
+            .retain(|_, answer| !matches!(answer, Answer::Unknown));
+    }
+
+    /// The questions that were asked, and those among them that the solver was needed for.
+    pub fn asked(&self) -> (u64, u64) {
+        let queries = &self.session.queries;
+        (queries.total(), queries.solved)
+    }
+
+    fn ask(&mut self, guard: Guard) -> Answer {
+        if guard == Guard::FALSE {
+            return Answer::Impossible;
+        }
+        if let Some(known) = self.known.get(&guard) {
+            return known.clone();
+        }
+        let mut paths = guard;
+        let answer = loop {
+            match self.session.check(&mut self.arena.formula, &[paths], &[]) {
+                Outcome::Sat(model) => {
+                    let possible = self.without_impossible(paths);
+                    if possible == paths {
+                        break Answer::Possible(model);
+                    }
+                    paths = possible;
+                }
+                Outcome::Unsat => break Answer::Impossible,
+                Outcome::Unknown => break Answer::Unknown,
+            }
+        };
+        self.known.insert(guard, answer.clone());
+        answer
+    }
+
+    /// A guard without the impossible paths of which the model just found has one. There are few such models:
+    /// to take all impossible paths out of every guard would cost more.
+    fn without_impossible(&mut self, guard: Guard) -> Guard {
+        let Oracle {
+            arena,
+            impossible,
+            session,
+            ..
+        } = self;
+        let support = arena.formula.guards.support(guard).to_vec();
+        support.into_iter().fold(guard, |guard, condition| {
+            let impossible = impossible.entry(condition);
+            let impossible = impossible.or_insert_with(|| arena.impossible(condition).into());
+            impossible.iter().fold(guard, |guard, &paths| {
+                match session.last_model_has(&arena.formula, paths) {
+                    true => arena.formula.guards.and_not(guard, paths),
+                    false => guard,
+                }
+            })
+        })
+    }
+}

@@ -1,0 +1,313 @@
+//! The values, places and conditions of an execution.
+//!
+//! In: the constants, unknowns, locations and conditions that come up while a function is executed and judged. Out: one name for
+//! each, and what is known of it: what an unknown stands for, where an address leads, what the source calls a place, in which
+//! state an object was on entry. It only grows: what it has said once holds for good, so that judges can go on to use it when the
+//! execution itself is finished.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::access::Locations;
+use super::callee::Callees;
+use super::class::Class;
+use super::formula::Formula;
+use super::guard::Guard;
+use super::memory::{Heap, Initial, Origin, Origins};
+use super::naming::{Namer, Names};
+use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
+use super::state::{MachineId, Object, State, Status, Tracked};
+use super::term::Term;
+use crate::ir::{LocalId, POINTER_BITS};
+use crate::property::{Machine, Property, StateId};
+
+/// The slot that a frame's result is returned through.
+const RESULT: LocalId = LocalId(u32::MAX);
+
+pub struct Arena<'a> {
+    pub formula: Formula,
+    pub regions: Regions,
+    pub origins: Origins,
+    pub initial: Initial,
+    pub names: Names,
+    machines: Vec<&'a Machine>,
+    machine_ids: FxHashMap<&'a str, MachineId>,
+    callees: &'a dyn Callees,
+    /// Objects' states on entry, of those that somebody has asked for.
+    pub(super) entries: BTreeMap<Object, Tracked>,
+    /// Objects that are bits of words, see [`Machine::bits`].
+    pub(super) bits: Vec<Object>,
+    /// The paths on which each call result was made.
+    pub(super) made_on: FxHashMap<Term, Guard>,
+    /// The paths that went through each pointer.
+    pub(super) passed: FxHashMap<Term, Guard>,
+    pub(super) locations: FxHashMap<Term, Locations>,
+    /// Where an address is null or an error number, as a part of what is chosen there says.
+    pub(super) nowhere: FxHashMap<Term, Guard>,
+    /// Parameters that are records: what they lead to has no name for a caller.
+    pub given_records: Vec<RegionId>,
+    /// Bytes of a pointer in memory, for the function and all that it inlines.
+    pub pointer_size: u64,
+}
+
+impl<'a> Arena<'a> {
+    /// `cheap`: see [`super::limits::Limits`].
+    pub(super) fn new(property: &'a Property, callees: &'a dyn Callees, cheap: bool) -> Self {
+        let machines: Vec<&Machine> = property
+            .checkers
+            .iter()
+            .flat_map(|checker| &checker.machines)
+            .collect();
+        let machine_ids = machines
+            .iter()
+            .enumerate()
+            .map(|(index, machine)| (machine.name.as_str(), MachineId(index as u16)))
+            .collect();
+        let mut formula = Formula::new();
+        if cheap {
+            formula.guards.be_cheap();
+        }
+        Arena {
+            formula,
+            regions: Regions::new(),
+            origins: Origins::default(),
+            initial: Initial::default(),
+            names: Names::default(),
+            machines,
+            machine_ids,
+            callees,
+            entries: BTreeMap::new(),
+            bits: Vec::new(),
+            made_on: FxHashMap::default(),
+            passed: FxHashMap::default(),
+            locations: FxHashMap::default(),
+            nowhere: FxHashMap::default(),
+            given_records: Vec::new(),
+            pointer_size: u64::from(POINTER_BITS / 8),
+        }
+    }
+
+    pub fn machine(&self, name: &str) -> Option<MachineId> {
+        self.machine_ids.get(name).copied()
+    }
+
+    pub fn heap(&mut self) -> Heap<'_> {
+        Heap {
+            formula: &mut self.formula,
+            regions: &mut self.regions,
+            origins: &mut self.origins,
+            initial: &mut self.initial,
+        }
+    }
+
+    pub fn local(&mut self, frame: FrameId, local: LocalId) -> Loc {
+        let region = self.regions.region(RegionKind::Local { frame, local });
+        Loc {
+            region,
+            symbolic: SymbolicOffset::NONE,
+            offset: 0,
+        }
+    }
+
+    /// Where a frame's result is found after it ran.
+    pub fn result_slot(&mut self, frame: FrameId) -> Loc {
+        self.local(frame, RESULT)
+    }
+
+    pub fn unknown(&mut self, width: u16) -> Term {
+        self.origins
+            .fresh(&mut self.formula.terms, width, Origin::Unknown)
+    }
+
+    /// A fresh value for what a call gave back in a state.
+    pub fn call_result(&mut self, state: &State, width: u16, origin: Origin) -> Term {
+        let term = self.origins.fresh(&mut self.formula.terms, width, origin);
+        self.made_on.insert(term, state.guard);
+        term
+    }
+
+    /// A fresh unconstrained Boolean as a guard.
+    pub fn choice(&mut self) -> Guard {
+        let term = self.unknown(1);
+        self.formula.guard_of(term)
+    }
+
+    /// The objects of which something is known, with their states on entry.
+    pub fn entries(&self) -> &BTreeMap<Object, Tracked> {
+        &self.entries
+    }
+
+    /// Notes the state of an object that the function has met for the first time, as a callee says.
+    pub(crate) fn enters_in(&mut self, object: Object, state: StateId) {
+        self.entries.entry(object).or_insert_with(|| Tracked {
+            set: SmallVec::from_iter([(Status::At(state), Guard::TRUE)]),
+            touched: Guard::FALSE,
+        });
+    }
+
+    /// Whether a value is the result of a call.
+    pub fn is_call_result(&self, value: Term) -> bool {
+        self.made_on.contains_key(&value)
+    }
+
+    /// The object's state on entry to the function: unknown for one of the environment, the machine's
+    /// initial state for one in the function's own storage.
+    pub fn entry_state(&mut self, object: Object) -> Tracked {
+        if let Some(tracked) = self.entries.get(&object) {
+            return tracked.clone();
+        }
+        let machine = self.machines[usize::from(object.machine.0)];
+        if machine.bits {
+            self.bits.push(object);
+        }
+        let mut tracked = Tracked {
+            set: SmallVec::new(),
+            touched: Guard::FALSE,
+        };
+        if self.regions.is_local(object.loc.region) {
+            tracked.set.push((Status::At(machine.initial), Guard::TRUE));
+        } else {
+            let mut rest = Guard::TRUE;
+            for state in 0..machine.states.len() as u8 {
+                let last = usize::from(state) + 1 == machine.states.len();
+                let here = if last {
+                    Guard::TRUE
+                } else {
+                    // Others are told by no value, and need no name.
+                    let origin = match machine.saved {
+                        Some(_) => Origin::State {
+                            object,
+                            state: StateId(state),
+                        },
+                        None => Origin::Unknown,
+                    };
+                    let term = self.origins.fresh(&mut self.formula.terms, 1, origin);
+                    self.formula.guard_of(term)
+                };
+                let guard = self.formula.guards.and(rest, here);
+                rest = self.formula.guards.and_not(rest, here);
+                tracked.set.push((Status::At(StateId(state)), guard));
+            }
+        }
+        self.entries.insert(object, tracked.clone());
+        tracked
+    }
+
+    /// The object's state in a state of the execution.
+    pub fn now(&mut self, state: &State, object: Object) -> Tracked {
+        match state.objects.get(&object) {
+            Some(tracked) => tracked.clone(),
+            None => self.entry_state(object),
+        }
+    }
+
+    /// The machine that an object is one of.
+    pub fn machine_of(&self, object: Object) -> &'a Machine {
+        self.machine_at(object.machine)
+    }
+
+    pub fn machine_at(&self, id: MachineId) -> &'a Machine {
+        self.machines[usize::from(id.0)]
+    }
+
+    /// Whether programs keep the machine's state in a value.
+    pub fn is_saved(&self, machine: MachineId) -> bool {
+        self.machines[usize::from(machine.0)].saved.is_some()
+    }
+
+    pub fn merge(&mut self, left: State, right: State) -> State {
+        // Objects that only one side has touched were in their entry state on the other.
+        let missing: Vec<Object> = if left.objects.ptr_eq(&right.objects) {
+            Vec::new()
+        } else {
+            left.objects
+                .keys()
+                .chain(right.objects.keys())
+                .filter(|object| !self.entries.contains_key(object))
+                .copied()
+                .collect()
+        };
+        for object in missing {
+            self.entry_state(object);
+        }
+        let entries = &self.entries;
+        let mut heap = Heap {
+            formula: &mut self.formula,
+            regions: &mut self.regions,
+            origins: &mut self.origins,
+            initial: &mut self.initial,
+        };
+        let mut entry = |_: &mut Formula, object: Object| {
+            entries.get(&object).cloned().unwrap_or(Tracked {
+                set: SmallVec::new(),
+                touched: Guard::FALSE,
+            })
+        };
+        left.merge(right, &mut heap, &mut entry)
+    }
+
+    fn namer(&mut self) -> Namer<'_> {
+        Namer {
+            names: &self.names,
+            terms: &mut self.formula.terms,
+            regions: &mut self.regions,
+            origins: &self.origins,
+            open: Vec::new(),
+        }
+    }
+
+    /// A location as the source would write it.
+    pub fn name_of(&mut self, loc: Loc) -> String {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        self.namer().lvalue(address)
+    }
+
+    /// The class of the object at a location.
+    pub fn class_of(&mut self, loc: Loc) -> Option<Class> {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        let callees = self.callees;
+        self.namer()
+            .class(address, &|record| callees.is_object_type(record))
+    }
+
+    /// The class of the member that the object at a location is of some record, be the record a global.
+    pub fn member_class(&mut self, loc: Loc) -> Option<Class> {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        let callees = self.callees;
+        self.namer()
+            .member_class(address, &|record| callees.is_object_type(record))
+    }
+
+    /// An object's class, or that of all objects of its machine that have none.
+    pub fn class_or_any(&mut self, object: Object) -> Class {
+        let class = self.class_of(object.loc);
+        class.unwrap_or_else(|| Class::any_of(&self.machine_of(object).name))
+    }
+
+    /// The class of the object at a location, be it one of several that an address may lead to.
+    pub fn class_or_choice(&mut self, loc: Loc) -> Option<Class> {
+        self.class_of(loc).or_else(|| {
+            let address = self.regions.address(&mut self.formula.terms, loc);
+            self.names.chosen(address).cloned()
+        })
+    }
+
+    /// Gives what an address may lead to the class of the member that the source names there.
+    pub fn classify_choice(&mut self, address: Term, places: &[(Guard, Loc)]) {
+        let callees = self.callees;
+        let is_object = |record: &str| callees.is_object_type(record);
+        if let Some(class) = self.names.class_of_choice(address, &is_object) {
+            for &(_, loc) in places {
+                let address = self.regions.address(&mut self.formula.terms, loc);
+                self.names.choice(address, &class);
+            }
+        }
+    }
+
+    /// A value as the source would write it.
+    pub fn name_of_value(&mut self, value: Term) -> String {
+        self.namer().value(value)
+    }
+}

@@ -1,0 +1,258 @@
+//! Where execution goes from the end of a block, and when a loop is left.
+//!
+//! In: a block's terminator and the state there. Out: the next blocks with the guards of their edges, and the events of branches
+//! and returns.
+
+use super::exec::Executor;
+use super::formula::Formula;
+use super::frame::Frame;
+use super::guard::Guard;
+use super::log::{BranchEvent, ReturnEvent};
+use super::state::State;
+use super::term::Term;
+use super::unroll::Instance;
+use crate::ir::{Arg, BlockId, Pos, RetTy, Says, TermKind, Ty};
+
+/// Iterations of a loop whose exit tests all fold to constants.
+const MAX_CONCRETE: u32 = 256;
+/// The same in a function that depends on unknown values: there every iteration costs, and what it
+/// can show the first ones have shown.
+const MAX_CONCRETE_BESIDE_UNKNOWNS: u32 = 4;
+/// Blocks after which folding loops are cut like others.
+const CONCRETE_BLOCKS: u64 = 3_000;
+
+impl Executor<'_> {
+    /// How often a loop runs whose tests all fold. A program that has made no decision on an unknown
+    /// value is being executed exactly, and goes on.
+    fn concrete_limit(&self) -> u32 {
+        match self.execution.log.branches.is_empty() {
+            true => MAX_CONCRETE,
+            false => MAX_CONCRETE_BESIDE_UNKNOWNS,
+        }
+    }
+
+    /// Whether a loop goes on: always up to the unrolling limit; beyond it only after an iteration
+    /// whose test folded. [`Self::ends_here`] sees to it that such a loop comes to an end.
+    pub(super) fn may_iterate(&self, frame: &Frame<'_>, header: &Instance, iteration: u32) -> bool {
+        if iteration < self.limits.unroll {
+            return true;
+        }
+        if iteration >= self.concrete_limit() || self.execution.blocks > CONCRETE_BLOCKS {
+            return false;
+        }
+        let mut before = header.iterations.clone();
+        if let Some(last) = before.last_mut() {
+            *last -= 1;
+        }
+        frame.folded.contains(&(header.block, before))
+    }
+
+    /// Whether to leave a loop at a test that folds to going on, rather than lose what follows it.
+    /// A loop that is concrete, no path having left it, is executed to its end, within bounds. Another
+    /// one (a search through a table of constant size) is left at its own test, the header's or the
+    /// latch's, once it has been unrolled: as if it had come to its end.
+    fn ends_here(
+        &self,
+        frame: &mut Frame<'_>,
+        test: BlockId,
+        taken: BlockId,
+        header: Instance,
+        guard: Guard,
+    ) -> bool {
+        let Some(&iteration) = header.iterations.last() else {
+            return false;
+        };
+        // One that folds to the same in every round is no end of a loop.
+        let varying = frame.varying.get_or_init(|| frame.body.varying_tests());
+        if !varying[test.index()] {
+            return false;
+        }
+        let mut first = header.iterations.clone();
+        if let Some(last) = first.last_mut() {
+            *last = 0;
+        }
+        let concrete = frame.headers.get(&(header.block, first)) == Some(&guard);
+        let ends = if concrete && self.execution.blocks <= CONCRETE_BLOCKS {
+            iteration + 1 >= self.concrete_limit()
+        } else if test == header.block {
+            iteration >= self.limits.unroll
+        } else if taken == header.block {
+            iteration + 1 >= self.limits.unroll
+        } else {
+            return false;
+        };
+        if !ends {
+            frame.folded.insert((header.block, header.iterations));
+        }
+        ends
+    }
+
+    /// The targets of a block's end with the guards of the edges.
+    pub(super) fn terminator(
+        &mut self,
+        frame: &mut Frame<'_>,
+        instance: &Instance,
+        state: &mut State,
+        exit: &mut Option<State>,
+    ) -> Vec<(BlockId, Guard)> {
+        let body = frame.body;
+        let term = &body.block(instance.block).term;
+        match &term.kind {
+            TermKind::Goto(next) => vec![(*next, state.guard)],
+            &TermKind::Branch {
+                cond,
+                then,
+                els,
+                says,
+            } => {
+                let guard = self.condition(frame, state, cond);
+                let ways = (then, els, says);
+                self.branch(frame, instance, state, guard, ways, term.pos)
+            }
+            TermKind::Switch {
+                value,
+                cases,
+                default,
+            } => {
+                let value_term = self.eval(frame, state, *value);
+                let ty = body.expr(*value).ty;
+                self.switch(state, value_term, ty, cases, *default)
+            }
+            TermKind::Nondet(targets) => {
+                let mut rest = state.guard;
+                let mut edges = Vec::new();
+                for (index, target) in targets.iter().enumerate() {
+                    let last = index + 1 == targets.len();
+                    let here = if last {
+                        Guard::TRUE
+                    } else {
+                        self.arena.choice()
+                    };
+                    edges.push((*target, self.arena.formula.guards.and(rest, here)));
+                    rest = self.arena.formula.guards.and_not(rest, here);
+                }
+                edges
+            }
+            TermKind::Return(value) => {
+                let slot = self.arena.result_slot(frame.id);
+                match value {
+                    Some(Arg::Scalar(value)) => {
+                        let result = self.eval(frame, state, *value);
+                        if self.stack.is_empty() {
+                            self.assume_valid(state, result);
+                        }
+                        let bits = match body.ret {
+                            RetTy::Scalar(ty) => ty.bits(),
+                            _ => self.arena.formula.terms.width(result),
+                        };
+                        let result = self.arena.resize(result, bits.next_multiple_of(8));
+                        state.memory.write(&self.arena.formula.terms, slot, result);
+                    }
+                    Some(Arg::Record { addr, size }) => {
+                        let from = self.eval(frame, state, *addr);
+                        if let Some(from) = self.single(state, from) {
+                            state.memory.copy(slot, from, *size);
+                        }
+                    }
+                    None => {}
+                }
+                let site = frame.site(term.pos);
+                self.execution.log.returns.push(ReturnEvent {
+                    guard: state.guard,
+                    site,
+                    depth: self.stack.len() as u32,
+                });
+                let here = state.clone();
+                *exit = Some(match exit.take() {
+                    Some(before) => self.arena.merge(before, here),
+                    None => here,
+                });
+                Vec::new()
+            }
+            TermKind::Unreachable => Vec::new(),
+        }
+    }
+
+    fn branch(
+        &mut self,
+        frame: &mut Frame<'_>,
+        instance: &Instance,
+        state: &State,
+        guard: Guard,
+        (then, els, says): (BlockId, BlockId, Says),
+        pos: Pos,
+    ) -> Vec<(BlockId, Guard)> {
+        if guard == Guard::TRUE || guard == Guard::FALSE {
+            let (taken, other) = if guard == Guard::TRUE {
+                (then, els)
+            } else {
+                (els, then)
+            };
+            let leaves = frame.unrolling.leaves_loop(instance.block, other)
+                && !frame.unrolling.leaves_loop(instance.block, taken);
+            if leaves
+                && let Some(header) = frame.unrolling.innermost_header(instance)
+                && self.ends_here(frame, instance.block, taken, header, state.guard)
+            {
+                return vec![(other, state.guard)];
+            }
+            return vec![(taken, state.guard)];
+        }
+        let yes = self.arena.formula.guards.and(state.guard, guard);
+        let no = self.arena.formula.guards.and_not(state.guard, guard);
+        let site = frame.site(pos);
+        self.execution.log.branches.push(BranchEvent {
+            path: state.guard,
+            guard,
+            says,
+            site,
+            depth: self.stack.len() as u32,
+            order: self.execution.log.ops.len(),
+        });
+        if then == els {
+            return vec![(then, state.guard)];
+        }
+        vec![(then, yes), (els, no)]
+    }
+
+    fn switch(
+        &mut self,
+        state: &State,
+        value: Term,
+        ty: Ty,
+        cases: &[(i128, i128, BlockId)],
+        default: BlockId,
+    ) -> Vec<(BlockId, Guard)> {
+        let width = self.arena.formula.terms.width(value);
+        let mut rest = state.guard;
+        let mut edges: Vec<(BlockId, Guard)> = Vec::new();
+        let mut add = |formula: &mut Formula, target: BlockId, guard: Guard| match edges
+            .iter_mut()
+            .find(|edge| edge.0 == target)
+        {
+            Some(edge) => edge.1 = formula.guards.or(edge.1, guard),
+            None => edges.push((target, guard)),
+        };
+        for &(low, high, target) in cases {
+            let terms = &mut self.arena.formula.terms;
+            let low_term = terms.constant(low as u128, width);
+            let test = if low == high {
+                terms.eq(value, low_term)
+            } else {
+                let high_term = terms.constant(high as u128, width);
+                let (above, below) = if ty.signed() {
+                    (terms.sle(low_term, value), terms.sle(value, high_term))
+                } else {
+                    (terms.ule(low_term, value), terms.ule(value, high_term))
+                };
+                terms.and(above, below)
+            };
+            let test = self.arena.formula.guard_of(test);
+            let here = self.arena.formula.guards.and(rest, test);
+            rest = self.arena.formula.guards.and_not(rest, test);
+            add(&mut self.arena.formula, target, here);
+        }
+        add(&mut self.arena.formula, default, rest);
+        edges
+    }
+}

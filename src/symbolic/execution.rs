@@ -1,0 +1,124 @@
+//! A finished symbolic execution of one function (paper §2): what happened, and the state at its end.
+//!
+//! Made by [`super::exec::execute`]; nothing changes it afterwards. The terms, guards and locations that it speaks of are those of the
+//! [`Arena`] that comes with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::arena::Arena;
+use super::callee_writes::CalleeWrite;
+use super::class::Class;
+use super::guard::{Guard, Guards};
+use super::log::Log;
+use super::state::{MachineId, Object, State};
+use super::term::Term;
+use crate::ir::SymbolName;
+
+#[derive(Default)]
+pub struct Execution {
+    pub log: Log,
+    /// The state at the exit; none if control does not come back.
+    pub exit: Option<State>,
+    /// The scalar that the function returns.
+    pub result: Option<Term>,
+    /// The paths that rest on something in a callee of which it is not known whether it is possible.
+    pub unknown_effect: Guard,
+    /// The paths on which it is not known how a callee, or one of its callees, has left an object.
+    pub open: PathsOf,
+    /// The paths on which one of several functions, it is not known which, has operated on an object: that is
+    /// for the callers to doubt.
+    pub chosen: PathsOf,
+    /// Classes of objects that callees have moved without a name for them: the calls down to where, and the paths.
+    pub unnamed: BTreeMap<(Class, MachineId), (u8, Guard)>,
+    /// What callees may have changed.
+    pub(super) writes: Vec<CalleeWrite>,
+    /// The functions called that move some object.
+    pub called: BTreeSet<SymbolName>,
+    /// Those passed to functions of which nothing is known.
+    pub handed_out: BTreeSet<SymbolName>,
+    /// Paths were cut off at a loop's unrolling limit.
+    pub cut: bool,
+    /// The budget that ran out, with which execution ended.
+    pub exhausted: Option<String>,
+    /// It was the time limit.
+    pub out_of_time: bool,
+    pub blocks: u64,
+}
+
+/// Paths, by the object that they are about.
+#[derive(Default)]
+pub struct PathsOf(FxHashMap<Object, Guard>);
+
+impl PathsOf {
+    pub fn of(&self, object: Object) -> Guard {
+        self.0.get(&object).copied().unwrap_or_default()
+    }
+
+    pub fn add(&mut self, guards: &mut Guards, object: Object, paths: Guard) {
+        let known = self.0.entry(object).or_default();
+        *known = guards.or(*known, paths);
+    }
+}
+
+impl Execution {
+    /// The paths on which one of so many operations was a callee's that left the object held, and may not have been meant to.
+    pub fn contested(&self, arena: &mut Arena<'_>, object: Object, until: usize) -> Guard {
+        let events = self.log.ops.iter().take(until);
+        let events = events.filter(|event| event.object == object && event.contested);
+        events.fold(Guard::FALSE, |paths, event| {
+            arena.formula.guards.or(paths, event.guard)
+        })
+    }
+
+    /// A guard's paths on which what becomes of an object rests on nothing doubtful.
+    pub fn with_known_effect(&self, arena: &mut Arena<'_>, object: Object, guard: Guard) -> Guard {
+        let open = self.open.of(object);
+        let known = arena.formula.guards.and_not(guard, open);
+        arena.formula.guards.and_not(known, self.unknown_effect)
+    }
+
+    /// Whether on some of these paths a callee has moved an object that it has no name for, and that may be this one.
+    pub fn perhaps_moved_unnamed(
+        &self,
+        arena: &mut Arena<'_>,
+        object: Object,
+        paths: Guard,
+    ) -> bool {
+        let key = (arena.class_or_any(object), object.machine);
+        let moved = self.unnamed.get(&key);
+        moved.is_some_and(|&(_, moved)| !arena.formula.guards.excludes(paths, moved))
+    }
+
+    /// Whether on some paths, but not on others, a callee has moved some object of a machine that it has no name for.
+    pub fn moves_another_unnamed(
+        &self,
+        arena: &mut Arena<'_>,
+        machine: MachineId,
+        paths: Guard,
+        but: Guard,
+    ) -> bool {
+        let guards = &mut arena.formula.guards;
+        let mut of_machine = self
+            .unnamed
+            .iter()
+            .filter(|((_, other), _)| *other == machine);
+        of_machine
+            .any(|(_, &(_, moved))| !guards.excludes(paths, moved) && guards.excludes(but, moved))
+    }
+
+    /// Notes that a callee has moved objects that it has no name for.
+    pub(crate) fn moved_unnamed(
+        &mut self,
+        guards: &mut Guards,
+        (class, machine): (&Class, MachineId),
+        calls: u8,
+        paths: Guard,
+    ) {
+        let known = self.unnamed.entry((class.clone(), machine));
+        let (least, known) = known.or_insert((calls, Guard::FALSE));
+        *least = calls.min(*least);
+        *known = guards.or(*known, paths);
+    }
+}

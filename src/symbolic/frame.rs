@@ -1,0 +1,62 @@
+//! A body that is being executed: how often its loops have run, and what its places are called.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::guard::Guard;
+use super::log::Site;
+use super::region::FrameId;
+use super::unroll::Unrolling;
+use crate::ir::{BlockId, Body, LocalId, Pos};
+
+/// A body being executed.
+pub struct Frame<'b> {
+    pub id: FrameId,
+    pub body: &'b Body,
+    name: Arc<str>,
+    files: Vec<Arc<str>>,
+    pub(super) unrolling: Unrolling,
+    /// Loops (by header instance) with an exit test that folded to "stay".
+    pub(super) folded: FxHashSet<(BlockId, SmallVec<[u32; 4]>)>,
+    /// The guard with which each loop iteration began.
+    pub(super) headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
+    /// [`Body::flags`].
+    flags: OnceCell<Vec<LocalId>>,
+    /// [`Body::varying_tests`].
+    pub(super) varying: OnceCell<Vec<bool>>,
+}
+
+impl<'b> Frame<'b> {
+    pub(super) fn new(id: FrameId, body: &'b Body) -> Self {
+        Frame {
+            id,
+            body,
+            name: body.name.name.as_str().into(),
+            files: body.files.iter().map(|file| file.as_str().into()).collect(),
+            unrolling: Unrolling::new(body),
+            folded: FxHashSet::default(),
+            headers: FxHashMap::default(),
+            flags: OnceCell::new(),
+            varying: OnceCell::new(),
+        }
+    }
+
+    /// Whether a variable is one of [`Body::flags`].
+    pub(super) fn is_flag(&self, local: LocalId) -> bool {
+        let flags = self.flags.get_or_init(|| self.body.flags());
+        flags.contains(&local)
+    }
+
+    pub fn site(&self, pos: Pos) -> Site {
+        let file = self.files.get(usize::from(pos.file)).unwrap_or(&self.name);
+        Site {
+            file: file.clone(),
+            line: pos.line,
+            column: u32::from(pos.column),
+            function: self.name.clone(),
+        }
+    }
+}
