@@ -14,7 +14,7 @@ use crate::symbolic::term::Term;
 use super::union;
 
 /// The operation before a point that moved the object last.
-fn last_move<'e>(execution: &'e Execution, object: Object, before: usize) -> Option<&'e OpEvent> {
+fn last_move(execution: &Execution, object: Object, before: usize) -> Option<&OpEvent> {
     let ops = execution
         .log
         .ops

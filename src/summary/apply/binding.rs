@@ -1,0 +1,247 @@
+//! A summary's names in the caller's terms: [[·]]args of paper §5.1.
+//!
+//! In: interface objects and expressions, the call site, a state. Out: addresses, values and guards.
+
+use std::cell::RefCell;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::ir::{POINTER_BITS, Ty};
+use crate::summary::{Cube, IExpr, IObj, Offset, Root, Summary};
+use crate::symbolic::callee::CallSite;
+use crate::symbolic::exec::{ArgValue, Executor};
+use crate::symbolic::guard::Guard;
+use crate::symbolic::memory::Origin;
+use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
+use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::term::Term;
+
+pub(super) fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -> Guard {
+    let mut guard = Guard::TRUE;
+    for (wanted, &predicate) in cube.iter().zip(predicates) {
+        guard = match wanted {
+            None => guard,
+            Some(true) => exec.arena.formula.guards.and(guard, predicate),
+            Some(false) => exec.arena.formula.guards.and_not(guard, predicate),
+        };
+    }
+    guard
+}
+
+/// Interface names bound to a call's arguments and result: [[·]]args of paper §5.1.
+pub(super) struct Binding<'s, 'c> {
+    pub site: &'s CallSite<'c>,
+    /// The summary's unknowns, made up when first mentioned.
+    unknowns: RefCell<FxHashMap<u32, Term>>,
+    result: Option<Term>,
+}
+
+impl<'s, 'c> Binding<'s, 'c> {
+    pub(super) fn new(site: &'s CallSite<'c>) -> Self {
+        Binding {
+            site,
+            unknowns: RefCell::default(),
+            result: None,
+        }
+    }
+
+    /// The conditions over entry values.
+    pub(super) fn inputs(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        summary: &Summary,
+    ) -> Vec<Guard> {
+        let inputs = summary.inputs.iter();
+        inputs
+            .map(|input| self.condition(exec, state, input))
+            .collect()
+    }
+
+    /// A condition that cannot be evaluated here (a missing argument) is unknown.
+    pub(super) fn condition(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        expr: &IExpr,
+    ) -> Guard {
+        match self.value(exec, state, expr) {
+            Some(term) if exec.arena.formula.terms.width(term) == 1 => {
+                exec.arena.guard_of(state, term)
+            }
+            _ => exec.arena.choice(),
+        }
+    }
+
+    /// The caller's value of what the function returns, known from now on.
+    pub(super) fn returns(&mut self, result: Option<Term>) {
+        self.result = result;
+    }
+
+    pub(super) fn result(&self) -> Option<Term> {
+        self.result
+    }
+
+    pub(super) fn root(&self, root: &Root) -> Option<Term> {
+        match root {
+            Root::Param(index) => match self.site.args.get(*index as usize) {
+                Some(ArgValue::Scalar(value)) => Some(*value),
+                _ => None,
+            },
+            Root::Return => self.result,
+            Root::Global(_) | Root::Exit(_) => None,
+        }
+    }
+
+    /// `passes`: execution goes through the pointers on the way. What is only looked at may not be there.
+    pub(super) fn address(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        object: &IObj,
+        passes: bool,
+    ) -> Option<Term> {
+        let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match passes {
+            true => exec.load(state, address, Ty::Ptr),
+            false => exec.arena.peek(state, address, Ty::Ptr),
+        };
+        let mut at = match &object.root {
+            Root::Global(name) => {
+                let region = exec.arena.regions.region(RegionKind::Symbol(name.clone()));
+                let loc = Loc {
+                    region,
+                    symbolic: SymbolicOffset::NONE,
+                    offset: 0,
+                };
+                exec.arena
+                    .regions
+                    .address(&mut exec.arena.formula.terms, loc)
+            }
+            Root::Exit(pointer) => {
+                let pointer = self.address(exec, state, pointer, passes)?;
+                pointer_at(exec, state, pointer)
+            }
+            root => self.root(root)?,
+        };
+        at = exec.arena.resize(at, POINTER_BITS);
+        let (last, before) = object.path.split_last()?;
+        for offset in before {
+            let address = self.offset(exec, state, at, offset)?;
+            at = pointer_at(exec, state, address);
+        }
+        self.offset(exec, state, at, last)
+    }
+
+    fn offset(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        base: Term,
+        offset: &Offset,
+    ) -> Option<Term> {
+        let mut sum = vec![(1, base)];
+        for (coefficient, value) in &offset.terms {
+            let value = self.value(exec, state, value)?;
+            sum.push((
+                u128::from(*coefficient as u64),
+                exec.arena.resize(value, POINTER_BITS),
+            ));
+        }
+        let constant = u128::from(offset.constant as u64);
+        Some(
+            exec.arena
+                .formula
+                .terms
+                .linear(POINTER_BITS, constant, &sum),
+        )
+    }
+
+    /// [`Self::address`] as guarded locations.
+    pub(super) fn locate(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        object: &IObj,
+    ) -> Vec<(Guard, Loc)> {
+        match self.address(exec, state, object, false) {
+            Some(address) => exec.arena.locations(address).to_vec(),
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn value(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        expr: &IExpr,
+    ) -> Option<Term> {
+        match expr {
+            IExpr::Const { value, width } => {
+                Some(exec.arena.formula.terms.constant(*value, *width))
+            }
+            IExpr::Value {
+                object,
+                width,
+                narrow,
+                ..
+            } => {
+                if object.path.is_empty() {
+                    let value = self.root(&object.root)?;
+                    return Some(exec.arena.resize(value, *width));
+                }
+                let address = self.address(exec, state, object, false)?;
+                let ty = match narrow {
+                    true => Ty::Ptr,
+                    false => Ty::Int {
+                        bits: *width,
+                        signed: false,
+                    },
+                };
+                Some(exec.arena.peek(state, address, ty))
+            }
+            IExpr::Unknown { id, width } => {
+                let mut unknowns = self.unknowns.borrow_mut();
+                let origin = Origin::Call {
+                    text: self.site.text.into(),
+                };
+                let made = || exec.arena.call_result(state, *width, origin);
+                Some(*unknowns.entry(*id).or_insert_with(made))
+            }
+            IExpr::InState {
+                object,
+                machine,
+                state: wanted,
+            } => {
+                let machine = exec.arena.machine(machine)?;
+                let places = self.locate(exec, state, object);
+                let [(_, loc)] = places[..] else { return None };
+                let now = exec.arena.now(state, Object { loc, machine });
+                Some(
+                    exec.arena
+                        .formula
+                        .term_of(now.guard_of(Status::At(*wanted))),
+                )
+            }
+            IExpr::Address(object) => self.address(exec, state, object, false),
+            IExpr::Op { op, width, args } => {
+                let mut terms: SmallVec<[Term; 3]> = SmallVec::new();
+                for arg in args {
+                    terms.push(self.value(exec, state, arg)?);
+                }
+                Some(exec.arena.formula.terms.op(*op, *width, &terms))
+            }
+            IExpr::Linear {
+                width,
+                constant,
+                terms,
+            } => {
+                let mut sum = Vec::with_capacity(terms.len());
+                for (coefficient, value) in terms {
+                    sum.push((*coefficient, self.value(exec, state, value)?));
+                }
+                Some(exec.arena.formula.terms.linear(*width, *constant, &sum))
+            }
+        }
+    }
+}

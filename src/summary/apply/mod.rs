@@ -1,0 +1,414 @@
+//! Summary application (paper §5.3, Figure 9).
+//!
+//! In: a callee's summary, the call site and the state before it. Out: the state after it, the result,
+//! and events for the moves of tracked objects.
+//!
+//! Where several rows are enabled at once (the callee's own exits are ambiguous), an error row is
+//! reported as possible, and execution goes on with the first of the others in the summary's order,
+//! so that one mistake in a callee does not show in all its callers.
+
+mod assertion;
+mod binding;
+mod initialisation;
+mod modify;
+mod rows;
+mod sleep;
+mod transition;
+
+use std::sync::Arc;
+
+use self::binding::{Binding, cube};
+use self::rows::Enabled;
+use super::convert::RESULT;
+use super::{IObj, Root, Row, Summary, SummaryObject};
+use crate::property::Target;
+use crate::symbolic::callee::{CallSite, CalleeView, Effects};
+use crate::symbolic::class::Class;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::Source;
+use crate::symbolic::memory::Origin;
+use crate::symbolic::naming;
+use crate::symbolic::region::Loc;
+use crate::symbolic::state::{MachineId, Object, State};
+use crate::symbolic::term::Term;
+
+impl From<Arc<Summary>> for CalleeView {
+    fn from(summary: Arc<Summary>) -> Self {
+        CalleeView::Known(summary)
+    }
+}
+
+impl Effects for Summary {
+    fn moves_objects(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    fn is_noop(&self) -> bool {
+        self.is_noop()
+    }
+
+    fn is_primitive(&self) -> bool {
+        self.is_primitive()
+    }
+
+    fn is_opaque(&self) -> bool {
+        self.opaque
+    }
+
+    fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    fn only_asserts(&self) -> bool {
+        self.only_asserts()
+    }
+
+    fn apply(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        site: &CallSite<'_>,
+    ) -> Option<Term> {
+        apply(exec, state, self, site)
+    }
+
+    fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>) {
+        note_assertions(exec, state, self, site);
+    }
+}
+
+/// Applies a summary. The scalar result, if the function has one.
+fn apply(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) -> Option<Term> {
+    let made = exec.arena.formula.terms.next_var();
+    let binding = Binding::new(site);
+    // Stage 1: what the summary names, in the state before the call.
+    let inputs = binding.inputs(exec, state, summary);
+    sleep::note(exec, state, summary, &inputs, site);
+    assertion::check(exec, state, summary, &inputs, &binding);
+    let initialised = initialisation::before(exec, state, summary, &binding);
+    for unnamed in &summary.unnamed {
+        if let Some(machine) = exec.arena.machine(&unnamed.machine) {
+            let guards = &mut exec.arena.formula.guards;
+            let moved = (&unnamed.class, machine);
+            exec.execution
+                .moved_unnamed(guards, moved, unnamed.calls, state.guard);
+        }
+    }
+    let mut application = Application {
+        summary,
+        site,
+        binding,
+        inputs,
+        outputs: Vec::new(),
+        objects: Vec::new(),
+    };
+    application.find_objects(exec, state);
+    let result = application.result(exec, state);
+    modify::modify(exec, state, summary, &application.binding, made);
+    application.binding.returns(result);
+    // Stage 2: what it names in the state after the call.
+    application.find_received(exec, state);
+    initialisation::log(exec, state, summary, &application.binding, initialised);
+    coincide(exec, state, summary, &application.objects);
+    let order = exec.execution.log.ops.len();
+    for index in 0..summary.objects.len() {
+        application.operate(exec, state, index, order);
+    }
+    if summary.noreturn {
+        state.guard = Guard::FALSE;
+    }
+    result
+}
+
+/// One call of a function with a summary.
+struct Application<'s, 'c> {
+    summary: &'s Summary,
+    site: &'s CallSite<'c>,
+    binding: Binding<'s, 'c>,
+    /// P_in and P_out in the caller's terms.
+    inputs: Vec<Guard>,
+    outputs: Vec<Guard>,
+    /// Where each of the summary's objects lies.
+    objects: Vec<Vec<(Guard, Loc)>>,
+}
+
+impl Application<'_, '_> {
+    /// Finds the objects that can be named before the call.
+    fn find_objects(&mut self, exec: &mut Executor<'_>, state: &mut State) {
+        let binding = &self.binding;
+        for object in &self.summary.objects {
+            if object.object.root.is_received() {
+                self.objects.push(Vec::new());
+                continue;
+            }
+            let address = binding.address(exec, state, &object.object, !object.optional);
+            let places =
+                address.map_or_else(Vec::new, |address| exec.arena.locations(address).to_vec());
+            if let Some(address) = address
+                && places.len() > 1
+            {
+                exec.arena.classify_choice(address, &places);
+            }
+            name_object(exec, self.summary, binding, object.into(), &places);
+            self.objects
+                .push(match address.filter(|_| !object.optional) {
+                    Some(address) => exec.gone_through(state, address, places),
+                    None => places,
+                });
+        }
+    }
+
+    fn result(&self, exec: &mut Executor<'_>, state: &mut State) -> Option<Term> {
+        let known = self.summary.result.as_ref();
+        let known = known.and_then(|value| self.binding.value(exec, state, value));
+        self.site.result_width.map(|width| match known {
+            Some(value) => exec.arena.resize(value, width),
+            None => {
+                let origin = Origin::Call {
+                    text: self.site.text.into(),
+                };
+                exec.arena.call_result(state, width, origin)
+            }
+        })
+    }
+
+    /// Evaluates P_out, and finds the objects that the caller gets to know from the call.
+    fn find_received(&mut self, exec: &mut Executor<'_>, state: &mut State) {
+        let outputs = self.summary.outputs.iter();
+        self.outputs = outputs
+            .map(|output| self.binding.condition(exec, state, output))
+            .collect();
+        for (index, object) in self.summary.objects.iter().enumerate() {
+            if !object.object.root.is_received() {
+                continue;
+            }
+            if let Some(result) = self.binding.result() {
+                exec.arena.mark_pointer(result, 4);
+            }
+            let mut places = self.binding.locate(exec, state, &object.object);
+            name_object(exec, self.summary, &self.binding, object.into(), &places);
+            // Where the callee gives back what it was given, that has its own rows.
+            let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);
+            places.retain(|(_, loc)| !known(loc));
+            if let Some(machine) = exec.arena.machine(&object.machine) {
+                assume_made_by_callee(exec, state, self.summary, object, machine, &places);
+            }
+            self.objects[index] = places;
+        }
+    }
+
+    /// Moves one of the summary's objects along its rows, wherever it lies. `order`: the number of operations before the call.
+    fn operate(&self, exec: &mut Executor<'_>, state: &mut State, index: usize, order: usize) {
+        let object = &self.summary.objects[index];
+        let Some(machine) = exec.arena.machine(&object.machine) else {
+            return;
+        };
+        let rows = self.rows(exec, state, (index, machine));
+        for &(mut place, loc) in &self.objects[index] {
+            // Where its pointer is null the callee does not touch it.
+            if object.optional && !exec.arena.surely_exists(state, loc) {
+                let exists = exec.arena.exists(loc);
+                place = exec.arena.formula.guards.and(place, exists);
+            }
+            let at = Object { loc, machine };
+            rows::doubt(exec, state, at, place, &rows);
+            let name = exec.arena.name_of(loc);
+            rows::taking(exec, state, (at, &name), place, &rows, (self.site, order));
+            let guards = &mut exec.arena.formula.guards;
+            let paths = guards.and(place, state.guard);
+            if object.open {
+                exec.execution.open.add(guards, at, paths);
+            }
+            if exec.execution.log.several {
+                exec.execution.chosen.add(guards, at, paths);
+            }
+            let moved = transition::Moved {
+                object: at,
+                name: &name,
+                saves: self.summary.tells_state(),
+                site: self.site,
+            };
+            transition::transition(exec, state, &moved, place, &rows);
+        }
+    }
+
+    /// The rows of an object, with their conditions.
+    fn rows(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        (index, machine): (usize, MachineId),
+    ) -> Vec<Enabled<'_>> {
+        let rows = (0..).zip(&self.summary.rows);
+        rows.filter(|(_, row)| row.object as usize == index)
+            .map(|(number, row)| self.enabled(exec, state, (number, row), machine))
+            .collect()
+    }
+
+    fn enabled<'a>(
+        &'a self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        (number, row): (u32, &'a Row),
+        machine: MachineId,
+    ) -> Enabled<'a> {
+        let Application {
+            summary, binding, ..
+        } = self;
+        let entry = cube(exec, &row.incond, &self.inputs);
+        let exit = cube(exec, &row.outcond, &self.outputs);
+        let doubt = match row.doubtful && exec.arena.is_saved(machine) {
+            true => rows::unsaved(exec, state, summary, row, binding),
+            false => Guard::TRUE,
+        };
+        let mut literals = row.incond.iter().zip(&summary.inputs).zip(&self.inputs);
+        let of_kind = literals.any(|((wanted, input), &here)| {
+            let open = here != Guard::TRUE && here != Guard::FALSE;
+            wanted.is_some() && open && rows::asks_for_kind(input)
+        });
+        let exact = summary.objects[row.object as usize].exact;
+        Enabled {
+            row,
+            guard: exec.arena.formula.guards.and(entry, exit),
+            doubtful: row.doubtful || of_kind && matches!(row.to, Target::Error(_)),
+            doubt,
+            inferred: !summary.is_primitive(),
+            inputs: exact.then_some(&summary.inputs[..]),
+            source: (!row.trace.is_empty()).then(|| Source {
+                callee: self.site.callee.clone(),
+                object: row.object,
+                row: number,
+            }),
+        }
+    }
+}
+
+/// Notes what a call states, of a function that does nothing else.
+fn note_assertions(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) {
+    let binding = Binding::new(site);
+    let inputs = binding.inputs(exec, state, summary);
+    assertion::check(exec, state, summary, &inputs, &binding);
+}
+
+/// How a callee calls an object.
+struct Called<'s> {
+    pub object: &'s IObj,
+    pub name: &'s str,
+    pub class: Option<&'s Class>,
+}
+
+impl<'s> From<&'s SummaryObject> for Called<'s> {
+    fn from(object: &'s SummaryObject) -> Self {
+        Called {
+            object: &object.object,
+            name: &object.name,
+            class: object.class.as_ref(),
+        }
+    }
+}
+
+/// Names a callee's object in the caller's terms where the caller's own source does not: `dev->lock`
+/// in a callee that gets `&card->dev` is `card->dev.lock` here.
+fn name_object(
+    exec: &mut Executor<'_>,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+    called: Called<'_>,
+    places: &[(Guard, Loc)],
+) {
+    let mut root = &called.object.root;
+    while let Root::Exit(pointer) = root {
+        root = &pointer.root;
+    }
+    let inside = match root {
+        Root::Param(index) => summary.params.get(*index as usize).map(String::as_str),
+        Root::Return => Some(RESULT),
+        Root::Global(_) | Root::Exit(_) => None,
+    };
+    let name = match (root, inside, binding.root(root)) {
+        // A global has one name everywhere.
+        (Root::Global(_), ..) => Some(called.name.to_owned()),
+        (_, Some(inside), Some(value)) => {
+            let outside = exec.arena.name_of_value(value);
+            naming::through_call(called.name, inside, &outside)
+        }
+        _ => None,
+    };
+    for &(_, loc) in places {
+        let address = exec
+            .arena
+            .regions
+            .address(&mut exec.arena.formula.terms, loc);
+        if let Some(name) = &name {
+            exec.arena.names.object(address, name);
+        }
+        if let Some(class) = called.class {
+            exec.arena.names.class(address, class);
+        }
+    }
+}
+
+/// An object that the callee made and returned: its state on the callee's entry means nothing to the
+/// caller, so the first row that is no error decides where it starts.
+fn assume_made_by_callee(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    object: &SummaryObject,
+    machine: MachineId,
+    places: &[(Guard, Loc)],
+) {
+    let from = summary.rows.iter().find_map(|row| {
+        let same = &summary.objects[row.object as usize] == object;
+        (same && matches!(row.to, Target::State(_))).then_some(row.from)
+    });
+    let Some(from) = from else { return };
+    for &(_, loc) in places {
+        let object = Object { loc, machine };
+        if !state.objects.contains_key(&object) {
+            exec.arena.enters_in(object, from);
+        }
+    }
+}
+
+/// Notes where two of a callee's objects are one here, and it took them for two: reached by two ways from one pointer, which
+/// the caller knows to lead to the same place. Its rows do not tell what becomes of that.
+fn coincide(
+    exec: &mut Executor<'_>,
+    state: &State,
+    summary: &Summary,
+    objects: &[Vec<(Guard, Loc)>],
+) {
+    for (index, one) in summary.objects.iter().enumerate() {
+        for (other, places) in summary.objects.iter().zip(objects).skip(index + 1) {
+            if (&one.machine, &one.object.root) != (&other.machine, &other.object.root) {
+                continue;
+            }
+            for &(there, loc) in places {
+                let Some(&(here, _)) = objects[index].iter().find(|(_, known)| *known == loc)
+                else {
+                    continue;
+                };
+                if let Some(machine) = exec.arena.machine(&one.machine) {
+                    let both = exec.arena.formula.guards.and(here, there);
+                    let paths = exec.arena.formula.guards.and(state.guard, both);
+                    let object = Object { loc, machine };
+                    exec.execution
+                        .open
+                        .add(&mut exec.arena.formula.guards, object, paths);
+                }
+            }
+        }
+    }
+}

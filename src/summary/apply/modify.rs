@@ -1,0 +1,76 @@
+//! What a callee writes (M of paper §5.3).
+//!
+//! In: the summary's M and the state before the call. Out: the memory after it.
+
+use super::binding::Binding;
+use crate::summary::Summary;
+use crate::symbolic::callee_writes::Rewrite;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::memory::Shape;
+use crate::symbolic::region::Loc;
+use crate::symbolic::state::State;
+use crate::symbolic::term::{Term, Var};
+
+/// An element of M at a call site.
+struct Write {
+    places: Vec<(Guard, Loc)>,
+    size: u64,
+    value: Option<Term>,
+}
+
+/// Writes M: the value in terms of the entry where the summary has it, else an unknown one.
+pub(super) fn modify(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+    made: Var,
+) {
+    // All values are of the state before the call, so nothing is written until all are known.
+    let mut writes: Vec<Write> = Vec::new();
+    for modified in &summary.modified {
+        if modified.size == 0 || modified.object.root.is_received() {
+            continue;
+        }
+        let places = binding.locate(exec, state, &modified.object);
+        let value = modified.value.as_ref().filter(|_| !exec.limits.cheap);
+        let value = value.and_then(|value| binding.value(exec, state, value));
+        writes.push(Write {
+            places,
+            size: modified.size,
+            value,
+        });
+    }
+    for Write {
+        places,
+        size,
+        value,
+    } in writes
+    {
+        let single = places.len() == 1;
+        for (guard, loc) in places {
+            let guard = if single { Guard::TRUE } else { guard };
+            if size > 16 {
+                if single {
+                    state.memory.havoc(&mut exec.arena.heap(), loc, size);
+                }
+                continue;
+            }
+            let shape = match value.map(|value| exec.arena.formula.terms.width(value)) {
+                Some(bits) if exec.arena.is_whole(size, bits) => Shape { bytes: size, bits },
+                _ => Shape::from(size),
+            };
+            let value = match value {
+                Some(value) => exec.arena.resize(value, shape.bits),
+                None => exec.arena.unknown(shape.bits),
+            };
+            let memory = state.memory.clone();
+            let old = memory.read(&mut exec.arena.heap(), loc, shape);
+            let new = exec.arena.formula.ite_guard(guard, value, old);
+            exec.rewritten(loc, Rewrite { old, new, made });
+            state.memory.write_shape(loc, new, shape);
+            exec.overwritten(state, guard, loc, size);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The rows of a summary that may be taken at a call site, and what is not known of them.
+//!
+//! In: rows with their conditions, the state before the call. Out: paths on which it is open what the call does, and the objects
+//! that it takes.
+
+use super::binding::Binding;
+use crate::property::{Event, StateId, States, Target};
+use crate::summary::{IExpr, Root, Row, Summary};
+use crate::symbolic::callee::CallSite;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{Source, TakeEvent};
+use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::term::Op;
+
+/// A row at a call site.
+pub(super) struct Enabled<'s> {
+    pub row: &'s Row,
+    /// Its conditions.
+    pub guard: Guard,
+    /// It is not known whether the row can be taken.
+    pub doubtful: bool,
+    /// The paths on which a doubtful row is one here, too.
+    pub doubt: Guard,
+    /// The callee is no primitive.
+    pub inferred: bool,
+    /// The conditions on entry, if the callee is exact ([`SummaryObject::exact`]).
+    pub inputs: Option<&'s [IExpr]>,
+    pub source: Option<Source>,
+}
+
+/// Whether a condition asks what kind of object there is by a pointer to a global one, as in
+/// `device->class == &link_class`: who made the object knows.
+pub(super) fn asks_for_kind(condition: &IExpr) -> bool {
+    match condition {
+        IExpr::Op {
+            op: Op::Not, args, ..
+        } => args.iter().all(asks_for_kind),
+        IExpr::Op {
+            op: Op::Eq, args, ..
+        } => {
+            let global = |arg: &IExpr| matches!(arg, IExpr::Address(object) if matches!(object.root, Root::Global(_)) && object.path.len() <= 1);
+            let found =
+                |arg: &IExpr| matches!(arg, IExpr::Value { object, .. } if !object.path.is_empty());
+            args.iter().any(global) && args.iter().any(found)
+        }
+        _ => false,
+    }
+}
+
+/// Notes the paths that take a row of which it is not known whether it can be taken; on which two rows can be
+/// taken and it is not known which; or on which a callee that gives back what the function holds says
+/// afterwards that it could not.
+pub(super) fn doubt(
+    exec: &mut Executor<'_>,
+    state: &State,
+    object: Object,
+    place: Guard,
+    rows: &[Enabled<'_>],
+) {
+    let before = exec.arena.now(state, object);
+    let initial = exec.arena.machine_of(object).initial;
+    // Entry states, what is doubtful from there, and whether it is which of several rows it is.
+    let mut doubtful: Vec<(StateId, Guard, bool)> = Vec::new();
+    for (index, one) in rows.iter().enumerate() {
+        let (row, guards) = (one.row, &mut exec.arena.formula.guards);
+        if one.doubtful {
+            doubtful.push((row.from, guards.and(one.guard, one.doubt), false));
+        }
+        let moves = |enabled: &Enabled<'_>| {
+            matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
+        };
+        for other in &rows[index + 1..] {
+            let differ = row.from == other.row.from && row.to != other.row.to;
+            if differ && moves(one) && moves(other) {
+                doubtful.push((row.from, guards.and(one.guard, other.guard), true));
+            }
+        }
+        let gives_back = |other: &Enabled<'_>| {
+            other.row.from == row.from && other.row.to == Target::State(initial)
+        };
+        let told = row.outcond.iter().any(Option::is_some);
+        let keeps = row.from != initial && row.to == Target::State(row.from);
+        if keeps && told && rows.iter().any(gives_back) {
+            doubtful.push((row.from, guards.and(one.guard, before.touched), false));
+        }
+    }
+    let guards = &mut exec.arena.formula.guards;
+    let place = guards.and(place, state.guard);
+    for (from, paths, several) in doubtful {
+        let here = guards.and(paths, place);
+        let here = guards.and(here, before.guard_of(Status::At(from)));
+        exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, here);
+        if several {
+            exec.execution.open.add(guards, object, here);
+        }
+    }
+}
+
+/// The paths on which a row restores a state from a value that was not saved here: whoever saved it
+/// knows that state.
+pub(super) fn unsaved(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    row: &Row,
+    binding: &Binding<'_, '_>,
+) -> Guard {
+    let mut values = Vec::new();
+    for (wanted, input) in row.incond.iter().zip(&summary.inputs) {
+        input.each(&mut |part| {
+            if wanted.is_some() && matches!(part, IExpr::Value { .. }) {
+                values.push(part.clone());
+            }
+        });
+    }
+    let mut unknown = Guard::FALSE;
+    for value in values {
+        let here = match binding.value(exec, state, &value) {
+            Some(term) => exec.arena.received(term),
+            None => Guard::TRUE,
+        };
+        unknown = exec.arena.formula.guards.or(unknown, here);
+    }
+    unknown
+}
+
+/// Notes the paths on which an object that is not held is taken by the call, be it for a moment: those on
+/// which the call would be a mistake if it were held.
+pub(super) fn taking(
+    exec: &mut Executor<'_>,
+    state: &State,
+    (object, name): (Object, &str),
+    place: Guard,
+    rows: &[Enabled<'_>],
+    (site, order): (&CallSite<'_>, usize),
+) {
+    let machine = exec.arena.machine_of(object);
+    if machine.rule(Event::Order).is_none() {
+        return;
+    }
+    let mut waits_for = States::default();
+    let mut taken = Guard::FALSE;
+    for Enabled { row, guard, .. } in rows {
+        let waits = matches!(&row.to, Target::Error(Some(rule)) if machine.is_about_taking(rule));
+        if waits && row.from != machine.initial && !row.doubtful {
+            waits_for.insert(row.from);
+            taken = exec.arena.formula.guards.or(taken, *guard);
+        }
+    }
+    if taken == Guard::FALSE {
+        return;
+    }
+    let unheld = exec
+        .arena
+        .now(state, object)
+        .guard_of(Status::At(machine.initial));
+    let guards = &mut exec.arena.formula.guards;
+    let may = guards.and(state.guard, place);
+    let may = guards.and(may, unheld);
+    let guard = guards.and(taken, may);
+    if guard == Guard::FALSE {
+        return;
+    }
+    let primitive = !rows.iter().any(|enabled| enabled.inferred);
+    let always = primitive || guards.implies(may, taken);
+    let inside = rows
+        .iter()
+        .find(|enabled| enabled.row.from == machine.initial && !enabled.row.trace.is_empty());
+    let event = TakeEvent {
+        object,
+        guard,
+        waits_for,
+        always,
+        call: exec.execution.log.call,
+        order,
+        stack: site.stack.clone(),
+        text: site.text.into(),
+        name: name.to_string(),
+        inside: inside.map_or_else(Default::default, |enabled| {
+            enabled.row.trace.as_slice().into()
+        }),
+    };
+    exec.execution.log.takes.push(event);
+}
