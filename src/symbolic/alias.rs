@@ -7,7 +7,7 @@
 
 use super::arena::Arena;
 use super::guard::Guard;
-use super::memory::Origin;
+use super::origin::Origin;
 use super::region::{Loc, RegionKind};
 use super::state::Object;
 use super::term::{Node, Op, Term};

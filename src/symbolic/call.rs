@@ -10,7 +10,7 @@ use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
 use super::log::{CallEvent, Site, UnknownCall};
-use super::memory::Origin;
+use super::origin::Origin;
 use super::region::RegionKind;
 use super::state::State;
 use super::term::{Op, Term};

@@ -14,7 +14,7 @@ use super::arena::Arena;
 use super::exec::Executor;
 use super::execution::Execution;
 use super::guard::Guard;
-use super::memory::Origin;
+use super::origin::Origin;
 use super::region::{FrameId, Loc, RegionKind};
 use super::term::{Node, Op, Term, Var};
 

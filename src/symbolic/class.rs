@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::Origin;
 use super::naming::{Link, Namer, Names, Part};
+use super::origin::Origin;
 use super::region::{Loc, RegionKind, SymbolicOffset};
 use super::term::{Node, Term};
 use crate::ir::SymbolName;

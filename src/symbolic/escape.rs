@@ -9,7 +9,7 @@ use super::callee_writes::Rewrite;
 use super::class::Class;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
-use super::memory::Origin;
+use super::origin::Origin;
 use super::region::{Loc, RegionId, RegionKind};
 use super::state::{Object, State, Status};
 use super::term::{Node, Term};

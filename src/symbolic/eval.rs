@@ -6,7 +6,7 @@ use super::arena::Arena;
 use super::exec::Executor;
 use super::frame::Frame;
 use super::guard::Guard;
-use super::memory;
+use super::heap;
 use super::region::{Loc, RegionKind, SymbolicOffset};
 use super::state::State;
 use super::term::Term;
@@ -32,7 +32,7 @@ impl Arena<'_> {
 
     /// The pointer that a number of 32 bits is, where pointers have as many.
     pub fn pointer_of(&mut self, number: Term) -> Term {
-        memory::widened(&mut self.formula.terms, number)
+        heap::widened(&mut self.formula.terms, number)
     }
 }
 

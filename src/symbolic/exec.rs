@@ -15,7 +15,7 @@ use super::frame::Frame;
 use super::guard::Guard;
 use super::limits::Limits;
 use super::log::Site;
-use super::memory::Origin;
+use super::origin::Origin;
 use super::region::{FrameId, Loc};
 use super::state::State;
 use super::term::{Term, Var};

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::class::Class;
-use super::memory::{Origin, Origins};
+use super::origin::{Origin, Origins};
 use super::region::Regions;
 use super::term::{Node, Op, Term, Terms};
 

@@ -2,7 +2,7 @@
 
 use super::formula::Formula;
 use super::guard::Guard;
-use super::memory::{Origin, Origins};
+use super::origin::{Origin, Origins};
 use super::term::{Node, Op, Term, Var};
 
 /// Deeper parts of a term are cut.

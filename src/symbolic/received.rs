@@ -6,7 +6,7 @@
 
 use super::arena::Arena;
 use super::guard::Guard;
-use super::memory::Origin;
+use super::origin::Origin;
 use super::term::{Node, Op, Term};
 
 /// Terms looked at.

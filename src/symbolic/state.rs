@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use super::formula::Formula;
 use super::guard::Guard;
-use super::memory::{Heap, Memory};
+use super::heap::Heap;
+use super::memory::Memory;
 use super::region::Loc;
 use super::term::Term;
 use crate::property::StateId;

@@ -25,6 +25,7 @@ mod arith;
 mod bits;
 mod compare;
 pub mod eval;
+mod ite;
 #[cfg(test)]
 pub(crate) mod tests;
 

@@ -6,7 +6,7 @@
 use super::arena::Arena;
 use super::exec::Executor;
 use super::guard::{Cond, Guard};
-use super::memory::Origin;
+use super::origin::Origin;
 use super::region::{Loc, RegionKind};
 use super::state::State;
 use super::term::{MAX_MEMBER_OFFSET, Node, Op, Term};

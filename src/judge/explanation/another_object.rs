@@ -13,7 +13,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{OpEvent, Site};
-use crate::symbolic::memory::Origin;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Node;

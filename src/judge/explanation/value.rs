@@ -9,7 +9,7 @@ use crate::summary::infer::Exit;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::memory::Origin;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Op, Term};
 
 use super::union;

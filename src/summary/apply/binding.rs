@@ -12,7 +12,7 @@ use crate::summary::{Cube, IExpr, IObj, Offset, Root, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
-use crate::symbolic::memory::Origin;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
 use crate::symbolic::term::Term;

@@ -7,7 +7,7 @@ use crate::summary::Summary;
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::memory::Shape;
+use crate::symbolic::heap::Shape;
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Term, Var};

@@ -9,7 +9,7 @@ use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::SleepEvent;
-use crate::symbolic::memory::Origin;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::state::{Object, State, Status};
 use crate::symbolic::term::Var;
 

@@ -1,0 +1,201 @@
+//! What lay in memory on entry (ψ0), made up when it is first read: the paper's lazy DefVal (§3.2).
+//!
+//! In: locations. Out: terms, the same ones for every state. A [`Heap`] is what reading and writing need besides a memory.
+
+use super::formula::Formula;
+use super::origin::{Origin, Origins};
+use super::region::{Loc, RegionKind, Regions, SymbolicOffset};
+use super::term::{Node, Op, Term, Terms};
+use crate::ir::POINTER_BITS;
+
+/// A scalar in memory: so many bytes, and the bits of the term that stands for them. Only a pointer of a 32-bit target has
+/// more bits than bytes for them: the upper ones repeat the sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    pub bytes: u64,
+    pub bits: u16,
+}
+
+impl Shape {
+    /// A pointer of so many bytes.
+    pub fn pointer(bytes: u64) -> Shape {
+        Shape {
+            bytes,
+            bits: POINTER_BITS,
+        }
+    }
+
+    pub(super) fn is_narrow(self) -> bool {
+        u64::from(self.bits) != self.bytes * 8
+    }
+}
+
+impl From<u64> for Shape {
+    fn from(bytes: u64) -> Shape {
+        Shape {
+            bytes,
+            bits: (bytes * 8) as u16,
+        }
+    }
+}
+
+/// ψ0: values on entry, made up when first read.
+#[derive(Debug, Default)]
+pub struct Initial {
+    cells: std::collections::BTreeMap<Loc, (u64, Term)>,
+    pub(super) unknown_regions: u32,
+}
+
+/// What reading and writing need besides the memory itself.
+pub struct Heap<'a> {
+    pub formula: &'a mut Formula,
+    pub regions: &'a mut Regions,
+    pub origins: &'a mut Origins,
+    pub initial: &'a mut Initial,
+}
+
+/// The end of `size` bytes from `loc`, saturating.
+pub(super) fn end(loc: Loc, size: u64) -> i64 {
+    loc.offset
+        .saturating_add(i64::try_from(size).unwrap_or(i64::MAX))
+}
+
+/// Whether the distance between the two is a constant.
+pub(super) fn same_line(a: Loc, b: Loc) -> bool {
+    a.region == b.region && a.symbolic == b.symbolic
+}
+
+impl Initial {
+    /// What lies at `loc` on entry, little-endian, as one term.
+    pub fn read(&mut self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Term {
+        let size = shape.bytes;
+        if let Some(&(known, term)) = self.cells.get(&loc)
+            && known == size
+            && heap.formula.terms.width(term) == shape.bits
+        {
+            return term;
+        }
+        let mut pieces: Vec<(i64, u64, Term)> = Vec::new();
+        let line_start = Loc {
+            offset: loc.offset.saturating_sub(16),
+            ..loc
+        };
+        let line_end = Loc {
+            offset: end(loc, size),
+            ..loc
+        };
+        for (&start, &(known, term)) in self.cells.range(line_start..line_end) {
+            if end(start, known) > loc.offset {
+                pieces.push((start.offset, known, term));
+            }
+        }
+        if shape.is_narrow() {
+            return match pieces.is_empty() {
+                true => self.make(heap, loc, shape),
+                false => {
+                    let word = self.read(heap, loc, size.into());
+                    widened(&mut heap.formula.terms, word)
+                }
+            };
+        }
+        let mut value: Option<Term> = None;
+        let mut at = loc.offset;
+        let stop = end(loc, size);
+        let mut pieces = pieces.into_iter().peekable();
+        while at < stop {
+            let part = match pieces.peek().copied() {
+                Some((start, known, term)) if start <= at => {
+                    pieces.next();
+                    let stop_here = stop.min(start + known as i64);
+                    let part = slice(
+                        &mut heap.formula.terms,
+                        term,
+                        (at - start) as u64,
+                        (stop_here - at) as u64,
+                    );
+                    at = stop_here;
+                    part
+                }
+                next => {
+                    let stop_here = next.map_or(stop, |piece| stop.min(piece.0));
+                    let gap = Loc { offset: at, ..loc };
+                    let bytes = (stop_here - at) as u64;
+                    let part = self.make(heap, gap, bytes.into());
+                    at = stop_here;
+                    part
+                }
+            };
+            value = Some(match value {
+                Some(low) => heap.formula.terms.concat(part, low),
+                None => part,
+            });
+        }
+        value.unwrap_or_else(|| heap.formula.terms.constant(0, 1))
+    }
+
+    fn make(&mut self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Term {
+        let Shape {
+            bytes: size,
+            bits: width,
+        } = shape;
+        if let RegionKind::String(bytes) = heap.regions.kind(loc.region)
+            && loc.symbolic == SymbolicOffset::NONE
+        {
+            let byte = |index: i64| -> u128 {
+                let index = loc.offset + index;
+                usize::try_from(index)
+                    .ok()
+                    .and_then(|i| bytes.get(i))
+                    .map_or(0, |&b| b.into())
+            };
+            let value = (0..size as i64)
+                .rev()
+                .fold(0, |value, index| value << 8 | byte(index));
+            return heap.formula.terms.constant(value, width);
+        }
+        let origin = Origin::Initial { loc, size };
+        let term = heap.origins.fresh(&mut heap.formula.terms, width, origin);
+        self.cells.insert(loc, (size, term));
+        term
+    }
+}
+
+/// [`Heap`] without the initial memory.
+pub struct HeapParts<'a> {
+    pub formula: &'a mut Formula,
+    pub regions: &'a mut Regions,
+    pub origins: &'a mut Origins,
+}
+
+impl Heap<'_> {
+    /// Value on entry.
+    pub fn initial(&mut self, loc: Loc, shape: impl Into<Shape>) -> Term {
+        let mut parts = HeapParts {
+            formula: self.formula,
+            regions: self.regions,
+            origins: self.origins,
+        };
+        self.initial.read(&mut parts, loc, shape.into())
+    }
+}
+
+pub(super) fn slice(terms: &mut Terms, value: Term, from: u64, bytes: u64) -> Term {
+    if from == 0 && u64::from(terms.width(value)) == bytes * 8 {
+        return value;
+    }
+    terms.extract(value, (from * 8) as u16, (bytes * 8) as u16)
+}
+
+/// The pointer that a number in memory is: one of which the lower half was taken, or the number, sign-extended.
+pub(super) fn widened(terms: &mut Terms, word: Term) -> Term {
+    if let Node::Op {
+        op: Op::Extract { lo: 0 },
+        args,
+    } = terms.node(word)
+        && terms.width(args[0]) == POINTER_BITS
+        && terms.is_pointer(args[0])
+    {
+        return args[0];
+    }
+    terms.sext(word, POINTER_BITS)
+}
