@@ -27,13 +27,11 @@ const MODULES: &[(&str, &[&str])] = &[
     // Neither summaries nor checkers' files: what is asked of callees is a trait of its own.
     ("symbolic", &["ir", "finding", "property"]),
     ("sat", &["symbolic"]),
-    // Asks the solver by way of a trait.
-    ("summary", &["ir", "finding", "property", "symbolic"]),
-    // So do the judges.
+    ("summary", &["ir", "finding", "property", "symbolic", "sat"]),
     (
         "judge",
         &[
-            "ir", "finding", "frontend", "program", "property", "symbolic", "summary",
+            "ir", "finding", "frontend", "program", "property", "symbolic", "sat", "summary",
         ],
     ),
     // Reads records, and no execution.
