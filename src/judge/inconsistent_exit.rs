@@ -120,99 +120,81 @@ impl Findings<'_> {
         exits: &mut Exits,
     ) {
         let object = exits.object;
-        let Some(rule) = oracle
-            .machine_of(object)
-            .rule(Event::ExitsDiffer)
-            .map(str::to_owned)
-        else {
+        let rule = oracle.machine_of(object).rule(Event::ExitsDiffer);
+        let Some(rule) = rule.map(str::to_owned) else {
             return;
         };
         if self.has_failed(object) || oracle.regions.is_local(object.loc.region) {
             return;
         }
-        let named = Converter::new(others.exit)
-            .object(oracle, object.loc)
-            .is_some();
+        let interface = Converter::new(others.exit).object(oracle, object.loc);
         // An element that the interface cannot name is chosen by something unknown, and may be
         // another one at each mention.
-        if !named && object.loc.symbolic != SymbolicOffset::NONE {
+        if interface.is_none() && object.loc.symbolic != SymbolicOffset::NONE {
             return;
         }
-        let at_hand = is_at_hand(oracle, others.exit, object);
-        // What a callee may keep by mistake is no mistake of this function's, if there is another.
-        let apart = execution.contested(oracle, object, usize::MAX);
-        let mut covered_by = BTreeSet::new();
-        let mut find = |apart: Guard| {
-            let mut search = Search::new(execution, oracle, others, exits, at_hand, apart);
-            let found = search.run(execution, oracle);
-            covered_by = search.covered_by;
-            found
-        };
-        let found = match find(apart) {
-            None if apart != Guard::FALSE => find(Guard::FALSE),
-            found => found,
-        };
-        let Some(ambiguity) = found else {
-            self.cover_exit(object, covered_by);
-            return;
-        };
-        self.fail(object);
-        let Ambiguity {
-            entry,
-            kept,
-            given_back,
-            wrong,
-            ..
-        } = &ambiguity;
-        let (entry, paths) = (*entry, kept.paths);
-        let (_, rests_on) = by_argument::without(execution, oracle, object, paths, usize::MAX);
-        // Callers that have no name for the object cannot give it back either.
-        let by_argument = ambiguity.by_argument.as_ref().filter(|_| named);
-        if let Some(ByArgument { paths, .. }) = by_argument {
-            exits.contested = Some(Contested {
-                from: entry,
-                paths: *paths,
-            });
-        } else {
-            exits.report(oracle, entry, wrong.0, wrong.1);
-            if kept.state != wrong.0 {
-                exits.report(oracle, entry, kept.state, paths);
+        let found = find_ambiguity(execution, oracle, others, exits);
+        let mut ambiguity = match found {
+            Ok(ambiguity) => ambiguity,
+            Err(covered_by) => {
+                self.cover_exit(object, covered_by);
+                return;
             }
+        };
+        // Callers that have no name for the object cannot give it back either.
+        if interface.is_none() {
+            ambiguity.by_argument = None;
         }
-        let Some(finding) = self.ambiguous(execution, oracle, &rule, object, &ambiguity) else {
+        self.fail(object);
+        mark(oracle, exits, &ambiguity);
+        self.tell_ambiguity(
+            execution,
+            oracle,
+            (&rule, object),
+            (&ambiguity, others.exit),
+        );
+    }
+
+    /// Reports two ways out that callers cannot tell apart.
+    fn tell_ambiguity(
+        &mut self,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        (rule, object): (&str, Object),
+        (ambiguity, exit): (&Ambiguity, &Exit<'_>),
+    ) {
+        let paths = ambiguity.kept.paths;
+        let (_, rests_on) = by_argument::without(execution, oracle, object, paths, usize::MAX);
+        let Some(finding) = self.ambiguous(execution, oracle, rule, object, ambiguity) else {
             return;
         };
         let initial = oracle.machine_of(object).initial;
+        let given_back = ambiguity.given_back.paths;
         let left = Left {
             object,
-            what: What::of_exit(entry == initial),
+            what: What::of_exit(ambiguity.entry == initial),
             paths,
-            other: Some((given_back.paths, others.exit)),
+            other: Some((given_back, exit)),
         };
         let readings = explanation::readings(execution, oracle, &left, self.body);
-        let tested = by_argument.map(|by_argument| {
-            by_argument::tested(
-                execution,
-                oracle,
-                self.body,
-                object,
-                (by_argument, given_back.paths),
-            )
+        let contested = ambiguity.by_argument.as_ref().map(|by_argument| {
+            let decided = (by_argument, given_back);
+            by_argument::tested(execution, oracle, self.body, object, decided)
         });
-        let about = About {
-            object,
-            held_on_entry: entry != initial,
-            contested: tested,
-            rests_on,
-        };
         let told = |found: &Finding| {
-            (&found.rule, &found.file, found.line) == (&rule, &finding.file, finding.line)
+            (&found.rule, &found.file, found.line) == (&finding.rule, &finding.file, finding.line)
         };
         let known = (0..).zip(&self.found).find(|(_, found)| told(found));
         let index = known.map_or(self.found.len() as u32, |(index, _)| index);
-        if by_argument.is_some() {
+        if contested.is_some() {
             self.contested.push((object, index));
         }
+        let about = About {
+            object,
+            held_on_entry: ambiguity.entry != initial,
+            contested,
+            rests_on,
+        };
         self.keep(Some(finding), about, &readings);
     }
 
@@ -243,6 +225,46 @@ impl Findings<'_> {
         }
         let state = arena.machine_of(object).state_text(kept.state).to_string();
         self.finding(rule, Place::of(&place.site), &name, &state, trace)
+    }
+}
+
+/// Two ways out that callers cannot tell apart; else the explanations that cover those there are.
+fn find_ambiguity(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    others: &Others<'_>,
+    exits: &Exits,
+) -> Result<Ambiguity, BTreeSet<Kind>> {
+    let object = exits.object;
+    let at_hand = is_at_hand(oracle, others.exit, object);
+    let find = |oracle: &mut Oracle<'_>, apart: Guard| {
+        let mut search = Search::new(execution, oracle, others, exits, at_hand, apart);
+        let found = search.run(execution, oracle);
+        found.ok_or(search.covered_by)
+    };
+    // What a callee may keep by mistake is no mistake of this function's, if there is another.
+    let apart = execution.contested(oracle, object, usize::MAX);
+    match find(&mut *oracle, apart) {
+        Err(_) if apart != Guard::FALSE => find(oracle, Guard::FALSE),
+        found => found,
+    }
+}
+
+/// Marks the exits that are part of a mistake, for callers not to be told it again.
+fn mark(oracle: &mut Oracle<'_>, exits: &mut Exits, ambiguity: &Ambiguity) {
+    let Ambiguity {
+        entry, kept, wrong, ..
+    } = ambiguity;
+    if let Some(ByArgument { paths, .. }) = &ambiguity.by_argument {
+        exits.contested = Some(Contested {
+            from: *entry,
+            paths: *paths,
+        });
+        return;
+    }
+    exits.report(oracle, *entry, wrong.0, wrong.1);
+    if kept.state != wrong.0 {
+        exits.report(oracle, *entry, kept.state, kept.paths);
     }
 }
 

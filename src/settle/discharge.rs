@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::FxHashSet;
 
 use super::{Matching, Node, of_header};
-use crate::judge::obligation::{ByName, Intent, Kind, Obligation, Use};
+use crate::judge::obligation::{ByName, Intent, Kind, Obligation, Restored, Use};
 use crate::program::FunctionId;
 use crate::symbolic::class::Class;
 
@@ -21,7 +21,7 @@ impl<'p> Matching<'p> {
             return true;
         }
         // Whoever moves the object back does not know where it was.
-        if obligation.lost {
+        if obligation.is_restored(Restored::Lost) {
             return false;
         }
         match obligation.place {
@@ -81,7 +81,7 @@ impl<'p> Matching<'p> {
         // The function gives the object back itself but where it forgets to, and nothing else ever does: nor does who calls
         // it through a pointer.
         let nobody_else = first.kind == Kind::Held
-            && (first.on_failure || first.is_forgotten())
+            && (first.is_on_failure() || first.is_forgotten())
             && self.is_alone(start.0, first);
         let mut seen: FxHashSet<Node> = FxHashSet::default();
         let mut work = vec![(start, first)];
@@ -155,11 +155,12 @@ impl<'p> Matching<'p> {
 
     /// Whether a function that may do the obligation's other half calls this one, or has it called, as far as can be seen.
     fn may_be_called(&self, function: FunctionId, obligation: &Obligation) -> bool {
-        if !obligation.ambient && obligation.kind == Kind::Held {
+        if obligation.processor.is_none() && obligation.kind == Kind::Held {
             return self.mentioned.contains(&function);
         }
         // What a library takes before it calls back is no global lock of the program's.
-        let elsewhere = !obligation.ambient && !obligation.classes.iter().any(Class::is_single);
+        let elsewhere =
+            obligation.processor.is_none() && !obligation.classes.iter().any(Class::is_single);
         self.called.contains(&function) || elsewhere && self.handed_out.contains(&function)
     }
 
@@ -173,7 +174,7 @@ impl<'p> Matching<'p> {
         obligation: &Obligation,
         first: &Obligation,
     ) -> bool {
-        if obligation.on_failure || first.on_failure {
+        if obligation.is_on_failure() || first.is_on_failure() {
             return false;
         }
         let offered = match obligation.intent {

@@ -25,9 +25,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::by_argument::Standing;
 use self::counterparts::{Explanations, Halves, explanations};
 use crate::finding::{ExplanationKind, Finding};
-use crate::judge::obligation::{HandOver, Kind, Obligation, Place, Use};
+use crate::judge::obligation::{
+    HandOver, Kind, Obligation, Obligations, OtherHalf, Place, Restored, Use,
+};
 use crate::judge::record::{Disposition, Record, with_ids};
-use crate::program::{FunctionId, Program};
+use crate::program::{Function, FunctionId, Program};
 use crate::symbolic::class::Class;
 
 /// By what other functions explain a function's own findings, by their index.
@@ -74,14 +76,14 @@ fn undischarged(
                 continue;
             }
             if !obligation.perhaps_discharged
-                && !obligation.unusual
+                && !obligation.is_unusual()
                 && !classes.any(|class| halves.contains(&(id, class)))
                 && !matching.unused.contains(&id)
                 && !matching.is_discharged(id, obligation)
                 && !matching.comes_from_a_callee(id, obligation)
                 && !matching.is_for_good(id, obligation)
             {
-                let certain = obligation.ambient || matching.is_certain(id, obligation);
+                let certain = obligation.processor.is_some() || matching.is_certain(id, obligation);
                 if let Some(other) = obligation.instead_of {
                     if !certain {
                         continue;
@@ -156,7 +158,7 @@ struct Matching<'p> {
     callers: FxHashMap<FunctionId, FxHashSet<FunctionId>>,
     /// Callbacks of functions of which nothing is known.
     handed_out: FxHashSet<FunctionId>,
-    /// Claims that callers have no name for, by the callee's that they come from.
+    /// Obligations that callers have no name for, by the callee's that they come from.
     unnamed: FxHashMap<Node, Vec<(FunctionId, &'p Obligation)>>,
     unused: FxHashSet<FunctionId>,
     /// The uncalled and exported functions that keep or need an object of a class.
@@ -184,93 +186,106 @@ impl<'p> Matching<'p> {
             hands_over: FxHashMap::default(),
             records,
         };
-        for (index, function) in program.functions.iter().enumerate() {
-            let caller = FunctionId(index as u32);
-            if matching.unused.contains(&caller) {
-                continue;
-            }
-            let record = records.get(index).and_then(Option::as_ref);
-            let known = record.is_some_and(|record| {
-                matches!(
-                    record.disposition,
-                    Disposition::Analysed | Disposition::NoOp
-                )
-            });
-            for reference in &function.callees {
-                let Some(callee) = reference.function else {
-                    continue;
-                };
-                if callee != caller {
-                    matching.mentioned.insert(callee);
-                    if !reference.method {
-                        matching.named.insert(callee);
-                    }
-                    let calls = record.is_some_and(|record| {
-                        record.facts.obligations.calls.contains(&reference.name)
-                    });
-                    if calls || !known {
-                        matching.called.insert(callee);
-                    }
-                    if calls || !known || program.function(callee).small {
-                        matching.callers.entry(callee).or_default().insert(caller);
-                    }
-                }
-                if !known {
-                    matching.unknown_callers.insert(callee);
-                }
-            }
-            let Some(record) = record else { continue };
-            for HandOver {
-                kind,
-                class,
-                at_times,
-            } in &record.facts.obligations.hands_over
-            {
-                let functions = matching.hands_over.entry((*kind, class)).or_default();
-                functions.push((caller, *at_times));
-            }
-            for obligation in &record.facts.obligations.own {
-                if let Some(place) = obligation.place {
-                    matching.own.insert((caller, place), obligation);
-                } else if let Some((name, place)) = &obligation.inherited
-                    && let Some(callee) = function.callee(name).and_then(|callee| callee.function)
-                {
-                    let obligations = matching.unnamed.entry((callee, *place)).or_default();
-                    obligations.push((caller, obligation));
-                }
-            }
-            let handed_out = record.facts.obligations.handed_out.iter();
-            let handed_out = handed_out.filter_map(|name| function.callee(name)?.function);
-            matching.handed_out.extend(handed_out);
-            for ((name, place), usage) in &record.facts.obligations.uses {
-                if let Some(callee) = function.callee(name).and_then(|callee| callee.function) {
-                    let users = matching.uses.entry((callee, *place)).or_default();
-                    users.push((caller, usage));
-                }
-            }
-        }
-        for (index, record) in records.iter().enumerate() {
-            let id = FunctionId(index as u32);
+        for (id, function) in program.ids().zip(&program.functions) {
             if matching.unused.contains(&id) {
                 continue;
             }
-            let exported = program.function(id).name.file.is_none();
-            let entry = exported || !matching.mentioned.contains(&id);
-            for obligation in record
-                .iter()
-                .flat_map(|record| &record.facts.obligations.own)
+            let record = records.get(id.index()).and_then(Option::as_ref);
+            matching.add_calls(id, function, record);
+            if let Some(record) = record {
+                matching.add_obligations(id, function, &record.facts.obligations);
+            }
+        }
+        matching.add_entries();
+        matching
+    }
+
+    /// Notes whom a function calls and mentions.
+    fn add_calls(&mut self, caller: FunctionId, function: &Function, record: Option<&Record>) {
+        let known = record.is_some_and(|record| {
+            matches!(
+                record.disposition,
+                Disposition::Analysed | Disposition::NoOp
+            )
+        });
+        for reference in &function.callees {
+            let Some(callee) = reference.function else {
+                continue;
+            };
+            if callee != caller {
+                self.mentioned.insert(callee);
+                if !reference.method {
+                    self.named.insert(callee);
+                }
+                let calls = record
+                    .is_some_and(|record| record.facts.obligations.calls.contains(&reference.name));
+                if calls || !known {
+                    self.called.insert(callee);
+                }
+                if calls || !known || self.program.function(callee).small {
+                    self.callers.entry(callee).or_default().insert(caller);
+                }
+            }
+            if !known {
+                self.unknown_callers.insert(callee);
+            }
+        }
+    }
+
+    /// Notes a function's obligations, and what it does with its callees'.
+    fn add_obligations(
+        &mut self,
+        caller: FunctionId,
+        function: &Function,
+        obligations: &'p Obligations,
+    ) {
+        let defined = |name| function.callee(name).and_then(|callee| callee.function);
+        for HandOver {
+            kind,
+            class,
+            at_times,
+        } in &obligations.hands_over
+        {
+            let functions = self.hands_over.entry((*kind, class)).or_default();
+            functions.push((caller, *at_times));
+        }
+        for obligation in &obligations.own {
+            if let Some(place) = obligation.place {
+                self.own.insert((caller, place), obligation);
+            } else if let Some((name, place)) = &obligation.inherited
+                && let Some(callee) = defined(name)
             {
-                let classes = obligation.classes.iter().filter(|_| entry);
-                for class in classes {
-                    let functions = matching
-                        .entries
-                        .entry((obligation.kind, class))
-                        .or_default();
-                    functions.push(id);
+                let unnamed = self.unnamed.entry((callee, *place)).or_default();
+                unnamed.push((caller, obligation));
+            }
+        }
+        let handed_out = obligations.handed_out.iter();
+        self.handed_out.extend(handed_out.filter_map(defined));
+        for ((name, place), usage) in &obligations.uses {
+            if let Some(callee) = defined(name) {
+                let users = self.uses.entry((callee, *place)).or_default();
+                users.push((caller, usage));
+            }
+        }
+    }
+
+    /// Notes which functions that may be called from elsewhere have obligations.
+    fn add_entries(&mut self) {
+        for (id, record) in with_ids(self.records) {
+            if self.unused.contains(&id) {
+                continue;
+            }
+            let exported = self.program.function(id).name.file.is_none();
+            if !exported && self.mentioned.contains(&id) {
+                continue;
+            }
+            for obligation in &record.facts.obligations.own {
+                for class in &obligation.classes {
+                    let functions = self.entries.entry((obligation.kind, class));
+                    functions.or_default().push(id);
                 }
             }
         }
-        matching
     }
 
     /// Whether an obligation that is not discharged can be nothing but a mistake, because the function has the other half at other
@@ -278,7 +293,7 @@ impl<'p> Matching<'p> {
     /// of the same class, if only at times or without a name for it; or because all others for whom the same callee takes
     /// an object give it back, or for whom it gives one back have taken it, and nobody leaves such an object held.
     fn is_certain(&self, function: FunctionId, obligation: &Obligation) -> bool {
-        if obligation.both_halves {
+        if obligation.other_half != OtherHalf::Never {
             return true;
         }
         if let Some((node, _)) = self.inherited(function, obligation) {
@@ -343,13 +358,13 @@ impl<'p> Matching<'p> {
         {
             (function, obligation) = (node.0, inherited);
         }
-        obligation.for_good
+        obligation.is_restored(Restored::Never)
     }
 
     fn comes_from_a_callee(&self, function: FunctionId, obligation: &Obligation) -> bool {
         self.inherited(function, obligation)
             .is_some_and(|(node, inherited)| {
-                !inherited.unusual && !self.is_discharged(node.0, inherited)
+                !inherited.is_unusual() && !self.is_discharged(node.0, inherited)
             })
     }
 

@@ -5,21 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use super::intent::{
-    by_name, failure, for_good, goes_both_ways, intent, lost, on_failure, released,
-};
+use super::{held, required, uses};
 use crate::ir::SymbolName;
 use crate::judge::by_argument::Tested;
-use crate::judge::explanation::{self, Failure, What, another_object, callee};
-use crate::judge::findings::{self, About, Findings, possible_unchanged};
+use crate::judge::findings::{About, Findings};
 use crate::judge::obligation::{
-    Ambiguous, Conditional, HandOver, Intent, Kind, Obligation, Obligations, Place, Use,
+    Ambiguous, Conditional, HandOver, Kind, Obligation, Obligations, Place,
 };
 use crate::property::{Event, Machine, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
-use crate::summary::convert::Converter;
+use crate::summary::Summary;
 use crate::summary::infer::{Exit, Exits, Inferred};
-use crate::summary::{Summary, trace};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
@@ -63,29 +59,23 @@ pub fn obligations(
             continue;
         }
         if !failed || contested.is_some() {
-            let kept = kept(execution, oracle, finished, object).into_iter();
-            let kept = kept.map(|obligation| Obligation {
+            let held = held::held(execution, oracle, finished, object).into_iter();
+            obligations.own.extend(held.map(|obligation| Obligation {
                 contested,
                 ..obligation
-            });
-            obligations.own.extend(kept);
+            }));
         }
-        let needed = needed(execution, oracle, finished, object);
-        obligations.own.extend(needed.map(|obligation| Obligation {
-            instead_of,
-            contested,
-            ..obligation
-        }));
+        let required = required::required(execution, oracle, finished, object);
+        obligations
+            .own
+            .extend(required.map(|obligation| Obligation {
+                instead_of,
+                contested,
+                ..obligation
+            }));
     }
     obligations.hands_over = hands_over(oracle, exits, summary, row_paths);
-    uses(
-        execution,
-        oracle,
-        exits,
-        summary,
-        row_paths,
-        &mut obligations,
-    );
+    obligations.uses = uses::uses(execution, oracle, finished, exits);
     obligations.calls = execution.called.clone();
     obligations.handed_out = execution.handed_out.clone();
     obligations.ambiguous = ambiguous(oracle, finished, exits);
@@ -219,7 +209,11 @@ fn contested_places(
 }
 
 /// Where callers find an object that must be held on entry, if they have a name for it.
-fn needed_place(summary: &Summary, rows: &[(Object, Guard)], object: Object) -> Option<Place> {
+pub(super) fn needed_place(
+    summary: &Summary,
+    rows: &[(Object, Guard)],
+    object: Object,
+) -> Option<Place> {
     let row = rows.iter().position(|(other, _)| *other == object)?;
     Some(Place {
         kind: Kind::Required,
@@ -249,315 +243,6 @@ fn raised(
         Some((arena.class_of(object.loc)?, place))
     });
     raised.collect()
-}
-
-/// The exits with an object held that was not on entry.
-fn kept(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    finished: &Finished<'_>,
-    exits: &Exits,
-) -> Vec<Obligation> {
-    let Finished {
-        exit,
-        inferred,
-        findings,
-    } = finished;
-    let (summary, rows) = (&inferred.summary, &inferred.row_paths);
-    let mut obligations = Vec::new();
-    let machine = oracle.machine_of(exits.object);
-    let Some(rule) = machine.rule(Event::Exit).map(str::to_owned) else {
-        return obligations;
-    };
-    let initial = machine.initial;
-    let ambient = oracle.is_saved(exits.object.machine);
-    let mut exits_kept: Vec<(Option<Place>, StateId, Guard)> = Vec::new();
-    for (index, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
-        let Target::State(to) = row.to else { continue };
-        let held = machine.rule_in(Event::Exit, to).is_some();
-        if *object == exits.object && row.from == initial && held && !row.reported {
-            let place = Place {
-                kind: Kind::Held,
-                index: index as u32,
-            };
-            exits_kept.push((Some(place), to, *paths));
-        }
-    }
-    let named = rows.iter().any(|(object, _)| *object == exits.object);
-    if !named {
-        let states = machine.state_ids();
-        let states = states.filter(|&state| machine.rule_in(Event::Exit, state).is_some());
-        exits_kept.extend(states.map(|to| (None, to, exits.paths(initial, to))));
-    }
-    let fails = failure(oracle, exit, findings.returns_pointer());
-    let both_ways = !ambient && goes_both_ways(exits, machine);
-    for (place, to, paths) in exits_kept {
-        let failure = Failure {
-            object: exits.object,
-            what: What::Kept,
-            exit: Some(exit.state),
-        };
-        let all = explanation::uncovered_however_entered(execution, oracle, &failure, paths).paths;
-        let usual = explanation::others_as_usual(oracle, exit.state.guard, exits.object, all);
-        let unusual = ambient && usual == Guard::FALSE;
-        let paths = if unusual { all } else { usual };
-        if paths == Guard::FALSE {
-            continue;
-        }
-        let Some(model) = oracle.model(paths) else {
-            continue;
-        };
-        let Some(site) = trace::returns(execution, oracle, &model).cloned() else {
-            continue;
-        };
-        let name = oracle.name_of(exits.object.loc);
-        let mut trace = trace::path(execution, oracle, &model, exits.object, paths, None);
-        trace.push(trace::return_step(
-            oracle,
-            &name,
-            &site,
-            exits.object,
-            &Target::State(to),
-        ));
-        let source = execution.log.ops.iter().rev().find(|event| {
-            let moved = event.to == Some(Status::At(to)) && event.from != Status::At(to);
-            event.object == exits.object && moved && model.eval_guard(&oracle.formula, event.guard)
-        });
-        // What a function keeps that is inlined here is its own affair, unless our callers can do something.
-        if place.is_none() && source.is_some_and(|event| event.stack.len() > 1) {
-            continue;
-        }
-        let inherited = source.and_then(|event| event.obligation(Kind::Held));
-        let on_failure = on_failure(execution, oracle, exits, initial, paths, fails);
-        let at = findings::Place::of(&site.site);
-        let state = machine.state_text(to).to_string();
-        if let Some(finding) = findings.finding(&rule, at, &name, &state, trace) {
-            let row = place.map(|place| &summary.rows[place.index as usize]);
-            let told = row.is_some_and(|row| row.outcond.iter().any(Option::is_some));
-            obligations.push(Obligation {
-                kind: Kind::Held,
-                place,
-                classes: Converter::new(exit).classes(oracle, exits.object.loc),
-                inherited,
-                on_failure,
-                both_halves: on_failure,
-                intent: match both_ways {
-                    true => Intent::Meant,
-                    false => intent(execution, oracle, exit, exits, told),
-                },
-                by_name: by_name(machine, Kind::Held, findings.function_name()),
-                given_back_otherwise: told && released(execution, exits.object, initial),
-                perhaps_discharged: callee::perhaps_given_back_by_callee(
-                    execution,
-                    oracle,
-                    exits.object,
-                    paths,
-                ) || !possible_unchanged(execution, oracle, paths),
-                unusual,
-                ambient,
-                lost: ambient
-                    && !findings.returns_record()
-                    && lost(execution, oracle, exit, exits.object, initial, paths),
-                for_good: ambient && for_good(execution, oracle, exits.object, initial),
-                instead_of: None,
-                contested: None,
-                finding,
-            });
-        }
-    }
-    obligations
-}
-
-/// The objects that the function gives back and has not taken.
-fn needed(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    finished: &Finished<'_>,
-    exits: &Exits,
-) -> Option<Obligation> {
-    let Finished {
-        exit,
-        inferred,
-        findings,
-    } = finished;
-    let machine = oracle.machine_of(exits.object);
-    let rule = machine.rule_in(Event::Release, machine.initial)?.to_owned();
-    let initial = machine.initial;
-    let given_back = exits
-        .moves
-        .iter()
-        .any(|entry| entry.from != initial && entry.to == Target::State(initial));
-    if !given_back {
-        return None;
-    }
-    let perhaps_discharged = moved_by_callee(execution, exits.object, |from, to| {
-        from == initial && to != initial
-    });
-    let place = needed_place(&inferred.summary, &inferred.row_paths, exits.object);
-    let mut own = execution.log.ops.iter().filter(|event| event.primitive);
-    let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
-    let failure = Failure {
-        object: exits.object,
-        what: What::Unheld,
-        exit: Some(exit.state),
-    };
-    for index in 0..execution.log.ops.len() {
-        let event = &execution.log.ops[index];
-        let release = event.object == exits.object
-            && event.from == Status::At(initial)
-            && event.to.is_none()
-            && event.rule.is_some();
-        if !release {
-            continue;
-        }
-        let untouched = oracle.formula.guards.and_not(event.guard, event.touched);
-        let untouched = explanation::uncovered(execution, oracle, &failure, untouched).paths;
-        if untouched == Guard::FALSE {
-            continue;
-        }
-        let Some(model) = oracle.model(untouched) else {
-            continue;
-        };
-        let perhaps_discharged =
-            perhaps_discharged || execution.perhaps_moved_unnamed(oracle, exits.object, untouched);
-        let event = &execution.log.ops[index];
-        let (name, inherited) = (event.name.clone(), event.obligation(Kind::Required));
-        let at = findings::Place::of(event.stack.first()?);
-        let trace = trace::path(
-            execution,
-            oracle,
-            &model,
-            exits.object,
-            untouched,
-            Some(index),
-        );
-        let state = machine.state_text(initial).to_string();
-        return Some(Obligation {
-            kind: Kind::Required,
-            place,
-            classes: Converter::new(exit).classes(oracle, exits.object.loc),
-            inherited,
-            on_failure: false,
-            both_halves: takes,
-            intent: match goes_both_ways(exits, machine) {
-                true => Intent::Meant,
-                false => Intent::Nothing,
-            },
-            by_name: by_name(machine, Kind::Required, findings.function_name()),
-            given_back_otherwise: false,
-            perhaps_discharged: perhaps_discharged
-                || !possible_unchanged(execution, oracle, untouched),
-            unusual: false,
-            ambient: false,
-            for_good: false,
-            lost: false,
-            instead_of: None,
-            contested: None,
-            finding: findings.finding(&rule, at, &name, &state, trace)?,
-        });
-    }
-    None
-}
-
-/// Whether a callee has the other half on some paths. On which, its summary may have lost.
-fn moved_by_callee(
-    execution: &Execution,
-    object: Object,
-    half: impl Fn(StateId, StateId) -> bool,
-) -> bool {
-    execution
-        .log
-        .ops
-        .iter()
-        .any(|event| event.object == object && event.source.is_some() && event.moves_as(&half))
-}
-
-/// What becomes of callees' obligations.
-fn uses(
-    execution: &Execution,
-    arena: &mut Arena<'_>,
-    exits: &[Exits],
-    summary: &Summary,
-    rows: &[(Object, Guard)],
-    obligations: &mut Obligations,
-) {
-    for index in 0..execution.log.ops.len() {
-        let event = execution.log.ops[index].clone();
-        // On paths that are cut off nothing is said of what follows.
-        if !exits.iter().any(|exit| exit.object == event.object) {
-            continue;
-        }
-        let initial = Status::At(arena.machine_of(event.object).initial);
-        let kept = event.takes(initial);
-        let needed = event.gives_back(initial);
-        let undischarged = event.from == initial && event.to.is_none();
-        if kept && let Some(obligation) = event.obligation(Kind::Held) {
-            // What it took after it had given it up is its caller's again.
-            let entries = arena.entry_state(event.object);
-            let entered = entries.guard_of(initial);
-            let mut found = arena.formula.guards.excludes(event.guard, entered);
-            if found {
-                obligations
-                    .uses
-                    .insert((obligation.clone(), Use::Discharged));
-            }
-            for later in &execution.log.ops[index + 1..] {
-                let released = later.object == event.object
-                    && later.to == Some(initial)
-                    && Some(later.from) == event.to;
-                if released && !arena.formula.guards.excludes(event.guard, later.guard) {
-                    obligations
-                        .uses
-                        .insert((obligation.clone(), Use::Discharged));
-                    found = true;
-                    break;
-                }
-            }
-            for (at, (row, (object, paths))) in summary.rows.iter().zip(rows).enumerate() {
-                let held = *object == event.object
-                    && Status::At(row.from) == initial
-                    && matches!(row.to, Target::State(to) if Status::At(to) != initial);
-                if held && !arena.formula.guards.excludes(event.guard, *paths) {
-                    let place = Place {
-                        kind: Kind::Held,
-                        index: at as u32,
-                    };
-                    obligations
-                        .uses
-                        .insert((obligation.clone(), Use::PassedOn(place)));
-                    found = true;
-                }
-            }
-            if !found && !arena.regions.is_local(event.object.loc.region) {
-                obligations.uses.insert((obligation, Use::Left));
-            }
-        } else if (needed || undischarged)
-            && let Some(obligation) = event.obligation(Kind::Required)
-        {
-            let untouched = arena.formula.guards.and_not(event.guard, event.touched);
-            let machine = arena.machine_of(event.object);
-            let taken =
-                another_object::taken_as_another(execution, arena, event.object, machine.initial);
-            let taken = arena.formula.guards.and(untouched, taken);
-            let touched = event.touched != Guard::FALSE;
-            if needed && touched || taken != Guard::FALSE {
-                obligations
-                    .uses
-                    .insert((obligation.clone(), Use::Discharged));
-            } else if touched {
-                // It has given the object back already.
-                obligations.uses.insert((obligation.clone(), Use::Left));
-            }
-            if untouched != Guard::FALSE {
-                let usage = match needed_place(summary, rows, event.object) {
-                    Some(place) => Use::PassedOn(place),
-                    None if !machine.counts => Use::Unnamed,
-                    None => continue,
-                };
-                obligations.uses.insert((obligation, usage));
-            }
-        }
-    }
 }
 
 impl OpEvent {

@@ -5,7 +5,10 @@
 //! [`crate::settle`] brings them together.
 
 pub mod collect;
+mod held;
 mod intent;
+mod required;
+mod uses;
 
 use std::collections::BTreeSet;
 
@@ -53,10 +56,8 @@ pub struct Obligation {
     pub classes: Vec<Class>,
     /// The callee's obligation that this one comes from.
     pub inherited: Option<CalleeObligation>,
-    /// The object is kept where the function fails, and given back where it succeeds.
-    pub on_failure: bool,
-    /// The function itself has the other half, too, where it succeeds or on other paths.
-    pub both_halves: bool,
+    /// Whether the function itself has the other half, too.
+    pub other_half: OtherHalf,
     /// Whether it is taken to be meant where nobody calls the function.
     pub intent: Intent,
     /// Whether the function's name says that it is there for its callers' sake.
@@ -67,16 +68,8 @@ pub struct Obligation {
     /// A callee has the other half on some paths, on which its summary may have lost: this is no finding,
     /// but the other half for others.
     pub perhaps_discharged: bool,
-    /// It comes about only where another object is held on entry: who holds that answers for it.
-    pub unusual: bool,
-    /// It is about the processor, no object that callers have at hand: a function that is only handed to
-    /// others as a callback must leave it as it came.
-    pub ambient: bool,
-    /// It is brought about by itself, with nothing kept to restore it from: to shut down, say.
-    pub for_good: bool,
-    /// The function has saved the state that the object was in on entry, and nobody gets to know it: it cannot be
-    /// restored.
-    pub lost: bool,
+    /// It is about the processor, no object that callers have at hand.
+    pub processor: Option<Processor>,
     /// The function's own finding, by its number, that goes if this obligation is surely discharged by nobody: it is about what
     /// becomes of an object that is held on entry.
     pub instead_of: Option<u32>,
@@ -88,10 +81,54 @@ pub struct Obligation {
 }
 
 impl Obligation {
+    /// The object is kept where the function fails, and given back where it succeeds.
+    pub fn is_on_failure(&self) -> bool {
+        self.other_half == OtherHalf::OnSuccess
+    }
+
+    /// See [`Processor::unusual`].
+    pub fn is_unusual(&self) -> bool {
+        self.processor.is_some_and(|processor| processor.unusual)
+    }
+
+    pub fn is_restored(&self, how: Restored) -> bool {
+        self.processor
+            .is_some_and(|processor| processor.restored == how)
+    }
+
     /// The function keeps the object with one result and gives it back with another, and nothing says that it means to.
     pub fn is_forgotten(&self) -> bool {
         self.given_back_otherwise && self.intent == Intent::Nothing
     }
+}
+
+/// Whether a function that has one half of a pair has the other one at other times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OtherHalf {
+    Never,
+    /// The object is kept where the function fails, and given back where it succeeds.
+    OnSuccess,
+    /// On other paths.
+    AtTimes,
+}
+
+/// What more there is to say of an obligation that is about the processor: a function that is only handed to others as a callback
+/// must leave that as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Processor {
+    /// It comes about only where another object is held on entry: who holds that answers for it.
+    pub unusual: bool,
+    pub restored: Restored,
+}
+
+/// Who can restore the state that the processor was in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Restored {
+    ByCallers,
+    /// It is changed by itself, with nothing kept to restore it from: to shut down, say.
+    Never,
+    /// The function has saved the state, and nobody gets to know it: it cannot be restored.
+    Lost,
 }
 
 /// What speaks for an obligation where nobody calls the function.

@@ -1,0 +1,124 @@
+//! The objects that a function gives back and has not taken.
+//!
+//! In: the operations on an object, the function's summary. Out: the obligation for callers to hold it, with the finding that it
+//! becomes if none does.
+
+use std::rc::Rc;
+
+use super::collect::{Finished, needed_place};
+use super::intent::{by_name, goes_both_ways};
+use super::{Intent, Kind, Obligation, OtherHalf};
+use crate::finding::Finding;
+use crate::judge::explanation::{self, Failure, What};
+use crate::judge::findings::{self, possible_unchanged};
+use crate::property::{Event, StateId, Target};
+use crate::sat::oracle::Oracle;
+use crate::summary::convert::Converter;
+use crate::summary::infer::Exits;
+use crate::summary::trace;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::model::Model;
+use crate::symbolic::state::{Object, Status};
+
+/// The first operation that gives the object back though the function has not taken it, as an obligation.
+pub(super) fn required(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    finished: &Finished<'_>,
+    exits: &Exits,
+) -> Option<Obligation> {
+    let machine = oracle.machine_of(exits.object);
+    let initial = machine.initial;
+    let rule = machine.rule_in(Event::Release, initial)?;
+    let mut moves = exits.moves.iter();
+    if !moves.any(|entry| entry.from != initial && entry.to == Target::State(initial)) {
+        return None;
+    }
+    let (index, paths, model) = release(execution, oracle, finished, exits.object)?;
+    let mut own = execution.log.ops.iter().filter(|event| event.primitive);
+    let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
+    let taken_by_callee = moved_by_callee(execution, exits.object, |from, to| {
+        from == initial && to != initial
+    });
+    let inferred = finished.inferred;
+    Some(Obligation {
+        kind: Kind::Required,
+        place: needed_place(&inferred.summary, &inferred.row_paths, exits.object),
+        classes: Converter::new(finished.exit).classes(oracle, exits.object.loc),
+        inherited: execution.log.ops[index].obligation(Kind::Required),
+        other_half: match takes {
+            true => OtherHalf::AtTimes,
+            false => OtherHalf::Never,
+        },
+        intent: match goes_both_ways(exits, machine) {
+            true => Intent::Meant,
+            false => Intent::Nothing,
+        },
+        by_name: by_name(machine, Kind::Required, finished.findings.function_name()),
+        given_back_otherwise: false,
+        perhaps_discharged: taken_by_callee
+            || execution.perhaps_moved_unnamed(oracle, exits.object, paths)
+            || !possible_unchanged(execution, oracle, paths),
+        processor: None,
+        instead_of: None,
+        contested: None,
+        finding: finding(execution, oracle, finished, (rule, index), (&model, paths))?,
+    })
+}
+
+/// The first release of an object that the function has not taken: its number among the operations, the paths on which nothing
+/// explains it, and one of them.
+fn release(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    finished: &Finished<'_>,
+    object: Object,
+) -> Option<(usize, Guard, Rc<Model>)> {
+    let initial = Status::At(oracle.machine_of(object).initial);
+    let failure = Failure {
+        object,
+        what: What::Unheld,
+        exit: Some(finished.exit.state),
+    };
+    let ops = execution.log.ops.iter().enumerate();
+    let mut releases = ops.filter(|(_, event)| {
+        let fails = event.to.is_none() && event.rule.is_some();
+        event.object == object && event.from == initial && fails
+    });
+    releases.find_map(|(index, event)| {
+        let untouched = oracle.formula.guards.and_not(event.guard, event.touched);
+        let paths = explanation::uncovered(execution, oracle, &failure, untouched).paths;
+        Some((index, paths, oracle.model(paths)?))
+    })
+}
+
+fn finding(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    finished: &Finished<'_>,
+    (rule, index): (&str, usize),
+    (model, paths): (&Model, Guard),
+) -> Option<Finding> {
+    let event = &execution.log.ops[index];
+    let at = findings::Place::of(event.stack.first()?);
+    let steps = trace::path(execution, oracle, model, event.object, paths, Some(index));
+    let machine = oracle.machine_of(event.object);
+    let state = machine.state_text(machine.initial).to_string();
+    finished
+        .findings
+        .finding(rule, at, &event.name, &state, steps)
+}
+
+/// Whether a callee has the other half on some paths. On which, its summary may have lost.
+fn moved_by_callee(
+    execution: &Execution,
+    object: Object,
+    half: impl Fn(StateId, StateId) -> bool,
+) -> bool {
+    execution
+        .log
+        .ops
+        .iter()
+        .any(|event| event.object == object && event.source.is_some() && event.moves_as(&half))
+}
