@@ -39,30 +39,32 @@ impl Default for Options {
     }
 }
 
-/// Analyses one function. One that is too much for the budget is executed again for less, for callers to see a summary
-/// that says so.
+/// Analyses one function. One that is too much for the budget is executed again for less, and again, for callers to see a
+/// summary that says so.
 pub fn analyse(
     body: &Body,
     callees: &dyn Callees,
     property: &Property,
     options: &Options,
 ) -> FunctionResult {
-    let first = execute(body, callees, property, options);
-    let Outcome::OutOfBudget(reason) = &first.outcome else {
-        return first;
-    };
-    let less = Options {
-        execution: options.execution.cheaper(),
-        ..options.clone()
-    };
-    let mut second = execute(body, callees, property, &less);
-    let reduced = Outcome::Reduced(reason.clone());
-    let mut result = first;
-    result.facts.statistics += second.facts.statistics;
-    if second.outcome == Outcome::Analysed && !second.summary.noreturn {
-        second.summary.reduce();
-        result.summary = second.summary;
-        result.outcome = reduced;
+    let mut result = execute(body, callees, property, options);
+    let mut limits = options.execution.cheaper();
+    while let Outcome::OutOfBudget(reason) = &result.outcome
+        && let Some(less) = limits
+    {
+        limits = less.cheaper();
+        let options = Options {
+            execution: less,
+            ..options.clone()
+        };
+        let mut cheaper = execute(body, callees, property, &options);
+        let reduced = Outcome::Reduced(reason.clone());
+        result.facts.statistics += cheaper.facts.statistics;
+        if cheaper.outcome == Outcome::Analysed && !cheaper.summary.noreturn {
+            cheaper.summary.reduce();
+            result.summary = cheaper.summary;
+            result.outcome = reduced;
+        }
     }
     result
 }

@@ -16,6 +16,7 @@ use super::class::Class;
 use super::formula::Formula;
 use super::guard::Guard;
 use super::heap::{Heap, Initial};
+use super::limits::Precision;
 use super::naming::{Namer, Names};
 use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
@@ -54,8 +55,11 @@ pub struct Arena<'a> {
 }
 
 impl<'a> Arena<'a> {
-    /// `cheap`: see [`super::limits::Limits`].
-    pub(super) fn new(property: &'a Property, callees: &'a dyn Callees, cheap: bool) -> Self {
+    pub(super) fn new(
+        property: &'a Property,
+        callees: &'a dyn Callees,
+        precision: Precision,
+    ) -> Self {
         let machines: Vec<&Machine> = property
             .checkers
             .iter()
@@ -67,9 +71,7 @@ impl<'a> Arena<'a> {
             .map(|(index, machine)| (machine.name.as_str(), MachineId(index as u16)))
             .collect();
         let mut formula = Formula::new();
-        if cheap {
-            formula.guards.be_cheap();
-        }
+        formula.guards.be_as_precise(precision);
         Arena {
             formula,
             regions: Regions::new(),

@@ -55,7 +55,7 @@ pub fn execute<'a>(
     limits: &'a Limits,
 ) -> (Execution, Arena<'a>) {
     let mut executor = Executor {
-        arena: Arena::new(property, callees, limits.cheap),
+        arena: Arena::new(property, callees, limits.precision),
         execution: Execution::default(),
         callees,
         limits,

@@ -217,6 +217,11 @@ impl Formula {
                 self.cond_terms.push(t);
                 self.guards.literal(cond, true)
             }
+            // One condition for several.
+            None if self.guards.is_coarse() => {
+                let cond = t.index() % usize::from(self.guards.conds());
+                self.guards.literal(Cond(cond as u16), true)
+            }
             None => {
                 self.out_of_conditions = true;
                 Guard::TRUE

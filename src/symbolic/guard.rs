@@ -220,7 +220,10 @@ impl Guards {
     /// The conjunction; where that is too large, of conditions that stand for what is large of the two.
     pub fn and(&mut self, a: Guard, b: Guard) -> Guard {
         let both = self.try_and(a, b, self.names.most);
-        let both = both.or_else(|| self.and_named(a, b));
+        let both = match self.names.coarse {
+            true => both.or_else(|| Some(self.smaller(a, b))),
+            false => both.or_else(|| self.and_named(a, b)),
+        };
         self.or_overflow(both)
     }
 
@@ -307,7 +310,10 @@ impl Guards {
     /// `(g ∧ a) ∨ (¬g ∧ b)`.
     pub fn ite(&mut self, g: Guard, a: Guard, b: Guard) -> Guard {
         let choice = self.try_ite(g, a, b, self.names.most);
-        let choice = choice.or_else(|| self.ite_named(g, a, b));
+        let choice = match self.names.coarse {
+            true => choice.or_else(|| Some(self.smaller(a, b))),
+            false => choice.or_else(|| self.ite_named(g, a, b)),
+        };
         self.or_overflow(choice)
     }
 

@@ -14,22 +14,35 @@ pub struct Limits {
     pub max_blocks: u64,
     /// Terms in the arena.
     pub max_terms: u64,
-    /// A second execution, of a function for which the budget of the first was too small: guards are named as soon as they
-    /// are more than small, and what callees write is unknown.
-    pub cheap: bool,
+    pub precision: Precision,
     /// A last resort, off unless asked for: looked at between blocks.
     #[serde(skip)]
     pub time_limit: Option<Duration>,
 }
 
+/// What an execution tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Precision {
+    Full,
+    /// Guards are named as soon as they are more than small, and what callees write is unknown.
+    Reduced,
+    /// Of a guard that is too large only a part is kept, so that paths are taken to be possible that are not.
+    Coarse,
+}
+
 impl Limits {
-    /// What bounds a second execution.
-    pub fn cheaper(&self) -> Limits {
-        Limits {
+    /// What bounds the next execution of a function for which this budget was too small; `None`: there is none.
+    pub fn cheaper(&self) -> Option<Limits> {
+        let precision = match self.precision {
+            Precision::Full => Precision::Reduced,
+            Precision::Reduced => Precision::Coarse,
+            Precision::Coarse => return None,
+        };
+        Some(Limits {
             unroll: 1,
-            cheap: true,
+            precision,
             ..self.clone()
-        }
+        })
     }
 }
 
@@ -39,7 +52,7 @@ impl Default for Limits {
             unroll: 2,
             max_blocks: 20_000,
             max_terms: 2_000_000,
-            cheap: false,
+            precision: Precision::Full,
             time_limit: None,
         }
     }

@@ -8,6 +8,7 @@ use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
+use crate::symbolic::limits::Precision;
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Term, Var};
@@ -34,7 +35,10 @@ pub(super) fn modify(
             continue;
         }
         let places = binding.locate(exec, state, &modified.object);
-        let value = modified.value.as_ref().filter(|_| !exec.limits.cheap);
+        let value = modified
+            .value
+            .as_ref()
+            .filter(|_| exec.limits.precision == Precision::Full);
         let value = value.and_then(|value| binding.value(exec, state, value));
         writes.push(Write {
             places,

@@ -8,6 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::limits::Precision;
 use super::{Cond, Entry, Guard, Guards, MAX_CONDS, MAX_CONDS_CHEAP, MAX_SIZE};
 
 /// Nodes of one diagram beyond which a guard is named where an operation on it would be too large.
@@ -17,6 +18,8 @@ const MAX_SIZE_NAMED: usize = 1_000;
 
 /// The same in an execution that is to be cheap.
 const MAX_SIZE_CHEAP: usize = 500;
+/// The same in one that keeps of a larger guard only a part.
+const MAX_SIZE_COARSE: usize = 60;
 /// Nodes that operations visit once a guard was named, at which they give up.
 const MAX_WORK: usize = 20_000_000;
 
@@ -31,6 +34,8 @@ pub(super) struct Names {
     pub(super) most_conds: u16,
     /// Nodes visited since a guard was named.
     work: usize,
+    /// See [`Precision::Coarse`].
+    pub(super) coarse: bool,
 }
 
 impl Names {
@@ -54,15 +59,35 @@ impl Default for Names {
             most: MAX_SIZE,
             most_conds: MAX_CONDS,
             work: 0,
+            coarse: false,
         }
     }
 }
 
 impl Guards {
-    /// Names guards as soon as they are more than small, and has room for more conditions.
-    pub fn be_cheap(&mut self) {
-        self.names.most = MAX_SIZE_CHEAP;
-        self.names.most_conds = MAX_CONDS_CHEAP;
+    /// Sees to it that guards cost less than usual, where not all has to be told apart.
+    pub fn be_as_precise(&mut self, precision: Precision) {
+        if precision != Precision::Full {
+            self.names.most = MAX_SIZE_CHEAP;
+            self.names.most_conds = MAX_CONDS_CHEAP;
+        }
+        if precision == Precision::Coarse {
+            self.names.most = MAX_SIZE_COARSE;
+            self.names.coarse = true;
+        }
+    }
+
+    /// Whether a guard that is too large may be another one.
+    pub(in super::super) fn is_coarse(&self) -> bool {
+        self.names.coarse
+    }
+
+    /// One of two guards that were to be combined, for what would be too large.
+    pub(super) fn smaller(&self, a: Guard, b: Guard) -> Guard {
+        match self.size(a) <= self.size(b) {
+            true => a,
+            false => b,
+        }
     }
 
     /// Number of conditions in reserve.
