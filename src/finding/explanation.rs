@@ -43,6 +43,14 @@ pub enum Kind {
     KeptAtTimes,
     /// All objects that the function goes through are of one kind.
     OneKind,
+    /// A callee has the other half on some paths.
+    HalfOfCallee,
+    /// Another function of the file has the other half, and nobody names either: two operations of one table.
+    HalfOfPair,
+    /// Callers that are not in the program, or that cannot be followed, have the other half.
+    LeftToCallers,
+    /// Nothing is kept to restore the state from: it is meant to stay.
+    ForGood,
     // Leave something possible.
     /// A callee whose summary is not exact has left the object otherwise.
     CalleeOutcome,
@@ -86,7 +94,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 31] = [
+    pub const ALL: [Kind; 35] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -99,6 +107,10 @@ impl Kind {
         Kind::GivenAway,
         Kind::KeptAtTimes,
         Kind::OneKind,
+        Kind::HalfOfCallee,
+        Kind::HalfOfPair,
+        Kind::LeftToCallers,
+        Kind::ForGood,
         Kind::CalleeOutcome,
         Kind::OtherHalf,
         Kind::ResultByChance,
@@ -129,7 +141,9 @@ impl Kind {
         match self {
             FoundEqual | AnotherName | TakenByUnknown | LeftWithAnother | UnknownEffect
             | OthersHeld | ChangedByCallee | AnotherInstead | OneOfSeveral | GivenAway
-            | KeptAtTimes | OneKind => Level::Explained,
+            | KeptAtTimes | OneKind | HalfOfCallee | HalfOfPair | LeftToCallers | ForGood => {
+                Level::Explained
+            }
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive | TakenAtTimes
@@ -137,10 +151,34 @@ impl Kind {
         }
     }
 
+    /// The explanation of a failure of this object by what another function does.
+    pub fn by(self, object: &str, function: &str) -> Explanation {
+        use Kind::*;
+        let text = match self {
+            Counterpart | HalfOfPair | LeftToCallers => {
+                format!("`{function}` has the other half of what is done to `{object}`")
+            }
+            Signal => {
+                format!("`{object}` is raised in `{function}` to tell that something is there")
+            }
+            OtherThread => {
+                format!("`{function}`, in another thread, gives `{object}` back")
+            }
+            _ => return self.of(object),
+        };
+        Explanation { kind: self, text }
+    }
+
     /// The explanation of a failure of this object, where nothing more is known of it.
     pub fn of(self, object: &str) -> Explanation {
         use Kind::*;
         let text = match self {
+            HalfOfCallee => format!("a callee has the other half of what is done to `{object}`"),
+            HalfOfPair => {
+                format!("another function has the other half of what is done to `{object}`")
+            }
+            LeftToCallers => format!("callers have the other half of what is done to `{object}`"),
+            ForGood => format!("`{object}` is meant to stay so"),
             FoundEqual => format!("`{object}` is another object, as a comparison on the way says"),
             AnotherName => format!("`{object}` is operated on under another name, too"),
             TakenByUnknown => {

@@ -102,6 +102,11 @@ impl Finding {
         self.explain(kind.of(&self.object));
     }
 
+    /// Adds an explanation of this kind: what another function does.
+    pub fn explain_by_function(&mut self, kind: ExplanationKind, function: &str) {
+        self.explain(kind.by(&self.object, function));
+    }
+
     /// All that makes it none, in words of the source.
     pub fn specification(&self) -> Option<String> {
         let texts: Vec<&str> = self.explanations.iter().map(|one| &*one.text).collect();

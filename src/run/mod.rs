@@ -478,7 +478,8 @@ fn findings(
     let rings = rings.map(|(_, finding)| finding);
     let without = requirement::settle(program, records).into_iter();
     let without = without.filter(|(id, _)| of_tree(*id));
-    let of_several = undischarged.chain(without);
+    let hidden = settled.hidden.into_iter().filter(|(id, _)| of_tree(*id));
+    let of_several = undischarged.chain(without).chain(hidden);
     let mut own = Vec::new();
     for (id, record) in program.ids().zip(records) {
         let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {
@@ -489,8 +490,8 @@ fn findings(
                 continue;
             }
             let mut finding = finding.clone();
-            for kind in settled.explained.get(&(id, index)).into_iter().flatten() {
-                finding.explain_by(*kind);
+            for (&kind, &other) in settled.explained.get(&(id, index)).into_iter().flatten() {
+                settle::explain(&mut finding, program, kind, other);
             }
             let finding = match recursive.get(&(id, index)) {
                 Some(verdict) => verdict.apply(finding),

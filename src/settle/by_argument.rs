@@ -33,7 +33,7 @@ impl Matching<'_> {
                             .explained
                             .entry((id, ambiguous.finding))
                             .or_default();
-                        kinds.insert(ExplanationKind::AskedFor);
+                        kinds.insert(ExplanationKind::AskedFor, None);
                     }
                 }
             }

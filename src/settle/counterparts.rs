@@ -2,7 +2,7 @@
 //!
 //! In: what the functions' findings are about. Out: those that others explain, and the entries that are half of a pair.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{Explained, Matching};
 use crate::finding::ExplanationKind;
@@ -11,8 +11,8 @@ use crate::judge::record::{Record, with_ids};
 use crate::program::FunctionId;
 use crate::symbolic::class::Class;
 
-/// Entries that give back what another of their file takes, with the object's class.
-pub(super) type Halves<'p> = FxHashSet<(FunctionId, &'p Class)>;
+/// Entries that give back what another of their file takes, with the object's class, and that other one.
+pub(super) type Halves<'p> = FxHashMap<(FunctionId, &'p Class), FunctionId>;
 
 pub(super) struct Explanations<'p> {
     pub(super) explained: Explained,
@@ -37,37 +37,40 @@ pub(super) fn explanations<'p>(
     }
     let mut found = Explanations {
         explained: Explained::default(),
-        halves: FxHashSet::default(),
+        halves: Halves::default(),
     };
     for (id, record) in with_ids(records) {
         for ambiguous in &record.facts.obligations.ambiguous {
-            let mut explain = |kind: ExplanationKind| {
+            let mut explain = |kind: ExplanationKind, other: FunctionId| {
                 let kinds = found.explained.entry((id, ambiguous.finding)).or_default();
-                kinds.insert(kind);
+                kinds.entry(kind).or_insert(Some(other));
             };
-            if ambiguous.again && matching.starts_a_counterpart(id, ambiguous.class.as_ref()) {
-                explain(ExplanationKind::OtherThread);
+            if ambiguous.again
+                && let Some(other) = matching.started_counterpart(id, ambiguous.class.as_ref())
+            {
+                explain(ExplanationKind::OtherThread, other);
             }
             let Some(class) = &ambiguous.class else {
                 continue;
             };
             let raisers = signals.get(class).into_iter().flatten();
             let mut raisers = raisers.filter(|raiser| matching.program.are_together(**raiser, id));
-            let is_signal = ambiguous.counts && raisers.next().is_some();
-            if is_signal {
-                explain(ExplanationKind::Signal);
+            let raiser = raisers.next().filter(|_| ambiguous.counts);
+            if let Some(&raiser) = raiser {
+                explain(ExplanationKind::Signal, raiser);
             }
             if !ambiguous.exits {
                 continue;
             }
             let pair = matching.other_of_a_pair(id, class);
-            let counterpart =
-                matching.has_a_counterpart(id, class) || matching.names_a_counterpart(id, class);
-            if pair.is_some() || counterpart {
-                explain(ExplanationKind::Counterpart);
+            let counterpart = pair
+                .or_else(|| matching.counterpart_of_a_caller(id, class))
+                .or_else(|| matching.named_counterpart(id, class));
+            if let Some(other) = counterpart {
+                explain(ExplanationKind::Counterpart, other);
             }
-            if let Some(other) = pair.filter(|_| !is_signal) {
-                found.halves.insert((other, class));
+            if let Some(other) = pair.filter(|_| raiser.is_none()) {
+                found.halves.entry((other, class)).or_insert(id);
             }
         }
     }
@@ -88,39 +91,41 @@ impl Matching<'_> {
         other.map(|(id, _)| *id)
     }
 
-    /// Whether some caller calls another function, too, that gives back what this one takes at times, and that at times
+    /// Another function that some caller calls, too, and that gives back what this one takes at times, and that at times
     /// only: both halves depend on the same.
-    fn has_a_counterpart(&self, function: FunctionId, class: &Class) -> bool {
-        let others = self.hands_over.get(&(Kind::Required, class));
-        let mut others = others.into_iter().flatten();
-        let Some(callers) = self.callers.get(&function) else {
-            return false;
-        };
-        others.any(|(other, at_times)| {
+    fn counterpart_of_a_caller(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
+        let callers = self.callers.get(&function)?;
+        let mut others = self.hands_over.get(&(Kind::Required, class))?.iter();
+        let other = others.find(|(other, at_times)| {
             let callers_of_other = self.callers.get(other);
             let both = callers_of_other.is_some_and(|others| !others.is_disjoint(callers));
             *at_times && both && self.program.is_another(*other, function)
-        })
+        });
+        other.map(|(other, _)| *other)
     }
 
-    /// Whether the function stores a function somewhere, to be called later, that gives back what this one takes.
-    fn names_a_counterpart(&self, function: FunctionId, class: &Class) -> bool {
-        let others = self.hands_over.get(&(Kind::Required, class));
-        let mut others = others.into_iter().flatten();
+    /// A function that this one stores somewhere, to be called later, and that gives back what it takes.
+    fn named_counterpart(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
+        let mut others = self.hands_over.get(&(Kind::Required, class))?.iter();
         let callees = &self.program.function(function).callees;
-        others.any(|&(other, _)| {
+        let other = others.find(|&&(other, _)| {
             let mut named = callees.iter().filter(|callee| callee.taken);
             named.any(|callee| callee.function == Some(other))
-        })
+        });
+        other.map(|(other, _)| *other)
     }
 
-    /// Whether the function passes on or stores a function that gives such an object back without having taken it: another
+    /// A function that this one passes on or stores and that gives such an object back without having taken it: another
     /// thread's start, mostly. Who takes the object a second time waits for that one.
-    fn starts_a_counterpart(&self, function: FunctionId, class: Option<&Class>) -> bool {
+    fn started_counterpart(
+        &self,
+        function: FunctionId,
+        class: Option<&Class>,
+    ) -> Option<FunctionId> {
         let taken = self.program.function(function).callees.iter();
         let taken = taken.filter(|callee| callee.taken);
         let mut others = taken.filter_map(|callee| callee.function);
-        others.any(|other| match class {
+        others.find(|&other| match class {
             Some(class) => {
                 let needing = self.hands_over.get(&(Kind::Required, class));
                 let mut needing = needing.into_iter().flatten();

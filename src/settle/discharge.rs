@@ -30,6 +30,19 @@ impl<'p> Matching<'p> {
         }
     }
 
+    /// Whether some caller has the other half, or passes the obligation on to its own callers.
+    pub(super) fn some_caller_takes_part(
+        &self,
+        function: FunctionId,
+        obligation: &Obligation,
+    ) -> bool {
+        let uses = obligation
+            .place
+            .and_then(|place| self.uses.get(&(function, place)));
+        let mut uses = uses.into_iter().flatten();
+        uses.any(|(_, usage)| matches!(usage, Use::Discharged | Use::PassedOn(_)))
+    }
+
     /// Whether an obligation for which callers have no name is discharged.
     fn unnamed_is_discharged(&self, function: FunctionId, obligation: &Obligation) -> bool {
         self.is_discharged_by_an_entry(function, obligation, obligation)
@@ -182,15 +195,6 @@ impl<'p> Matching<'p> {
             Intent::Tried => !first.is_forgotten(),
             Intent::Meant => true,
         };
-        let other = obligation.kind.other_half();
-        let is_there = |class: &Class| match self.entries.get(&(other, class)) {
-            Some(others) => others.iter().any(|&other| {
-                self.program.are_together(other, function)
-                    && self.belong(other, function, obligation, class)
-                    && !self.all_have_the_rest(other, obligation.kind.other_half(), class)
-            }),
-            None => false,
-        };
         let named = match obligation.by_name {
             ByName::No => false,
             ByName::UnlessStored => !self.program.function(function).stored,
@@ -199,8 +203,27 @@ impl<'p> Matching<'p> {
         offered
             || of_header(self.program, function)
             || obligation.classes.is_empty()
-            || obligation.classes.iter().any(is_there)
+            || self.other_entry(function, obligation).is_some()
             || named
+    }
+
+    /// A function that may be called from elsewhere and has the other half of an obligation.
+    pub(super) fn other_entry(
+        &self,
+        function: FunctionId,
+        obligation: &Obligation,
+    ) -> Option<FunctionId> {
+        let half = obligation.kind.other_half();
+        let with_half = |class: &Class| {
+            let others = self.entries.get(&(half, class))?.iter().copied();
+            let mut others = others.filter(|&other| {
+                self.program.are_together(other, function)
+                    && self.belong(other, function, obligation, class)
+                    && !self.all_have_the_rest(other, half, class)
+            });
+            others.next()
+        };
+        obligation.classes.iter().find_map(with_half)
     }
 
     /// Whether an entry that takes an object is the other half of one that gives it back: no other one that

@@ -18,7 +18,7 @@ pub mod lock_order;
 pub mod recursive;
 pub mod requirement;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -32,13 +32,15 @@ use crate::judge::record::{Disposition, Record, with_ids};
 use crate::program::{Function, FunctionId, Program};
 use crate::symbolic::class::Class;
 
-/// By what other functions explain a function's own findings, by their index.
-pub type Explained = FxHashMap<(FunctionId, u32), BTreeSet<ExplanationKind>>;
+/// By what other functions explain a function's own findings, by their index; and which function does, if it is one.
+pub type Explained = FxHashMap<(FunctionId, u32), BTreeMap<ExplanationKind, Option<FunctionId>>>;
 
 /// What all functions together say of each.
 pub struct Settled {
     /// The findings for obligations that nobody discharges.
     pub undischarged: Vec<(FunctionId, Kind, Finding)>,
+    /// Those for obligations that an explanation covers.
+    pub hidden: Vec<(FunctionId, Finding)>,
     /// The functions' own findings that others explain.
     pub explained: Explained,
     /// Those that are none: callers show that what they tell is meant, or something else is among `undischarged` in their place.
@@ -50,6 +52,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
     let Explanations { explained, halves } = explanations(&matching, records);
     let mut settled = Settled {
         undischarged: Vec::new(),
+        hidden: Vec::new(),
         explained,
         dropped: FxHashSet::default(),
     };
@@ -68,56 +71,79 @@ fn undischarged(
     let definition = |id: FunctionId| matching.program.function(id).definition;
     for (id, record) in with_ids(records) {
         for obligation in &record.facts.obligations.own {
-            let mut classes = obligation.classes.iter();
             let told = obligation.contested.map(|finding| (id, finding));
             if told.is_some_and(|told| !settled.dropped.contains(&told))
                 || matching.rests_on(standing, id, obligation)
             {
                 continue;
             }
-            if !obligation.perhaps_discharged
-                && !obligation.is_unusual()
-                && !classes.any(|class| halves.contains(&(id, class)))
-                && !matching.unused.contains(&id)
-                && !matching.is_discharged(id, obligation)
-                && !matching.comes_from_a_callee(id, obligation)
-                && !matching.is_for_good(id, obligation)
-            {
-                let certain = obligation.processor.is_some() || matching.is_certain(id, obligation);
-                if let Some(other) = obligation.instead_of {
-                    if !certain {
-                        continue;
-                    }
-                    settled.dropped.insert((id, other));
-                }
-                let Finding {
-                    rule, file, line, ..
-                } = &obligation.finding;
-                // One place, one finding, whatever else it is about: one for each variant of the function.
-                let place = (rule.clone(), file.clone(), *line);
-                let known = reported.entry(place).or_default();
-                let first = known.first().copied();
-                let again = |first| definition(first) == definition(id) && !known.contains(&id);
-                if first.is_none_or(again) {
-                    known.push(id);
+            match matching.verdict(id, obligation, halves) {
+                Verdict::Fulfilled => continue,
+                Verdict::Explained(kind, function) => {
                     let mut finding = obligation.finding.clone();
-                    if !certain {
-                        finding.explain_by(ExplanationKind::Counterpart);
-                    }
-                    settled.undischarged.push((id, obligation.kind, finding));
+                    explain(&mut finding, matching.program, kind, function);
+                    settled.hidden.push((id, finding));
+                    continue;
                 }
+                Verdict::Undischarged => {}
+            }
+            let certain = obligation.processor.is_some() || matching.is_certain(id, obligation);
+            if let Some(other) = obligation.instead_of {
+                if !certain {
+                    continue;
+                }
+                settled.dropped.insert((id, other));
+            }
+            let Finding {
+                rule, file, line, ..
+            } = &obligation.finding;
+            // One place, one finding, whatever else it is about: one for each variant of the function.
+            let place = (rule.clone(), file.clone(), *line);
+            let known = reported.entry(place).or_default();
+            let first = known.first().copied();
+            let again = |first| definition(first) == definition(id) && !known.contains(&id);
+            if first.is_none_or(again) {
+                known.push(id);
+                let mut finding = obligation.finding.clone();
+                if !certain {
+                    finding.explain_by(ExplanationKind::Counterpart);
+                }
+                settled.undischarged.push((id, obligation.kind, finding));
             }
         }
     }
-    // What is inlined into a function is reported where it stands.
-    settled.undischarged.retain(|(_, _, finding)| {
+    // What is given back in a function that is inlined is reported where it stands.
+    settled.undischarged.retain(|(_, kind, finding)| {
         let cause = finding.trace.last().map(|step| (&step.file, step.line));
+        let cause = cause.filter(|_| *kind == Kind::Required);
         let place = (&finding.file, finding.line);
         cause.is_none_or(|cause| {
             let (file, line) = cause;
             cause == place || !reported.contains_key(&(finding.rule.clone(), file.clone(), line))
         })
     });
+}
+
+/// Adds to a finding that it is none if another function does its part.
+pub fn explain(
+    finding: &mut Finding,
+    program: &Program,
+    kind: ExplanationKind,
+    function: Option<FunctionId>,
+) {
+    match function {
+        Some(function) => finding.explain_by_function(kind, &program.function(function).name.name),
+        None => finding.explain_by(kind),
+    }
+}
+
+/// What becomes of an obligation.
+enum Verdict {
+    /// Callers are seen to do their part, or it is told elsewhere.
+    Fulfilled,
+    /// What speaks against a report, and the other function that does.
+    Explained(ExplanationKind, Option<FunctionId>),
+    Undischarged,
 }
 
 /// Whether the function is defined in a header: it is there for whoever includes that.
@@ -285,6 +311,43 @@ impl<'p> Matching<'p> {
                     functions.or_default().push(id);
                 }
             }
+        }
+    }
+
+    fn verdict(
+        &self,
+        function: FunctionId,
+        obligation: &'p Obligation,
+        halves: &Halves<'p>,
+    ) -> Verdict {
+        if self.unused.contains(&function) {
+            return Verdict::Fulfilled;
+        }
+        if obligation.perhaps_discharged {
+            return Verdict::Explained(ExplanationKind::HalfOfCallee, None);
+        }
+        if obligation.is_unusual() {
+            return Verdict::Explained(ExplanationKind::OthersHeld, None);
+        }
+        let mut classes = obligation.classes.iter();
+        if let Some(&other) = classes.find_map(|class| halves.get(&(function, class))) {
+            return Verdict::Explained(ExplanationKind::HalfOfPair, Some(other));
+        }
+        if self.is_discharged(function, obligation) {
+            return match self.some_caller_takes_part(function, obligation) {
+                true => Verdict::Fulfilled,
+                false => {
+                    let other = self.other_entry(function, obligation);
+                    Verdict::Explained(ExplanationKind::LeftToCallers, other)
+                }
+            };
+        }
+        if self.comes_from_a_callee(function, obligation) {
+            return Verdict::Fulfilled;
+        }
+        match self.is_for_good(function, obligation) {
+            true => Verdict::Explained(ExplanationKind::ForGood, None),
+            false => Verdict::Undischarged,
         }
     }
 
