@@ -276,7 +276,7 @@ fn a_double_lock_is_reported_stored_and_explained_by_summaries() {
     query(&["function", "dev.c::reset"])
         .code(0)
         .stdout(predicate::str::contains(
-            "dev->lock  _       unlocked  _        unlocked",
+            "  dev->lock (spinlock)\n    unlocked → unlocked\n",
         ));
     query(&["function", "quiet"])
         .code(0)

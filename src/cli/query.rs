@@ -12,6 +12,7 @@ use super::{CLEAN, DatabaseArguments, output, why};
 use crate::engine::ledger;
 use crate::program::Ambiguity;
 use crate::property::Property;
+use crate::report::summary::Extent;
 use crate::report::{self, Places};
 use crate::run::load_property;
 use crate::store::query::{Failure, FunctionRow, Neighbour, Reader};
@@ -29,10 +30,13 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// What a function does to which lock, when: its summary ⟨P_in, P_out, M, R⟩
+    /// What a function does to which lock, when: its summary, in words of its source
     Function {
         /// `name`, or `file::name`
         name: String,
+        /// Show long values and long lists whole
+        #[arg(long)]
+        full: bool,
     },
     /// The functions that call one directly
     Callers {
@@ -64,7 +68,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let reader = Reader::open(&folder)?;
     let places = places(&reader, &folder)?;
     match &arguments.question {
-        Question::Function { name } => function(&reader, &places, name)?,
+        Question::Function { name, full } => {
+            let extent = if *full { Extent::Full } else { Extent::Short };
+            function(&reader, &places, name, extent)?;
+        }
         Question::Callers { name } => neighbours(&reader, &places, name, Direction::Callers)?,
         Question::Callees { name } => neighbours(&reader, &places, name, Direction::Callees)?,
         Question::Why { place } => {
@@ -99,7 +106,12 @@ fn root(reader: &Reader, folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Prints the summaries of all functions of that name.
-pub(super) fn function(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<()> {
+pub(super) fn function(
+    reader: &Reader,
+    places: &Places,
+    name: &str,
+    extent: Extent,
+) -> anyhow::Result<()> {
     let (property, seeds, _) = load_property(&[])?;
     let rows = reader.functions(name)?;
     if rows.is_empty() {
@@ -108,7 +120,7 @@ pub(super) fn function(reader: &Reader, places: &Places, name: &str) -> anyhow::
         };
         return output::write(None, |out| {
             writeln!(out, "{name}  (known primitive)")?;
-            report::summary::write(out, &seed.summary, &property)
+            report::summary::write(out, &seed.summary, &property, extent)
         });
     }
     let mut shown = Vec::new();
@@ -119,7 +131,7 @@ pub(super) fn function(reader: &Reader, places: &Places, name: &str) -> anyhow::
     merge_variants(&mut shown);
     output::write(None, |out| {
         for (row, summary) in &shown {
-            write_function(out, (row, places), summary.as_ref(), &property)?;
+            write_function(out, (row, places), summary.as_ref(), (&property, extent))?;
         }
         Ok(())
     })
@@ -171,7 +183,7 @@ fn write_function(
     out: &mut dyn Write,
     (row, places): (&FunctionRow, &Places),
     summary: Option<&Summary>,
-    property: &Property,
+    (property, extent): (&Property, Extent),
 ) -> io::Result<()> {
     let file = places.name(&row.file);
     write!(out, "{}  {file}:{}  ", row.name.name, row.line)?;
@@ -184,15 +196,15 @@ fn write_function(
         Some("no-op") => writeln!(out, "(touches no lock: the no-op summary)"),
         Some("seeded") => {
             writeln!(out, "(known primitive)")?;
-            summary.map_or(Ok(()), |s| report::summary::write(out, s, property))
+            summary.map_or(Ok(()), |s| report::summary::write(out, s, property, extent))
         }
         Some("analysed") => {
             writeln!(out)?;
-            summary.map_or(Ok(()), |s| report::summary::write(out, s, property))
+            summary.map_or(Ok(()), |s| report::summary::write(out, s, property, extent))
         }
         Some("analysed in part") => {
             writeln!(out, "(analysed in part: {reason})")?;
-            summary.map_or(Ok(()), |s| report::summary::write(out, s, property))
+            summary.map_or(Ok(()), |s| report::summary::write(out, s, property, extent))
         }
         Some("lost") => writeln!(out, "(not read: {reason})"),
         Some(outcome) => writeln!(out, "({outcome}: {reason})"),

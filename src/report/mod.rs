@@ -1,7 +1,7 @@
 //! How findings are shown.
 //!
 //! In: findings of functions. Out: [`text`] as a good compiler writes it, [`json`] in the shape of the
-//! command-line contract, and [`summary`] tables in the terms of the paper's Figure 8.
+//! command-line contract, and [`summary`]: what a function does, in words of its source.
 
 pub mod json;
 mod locate;

@@ -8,12 +8,12 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::infer::Exit;
-use super::{IExpr, IObj, Offset, Root, When};
+use super::{IExpr, IObj, Offset, Root, Told, When};
 use crate::ir::POINTER_BITS;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::naming;
+use crate::symbolic::naming::{self, Named};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, RegionKind};
 use crate::symbolic::state::State;
@@ -214,7 +214,7 @@ impl Converter {
             }
             _ => return None,
         };
-        object.path.push(offset);
+        object.path.push(told(arena, offset, loc));
         Some((object, reach))
     }
 
@@ -304,6 +304,7 @@ impl Converter {
         Some(Offset {
             constant: loc.offset,
             terms,
+            ..Offset::default()
         })
     }
 
@@ -366,7 +367,7 @@ impl Converter {
                     _ => Some(IExpr::Const { value, width }),
                 }
             }
-            Node::Var(var) => self.variable(arena, var, width, budget),
+            Node::Var(var) => self.variable(arena, term, var, budget),
             // What there is to choose from matters more than when.
             Node::Op { op: Op::Ite, args } => {
                 let then = self.expr_within(arena, args[1], budget)?;
@@ -426,10 +427,12 @@ impl Converter {
     fn variable(
         &mut self,
         arena: &mut Arena<'_>,
+        term: Term,
         var: Var,
-        width: u16,
         budget: &mut u32,
     ) -> Option<IExpr> {
+        let width = arena.formula.terms.width(term);
+        let pointer = Told(arena.is_told_pointer(term, 0));
         let mut narrow = false;
         let object = match arena.origins.of(var).clone() {
             Origin::Param(index) => IObj {
@@ -456,6 +459,7 @@ impl Converter {
             width,
             when: When::Entry,
             narrow,
+            pointer,
         })
     }
 
@@ -501,6 +505,15 @@ impl Converter {
                 },
             },
         )
+    }
+}
+
+/// An offset with what the source calls it.
+fn told(arena: &mut Arena<'_>, offset: Offset, loc: Loc) -> Offset {
+    let members = arena.members_of(loc, Named::Scalar);
+    Offset {
+        members: Told(members.map(Into::into)),
+        ..offset
     }
 }
 

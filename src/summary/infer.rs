@@ -14,13 +14,14 @@ use std::rc::Rc;
 use self::rows::rows;
 use super::convert::{Converter, Handle, handles};
 use super::predicates::select;
-use super::{IExpr, IObj, Modified, Offset, Root, Summary, SummaryObject, Unnamed, When};
+use super::{IExpr, IObj, Modified, Offset, Root, Summary, SummaryObject, Told, Unnamed, When};
 use crate::property::{StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::naming::Named;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Term;
@@ -360,7 +361,7 @@ fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -
         (!out, object.path.len())
     });
     let mut modified = Vec::new();
-    for (object, (loc, size, value)) in named {
+    for (mut object, (loc, size, value)) in named {
         if modified.len() >= MAX_MODIFIED {
             break;
         }
@@ -373,6 +374,12 @@ fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -
             continue;
         }
         let value = whole.and_then(|term| converter.expr(arena, term));
+        if whole.is_none()
+            && let Some(last) = object.path.last_mut()
+        {
+            let members = arena.members_of(loc, Named::Whole);
+            last.members = Told(members.map(Into::into));
+        }
         modified.push(Modified {
             object,
             size,
@@ -383,12 +390,13 @@ fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -
 }
 
 /// The condition `value != 0` over an exit value.
-pub fn nonzero(object: IObj, width: u16) -> IExpr {
+pub fn nonzero(object: IObj, width: u16, pointer: bool) -> IExpr {
     let value = IExpr::Value {
         object,
         width,
         when: When::Exit,
         narrow: false,
+        pointer: Told(pointer),
     };
     is_nonzero(value, width)
 }

@@ -1,6 +1,10 @@
 //! Interface objects, expressions and conditions (paper §5.1): the names that a function and its
 //! callers share.
 
+use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ir::SymbolName;
@@ -27,19 +31,51 @@ impl Root {
     }
 }
 
+/// Something that is told to a reader and makes no difference to the analysis: with it or without, two objects are the
+/// same.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Told<T>(pub T);
+
+impl<T> PartialEq for Told<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl<T> Eq for Told<T> {}
+
+impl<T> PartialOrd for Told<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Told<T> {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl<T> Hash for Told<T> {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
 /// An offset in bytes: a constant and a sum of coefficient · value (array elements).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Offset {
     pub constant: i64,
     /// `(coefficient, 64-bit value)`, sorted.
     pub terms: Vec<(i64, IExpr)>,
+    /// The members and elements that the source names there, seen from where the offset counts: `port.flags`, `[3].lock`.
+    pub members: Told<Option<Arc<str>>>,
 }
 
 impl Offset {
     pub fn bytes(constant: i64) -> Self {
         Offset {
             constant,
-            terms: Vec::new(),
+            ..Offset::default()
         }
     }
 }
@@ -76,6 +112,8 @@ pub enum IExpr {
         when: When,
         /// It is a pointer in half as many bits (`ir::Body::pointer_size`).
         narrow: bool,
+        /// It is a pointer in the source.
+        pointer: Told<bool>,
     },
     /// Something that the interface does not tell, the same at each mention of `id` in one summary.
     Unknown {

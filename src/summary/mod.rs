@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::finding::TraceStep;
 use crate::property::{StateId, Target};
 use crate::symbolic::class::Class;
-pub use interface::{IExpr, IObj, Offset, Root, When};
+pub use interface::{IExpr, IObj, Offset, Root, Told, When};
 
 /// A valuation of some predicates: `None` where both values behave alike (`_` in Figure 8). One entry
 /// for each predicate of the list that it belongs to.

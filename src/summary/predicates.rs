@@ -5,7 +5,7 @@
 
 use super::convert::Converter;
 use super::infer::{Exit, Exits, Move, is_nonzero, nonzero};
-use super::{IExpr, IObj, Offset, Root, When};
+use super::{IExpr, IObj, Offset, Root, Told, When};
 use crate::ir::POINTER_BITS;
 use crate::property::StateId;
 use crate::sat::oracle::Oracle;
@@ -129,7 +129,7 @@ pub fn received(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> Predi
     };
     Predicate {
         side: Side::Output,
-        expr: nonzero(result, POINTER_BITS),
+        expr: nonzero(result, POINTER_BITS, true),
         guard: Converter::new(exit).received_on(arena, object.loc),
     }
 }
@@ -145,11 +145,13 @@ fn on_result(
         path: Vec::new(),
     };
     let width = arena.formula.terms.width(result);
+    let pointer = arena.is_told_pointer(result, 6);
     let value = IExpr::Value {
         object: object(),
         width,
         when: When::Exit,
         narrow: false,
+        pointer: Told(pointer),
     };
     let constant = |value: u128| IExpr::Const { value, width };
     let mut add = |arena: &mut Arena<'_>, expr: IExpr, term: Term| {
@@ -161,7 +163,7 @@ fn on_result(
         });
     };
     let truth = arena.nonzero(result);
-    add(arena, nonzero(object(), width), truth);
+    add(arena, nonzero(object(), width, pointer), truth);
     if width < 32 {
         return;
     }
@@ -205,6 +207,7 @@ fn on_result(
             width,
             when: When::Entry,
             narrow: false,
+            pointer: Told(pointer),
         };
         let expr = IExpr::Op {
             op: Op::Eq,
@@ -417,7 +420,8 @@ fn on_out_parameters(arena: &mut Arena<'_>, exit: &Exit<'_>, found: &mut Vec<Pre
             count += 1;
             let truth = arena.nonzero(value);
             let guard = arena.formula.guard_of(truth);
-            let expr = nonzero(object, (size * 8) as u16);
+            let pointer = arena.is_told_pointer(value, 6);
+            let expr = nonzero(object, (size * 8) as u16, pointer);
             found.push(Predicate {
                 side: Side::Output,
                 expr,

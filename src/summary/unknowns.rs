@@ -152,7 +152,7 @@ fn of_unknown(operation: &IExpr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{IObj, Modified, Offset, Root, When};
+    use super::super::{IObj, Modified, Offset, Root, Told, When};
     use super::*;
 
     fn unknown(id: u32, width: u16) -> IExpr {
@@ -184,6 +184,7 @@ mod tests {
             width: 32,
             when: When::Entry,
             narrow: false,
+            pointer: Told(false),
         }
     }
 

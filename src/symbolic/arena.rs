@@ -17,11 +17,11 @@ use super::formula::Formula;
 use super::guard::Guard;
 use super::heap::{Heap, Initial};
 use super::limits::Precision;
-use super::naming::{Namer, Names};
+use super::naming::{Named, Namer, Names};
 use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
-use super::term::Term;
+use super::term::{Node, Op, Term};
 use crate::ir::{LocalId, POINTER_BITS};
 use crate::property::{Machine, Property, StateId};
 
@@ -265,6 +265,35 @@ impl<'a> Arena<'a> {
     pub fn name_of(&mut self, loc: Loc) -> String {
         let address = self.regions.address(&mut self.formula.terms, loc);
         self.namer().lvalue(address)
+    }
+
+    /// The members and elements by which the source gets from the beginning of a region to a location in it.
+    pub fn members_of(&mut self, loc: Loc, what: Named) -> Option<String> {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        let start = match self.regions.kind(loc.region) {
+            RegionKind::Environment { base } => *base,
+            _ => {
+                let start = Loc {
+                    symbolic: SymbolicOffset::NONE,
+                    offset: 0,
+                    ..loc
+                };
+                self.regions.address(&mut self.formula.terms, start)
+            }
+        };
+        self.namer().members(address, start, what)
+    }
+
+    /// Whether the source has a value, or what it is on some paths, as a pointer.
+    pub fn is_told_pointer(&self, value: Term, depth: u32) -> bool {
+        match self.formula.terms.node(value) {
+            _ if self.names.is_pointer(value) || self.formula.terms.is_pointer(value) => true,
+            Node::Op { op: Op::Ite, args } if depth > 0 => {
+                let mut arms = args[1..].iter();
+                arms.any(|&arm| self.is_told_pointer(arm, depth - 1))
+            }
+            _ => false,
+        }
     }
 
     /// The class of the object at a location.

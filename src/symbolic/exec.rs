@@ -244,6 +244,10 @@ impl Executor<'_> {
             slot,
             u64::from(ty.bits()).div_ceil(8),
         );
-        Some(self.arena.resize(value, ty.bits()))
+        let value = self.arena.resize(value, ty.bits());
+        if ty == Ty::Ptr {
+            self.arena.names.pointer(value);
+        }
+        Some(value)
     }
 }

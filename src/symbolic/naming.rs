@@ -5,7 +5,9 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::class::Class;
@@ -45,6 +47,20 @@ pub(super) struct Part {
     pub(super) offset: u64,
 }
 
+/// What a callee calls a place: some members and elements behind a pointer.
+#[derive(Debug)]
+struct Within {
+    base: Term,
+    members: Arc<str>,
+}
+
+/// What is named at an address, where a record begins there: the whole of it, or the scalar that its first member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    Whole,
+    Scalar,
+}
+
 /// The first name seen for each address wins: it is the outermost member at that address.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -52,11 +68,17 @@ pub struct Names {
     links: FxHashMap<Term, Link>,
     /// Names of members at offset 0, whose address is that of the record.
     first_members: FxHashMap<Term, Rc<str>>,
+    /// Its first members at an address, one within the other, as far in as the source goes: `list.next`.
+    innermost: FxHashMap<Term, Rc<str>>,
     /// The members that begin at an address, outermost first.
     parts: FxHashMap<Term, SmallVec<[Part; 1]>>,
     variables: FxHashMap<Term, String>,
     /// Names that callees have for objects, in the caller's terms.
     objects: FxHashMap<Term, String>,
+    /// What callees call places that they do not operate on.
+    within: FxHashMap<Term, Within>,
+    /// Values that callees take for pointers, or that are returned as such.
+    pointers: FxHashSet<Term>,
     /// Classes that callees give objects.
     classes: FxHashMap<Term, Class>,
     /// Classes of objects that an address which the source names may lead to, among others.
@@ -79,6 +101,23 @@ impl Names {
                 .entry(address)
                 .or_insert_with(|| name.to_string());
         }
+    }
+
+    /// What a callee calls the place at an address that it finds behind the pointer `base`.
+    pub fn within(&mut self, address: Term, base: Term, members: &Arc<str>) {
+        self.within.entry(address).or_insert_with(|| Within {
+            base,
+            members: members.clone(),
+        });
+    }
+
+    /// The source has this value as a pointer.
+    pub fn pointer(&mut self, value: Term) {
+        self.pointers.insert(value);
+    }
+
+    pub fn is_pointer(&self, value: Term) -> bool {
+        self.pointers.contains(&value)
     }
 
     /// The class that a callee's object at an address has there.
@@ -137,6 +176,10 @@ impl Names {
         first: impl Iterator<Item = &'n str>,
         (record, name, offset): (&str, &str, u64),
     ) {
+        let first: SmallVec<[&str; 2]> = first.collect();
+        if address == base {
+            self.first_of(address, &first, name);
+        }
         let parts = self.parts.entry(address).or_default();
         let same = |part: &Part| *part.record == *record && *part.name == *name;
         if parts.iter().any(same) {
@@ -152,9 +195,23 @@ impl Names {
             self.first_members.entry(address).or_insert(name);
         } else {
             self.links.entry(address).or_insert_with(|| Link::Member {
-                base: Base::new(base, first),
+                base: Base::new(base, first.into_iter()),
                 name,
             });
+        }
+    }
+
+    /// The member `name` at offset 0 of what lies at an address, within its first members `first`.
+    fn first_of(&mut self, address: Term, first: &[&str], name: &str) {
+        match self.innermost.get(&address) {
+            // Once more, or another member of a union.
+            Some(_) if first.is_empty() => {}
+            Some(known) if **known != *first.join(".") => {}
+            _ => {
+                let members = first.iter().chain([&name]).copied();
+                let members: Vec<&str> = members.collect();
+                self.innermost.insert(address, members.join(".").into());
+            }
         }
     }
 
@@ -251,6 +308,41 @@ impl Namer<'_> {
                 format!("{array}[{}]", self.value_at(*index, depth + 1))
             }
         }
+    }
+
+    /// The members and elements by which the source gets from `start` to an address: `port.flags`, `[3].lock`.
+    /// `None` if it does not get there by these, or by none.
+    pub fn members(&mut self, address: Term, start: Term, what: Named) -> Option<String> {
+        let names = self.names;
+        let inner = names.innermost.get(&address);
+        let inner = inner.filter(|_| what == Named::Scalar);
+        let mut text = inner.map_or_else(String::new, |inner| inner.to_string());
+        let mut at = address;
+        for _ in 0..MAX_DEPTH {
+            if at == start {
+                return (!text.is_empty()).then_some(text);
+            }
+            let outer = match (names.links.get(&at), names.within.get(&at)) {
+                (Some(link), _) => {
+                    let base = link.base();
+                    at = base.address;
+                    let first = base.first.join(".");
+                    match link {
+                        Link::Member { name, .. } => joined(&first, name),
+                        Link::Element { index, .. } => {
+                            joined(&first, &format!("[{}]", self.value_at(*index, 0)))
+                        }
+                    }
+                }
+                (None, Some(within)) => {
+                    at = within.base;
+                    within.members.to_string()
+                }
+                (None, None) => return None,
+            };
+            text = joined(&outer, &text);
+        }
+        None
     }
 
     fn base(&mut self, base: &Base, depth: u32) -> String {
@@ -361,6 +453,14 @@ pub fn is_clear(name: &str) -> bool {
     let told: String = name.chars().filter(outside).collect();
     !told.contains(['…', '+'])
         && !told.starts_with(|first: char| first.is_ascii_digit() || first == '-')
+}
+
+/// Members and elements, and those within: `port` and `flags`, `table` and `[3].lock`.
+fn joined(outer: &str, inner: &str) -> String {
+    match outer.is_empty() || inner.is_empty() || inner.starts_with('[') {
+        true => format!("{outer}{inner}"),
+        false => format!("{outer}.{inner}"),
+    }
 }
 
 /// `record.member`, or `pointer->member` where the record is `*pointer`.

@@ -17,6 +17,7 @@ use crate::engine::function;
 use crate::frontend::dialect::Dialect;
 use crate::frontend::model::QUESTIONS;
 use crate::ir::{self, Body};
+use crate::report::summary::Extent;
 use crate::run::load_property;
 use crate::store::Bodies;
 use crate::store::callees::StoredCallees;
@@ -90,7 +91,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Form::Summary { name } => {
             let reader = Reader::open(&folder)?;
             let places = query::places(&reader, &folder)?;
-            query::function(&reader, &places, name)?;
+            query::function(&reader, &places, name, Extent::Full)?;
         }
         Form::Ir { name } => {
             let (_, body, _) = open(&folder, name)?;

@@ -128,9 +128,12 @@ impl<'s, 'c> Binding<'s, 'c> {
         let (last, before) = object.path.split_last()?;
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;
+            tell(exec, offset, address, at);
             at = pointer_at(exec, state, address);
         }
-        self.offset(exec, state, at, last)
+        let address = self.offset(exec, state, at, last)?;
+        tell(exec, last, address, at);
+        Some(address)
     }
 
     fn offset(
@@ -184,6 +187,7 @@ impl<'s, 'c> Binding<'s, 'c> {
                 object,
                 width,
                 narrow,
+                pointer,
                 ..
             } => {
                 if object.path.is_empty() {
@@ -198,7 +202,11 @@ impl<'s, 'c> Binding<'s, 'c> {
                         signed: false,
                     },
                 };
-                Some(exec.arena.peek(state, address, ty))
+                let value = exec.arena.peek(state, address, ty);
+                if pointer.0 {
+                    exec.arena.names.pointer(value);
+                }
+                Some(value)
             }
             IExpr::Unknown { id, width } => {
                 let mut unknowns = self.unknowns.borrow_mut();
@@ -243,5 +251,14 @@ impl<'s, 'c> Binding<'s, 'c> {
                 Some(exec.arena.formula.terms.linear(*width, *constant, &sum))
             }
         }
+    }
+}
+
+/// Notes what the callee calls a place that is so far from a pointer. Its indices mean nothing here.
+fn tell(exec: &mut Executor<'_>, offset: &Offset, address: Term, base: Term) {
+    if let Some(members) = &offset.members.0
+        && offset.terms.is_empty()
+    {
+        exec.arena.names.within(address, base, members);
     }
 }

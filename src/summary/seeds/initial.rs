@@ -11,7 +11,7 @@ use super::effect::modify;
 use super::{Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
-use crate::summary::{IExpr, IObj, Initialisation, Root, When};
+use crate::summary::{IExpr, IObj, Initialisation, Root, Told, When};
 use crate::symbolic::term::Op;
 
 /// Bits of the numbers in question.
@@ -196,6 +196,7 @@ fn read(object: IObj, width: u16) -> IExpr {
         width,
         when: When::Entry,
         narrow: false,
+        pointer: Told(false),
     }
 }
 

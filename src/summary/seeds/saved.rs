@@ -10,7 +10,7 @@ use super::effect::{FunctionRow, Operation, modify};
 use super::syntax;
 use crate::property::document::Document;
 use crate::property::{Machine, StateId, Target};
-use crate::summary::{Cube, IExpr, IObj, Root, Row, Summary, When};
+use crate::summary::{Cube, IExpr, IObj, Root, Row, Summary, Told, When};
 use crate::symbolic::term::Op;
 
 /// `unsigned long`.
@@ -92,6 +92,7 @@ pub(super) fn conditions(
             width: WIDTH,
             when: When::Entry,
             narrow: false,
+            pointer: Told(false),
         };
         let constant = |value: u64| IExpr::Const {
             value: u128::from(value),

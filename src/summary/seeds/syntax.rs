@@ -2,7 +2,7 @@
 
 use crate::ir::SymbolName;
 use crate::summary::interface;
-use crate::summary::{IExpr, IObj, Offset, Root};
+use crate::summary::{IExpr, IObj, Offset, Root, Told};
 use crate::symbolic::term::Op;
 
 /// When an operation happens.
@@ -92,6 +92,7 @@ pub(super) fn bits(text: &str) -> Result<IExpr, String> {
         width,
         when: interface::When::Entry,
         narrow: false,
+        pointer: Told(false),
     };
     let op = |op, width, args| IExpr::Op { op, width, args };
     let set = op(Op::And, width, vec![value, constant(bits)]);
@@ -193,6 +194,7 @@ impl<'a> ObjectParser<'a> {
             width: 32,
             when: interface::When::Entry,
             narrow: false,
+            pointer: Told(false),
         };
         let value = IExpr::Op {
             op: Op::Sext,
@@ -233,6 +235,7 @@ pub(super) fn when(text: &str, width: u16) -> Result<When, String> {
         width,
         when: interface::When::Exit,
         narrow: false,
+        pointer: Told(false),
     };
     let constant = IExpr::Const {
         value: number as u128 & (u128::MAX >> (128 - u32::from(width))),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::property::{StateId, Target};
-use crate::summary::{Offset, Root, When};
+use crate::summary::{Offset, Root, Told, When};
 use crate::symbolic::term::Op;
 
 fn built_in() -> Seeds {
@@ -63,6 +63,7 @@ fn spin_lock_and_spin_trylock_are_as_in_figure_8() {
         width: 32,
         when: When::Exit,
         narrow: false,
+        pointer: Told(false),
     };
     let zero = IExpr::Const {
         value: 0,
