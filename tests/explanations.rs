@@ -63,7 +63,9 @@ fn a_level_follows_from_explanations_and_each_is_told() {
     fs::write(folder.path().join("a.c"), PROGRAM).unwrap();
     let certain = (19, "error".to_owned(), Vec::new());
     let note = (14, "note".to_owned(), vec!["other-half".to_owned()]);
-    let explained = (10, "explained".to_owned(), vec!["another-name".to_owned()]);
+    let explained = |line, kind: &str| (line, "explained".to_owned(), vec![kind.to_owned()]);
+    let renamed = explained(10, "another-name");
+    let left = explained(15, "left-to-callers");
     assert_eq!(
         findings(folder.path(), "warning"),
         std::slice::from_ref(&certain)
@@ -74,7 +76,7 @@ fn a_level_follows_from_explanations_and_each_is_told() {
     );
     assert_eq!(
         findings(folder.path(), "explained"),
-        [explained, note, certain]
+        [renamed, note, left, certain]
     );
 }
 
@@ -99,6 +101,10 @@ fn why_tells_what_was_considered_at_a_place() {
                 "not a bug if `a->lock` is operated on under another name",
             )));
     }
+    // What callers are left to do, and who does it.
+    why("a.c:15").success().stdout(contains(
+        "not a bug if `open_gate` has the other half of what is done to `gate`",
+    ));
     why("a.c:11")
         .success()
         .stdout(contains("nothing was found here").and(contains("again (a.c:4), was analysed")));

@@ -79,6 +79,8 @@ fn undischarged(
             }
             match matching.verdict(id, obligation, halves) {
                 Verdict::Fulfilled => continue,
+                // The function's own finding says it.
+                Verdict::Explained(..) if obligation.instead_of.is_some() => continue,
                 Verdict::Explained(kind, function) => {
                     let mut finding = obligation.finding.clone();
                     explain(&mut finding, matching.program, kind, function);
