@@ -501,13 +501,8 @@ fn is_fresh(arena: &Arena<'_>, object: Object) -> bool {
     match arena.origins.of(*var) {
         Origin::Call { text } => {
             let name = text.split('(').next().unwrap_or_default();
-            name.split('_').any(makes)
+            arena.machine_of(object).names.makes(name)
         }
         _ => false,
     }
-}
-
-/// Whether a word in a function's name says that it makes something new.
-fn makes(word: &str) -> bool {
-    word.ends_with("alloc") || matches!(word, "create" | "new" | "dup" | "clone")
 }

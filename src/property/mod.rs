@@ -98,9 +98,23 @@ pub struct Names {
     pub required: Vec<String>,
     /// Those that count, too, for a function that is stored as a method: what is stored as `release` releases more than locks.
     pub stored: Vec<String>,
+    /// Words of functions that make objects, each between underscores; `*` stands for what may come before it.
+    pub made: Vec<String>,
 }
 
 impl Names {
+    /// Whether a function's name says that what it returns is new.
+    pub fn makes(&self, name: &str) -> bool {
+        let is_word = |part: &str| {
+            let mut words = self.made.iter();
+            words.any(|word| match word.strip_prefix('*') {
+                Some(end) => part.ends_with(end),
+                None => part == word,
+            })
+        };
+        name.split('_').any(is_word)
+    }
+
     /// Whether a function's name has one of the words in it, and not as a part of `block` or `clock`.
     pub fn say(words: &[String], name: &str) -> bool {
         let says = |word: &String| {

@@ -189,6 +189,7 @@ pub(super) fn by_name(machine: &Machine, kind: Kind, name: &str) -> ByName {
         held,
         required,
         stored,
+        ..
     } = &machine.names;
     let words = match kind {
         Kind::Held => held,
