@@ -54,6 +54,8 @@ pub struct Nested {
     pub state: StateId,
     /// Which of the function's objects the outer and the inner one are; for a call, none.
     pub objects: [Option<u32>; 2],
+    /// Whether the two are members of one record; `None` for a call.
+    pub of_one_record: Option<bool>,
     pub inner: Inner,
     /// The pointers that lead to the outer and the inner one, where they are read from memory.
     pub pointers: [Option<Class>; 2],
@@ -368,6 +370,9 @@ impl Collector {
                 outer_name: oracle.name_of(object.loc),
                 state,
                 objects,
+                of_one_record: taken
+                    .object
+                    .map(|inner| inner.loc.region == object.loc.region),
                 pointers,
                 inner: inner.clone(),
                 inner_name: taken.name.to_string(),

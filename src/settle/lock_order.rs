@@ -494,7 +494,9 @@ fn finding(
     if !ring.iter().all(|edge| edge.nested.surely) {
         finding.explain_by(ExplanationKind::TakenAtTimes);
     }
-    if (0..ring.len()).any(|at| is_of_another(ring[at], ring[(at + 1) % ring.len()])) {
+    if (0..ring.len()).any(|at| is_of_another(ring[at], ring[(at + 1) % ring.len()]))
+        || is_between_records(&ring)
+    {
         finding.explain_by(ExplanationKind::AnotherRecord);
     }
     Some(finding)
@@ -507,6 +509,17 @@ fn is_of_another(one: &Edge<'_>, next: &Edge<'_>) -> bool {
         (Some(taken), Some(held)) => taken != held && (taken.is_single() || held.is_single()),
         _ => false,
     }
+}
+
+/// Whether one order is that of two locks of one record, and the other one that of the same two of different records (a parent's
+/// and, under it, its child's): for both to wait for each other, the two would have to be one record.
+fn is_between_records(ring: &[&Edge<'_>]) -> bool {
+    let [one, other] = ring else { return false };
+    let of_one = |edge: &Edge<'_>| edge.nested.of_one_record;
+    matches!(
+        (of_one(one), of_one(other)),
+        (Some(true), Some(false)) | (Some(false), Some(true))
+    )
 }
 
 /// An object as the source writes it, if that is readable, else its class.

@@ -218,3 +218,33 @@ void drop_job(struct relay *relay)
 	pthread_mutex_unlock(&relays);
 	pthread_mutex_unlock(&relay->jobs->lock);
 }
+
+/* A parent's lock is held while its children's are taken one by one: of one record the order is the other way round, and no record is
+   its own child. */
+struct domain {
+	pthread_mutex_t lock, children_lock;
+	struct domain *first, *next;
+	int dirty;
+};
+
+void mark_children(struct domain *parent)
+{
+	struct domain *child;
+
+	pthread_mutex_lock(&parent->children_lock);
+	for (child = parent->first; child; child = child->next) {
+		pthread_mutex_lock(&child->lock); //~ note lock/order
+		child->dirty = 1;
+		pthread_mutex_unlock(&child->lock);
+	}
+	pthread_mutex_unlock(&parent->children_lock);
+}
+
+void mark(struct domain *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->dirty = 1;
+	pthread_mutex_lock(&d->children_lock);
+	pthread_mutex_unlock(&d->children_lock);
+	pthread_mutex_unlock(&d->lock);
+}
