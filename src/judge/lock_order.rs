@@ -102,6 +102,7 @@ const MAX_TAKES: usize = 24;
 const MAX_QUERIES: u32 = 64;
 
 /// An object that the function has taken and not given back.
+#[derive(Clone, Copy)]
 struct Holding {
     object: Object,
     state: StateId,
@@ -111,14 +112,20 @@ struct Holding {
     since: usize,
 }
 
-/// What is taken while something is held.
-#[derive(Default)]
-struct Taken<'e> {
+/// Something that the function takes, or a call for whatever the callee takes.
+struct Acquisition<'e> {
+    inner: Inner,
+    paths: Guard,
+    site: &'e Site,
+    call: u32,
+    order: usize,
+    /// As the source writes it; empty for a call.
     name: &'e str,
-    /// None for a call, which takes who knows what.
+    /// None for a call.
     object: Option<Object>,
     /// Whenever the function comes there: by itself, or by a callee on all its paths.
     surely: bool,
+    steps: &'e dyn Fn() -> Vec<TraceStep>,
 }
 
 /// What matters here of an operation.
@@ -225,15 +232,19 @@ impl Collector {
             class: class.clone(),
             waits_for: event.waits_for,
         };
-        let steps = || trace::take(event);
         if let Some(site) = event.stack.first() {
-            let at = (site, event.call, event.order);
-            let taken = Taken {
+            let acquisition = Acquisition {
+                inner,
+                paths: event.guard,
+                site,
+                call: event.call,
+                order: event.order,
                 name: &event.name,
                 object: Some(event.object),
                 surely: event.always,
+                steps: &|| trace::take(event),
             };
-            self.nest(execution, oracle, inner, event.guard, at, taken, &steps);
+            self.nest(execution, oracle, &acquisition);
         }
         let takes = &self.lock_order.takes;
         let known = takes.iter().any(|take| take.class == class);
@@ -256,11 +267,19 @@ impl Collector {
 
     fn call(&mut self, execution: &Execution, oracle: &mut Oracle<'_>, event: &CallEvent) {
         let inner = Inner::Called(SymbolName::clone(&event.callee));
-        let steps = || trace::call(event);
         if let Some(site) = event.stack.first().filter(|_| !event.inlined) {
-            let at = (site, event.call, event.order);
-            let taken = Taken::default();
-            self.nest(execution, oracle, inner, event.guard, at, taken, &steps);
+            let acquisition = Acquisition {
+                inner,
+                paths: event.guard,
+                site,
+                call: event.call,
+                order: event.order,
+                name: "",
+                object: None,
+                surely: false,
+                steps: &|| trace::call(event),
+            };
+            self.nest(execution, oracle, &acquisition);
         }
         let held = self.held_on(oracle, event.guard, None);
         self.called
@@ -298,89 +317,88 @@ impl Collector {
         classes
     }
 
-    /// Notes what happens on some paths while other objects are held.
-    #[allow(clippy::too_many_arguments)]
+    /// Notes what else is held where something is taken.
     fn nest(
         &mut self,
         execution: &Execution,
         oracle: &mut Oracle<'_>,
-        inner: Inner,
-        paths: Guard,
-        (site, call, order): (&Site, u32, usize),
-        taken: Taken<'_>,
-        steps: &dyn Fn() -> Vec<TraceStep>,
+        acquisition: &Acquisition<'_>,
     ) {
         for at in 0..self.holdings.len() {
-            let Holding {
-                object,
-                state,
-                paths: held,
-                since,
-            } = self.holdings[at];
+            let holding = self.holdings[at];
             if self.lock_order.nested.len() >= MAX_NESTED {
                 return;
             }
-            let Some(outer) = self.class(oracle, object) else {
+            let Some(outer) = self.class(oracle, holding.object) else {
                 continue;
             };
-            if matches!(&inner, Inner::Taken { class, .. } if *class == outer)
-                || self.found.contains(&(outer.clone(), state, inner.clone()))
-                || operates_on(execution, object, call, order)
+            let Acquisition { call, order, .. } = *acquisition;
+            let inner = &acquisition.inner;
+            if matches!(inner, Inner::Taken { class, .. } if *class == outer)
+                || self.found.contains(&(outer, holding.state, inner.clone()))
+                || operates_on(execution, holding.object, call, order)
             {
                 continue;
             }
-            let both = oracle.formula.guards.and(held, paths);
-            // Where a pointer is null there is nothing to hold or to take.
-            let mut both = both;
-            for object in [Some(object), taken.object].into_iter().flatten() {
-                let exists = is_there(oracle, object);
-                both = oracle.formula.guards.and(both, exists);
-            }
-            let both = execution.with_known_effect(oracle, object, both);
-            if both == Guard::FALSE {
+            let both = paths_of_both(execution, oracle, &holding, acquisition);
+            let span = (holding.since, order);
+            if both == Guard::FALSE || !is_given_back(execution, oracle, holding.object, both, span)
+            {
                 continue;
             }
-            if !is_given_back(execution, oracle, object, both, (since, order)) {
-                continue;
-            }
-            let Some(model) = self.model(oracle, both) else {
-                continue;
-            };
-            self.found.insert((outer.clone(), state, inner.clone()));
-            let mut trace = trace::held(execution, oracle, &model, object, both, (since, order));
-            trace.extend(steps());
-            let objects = [Some(object), taken.object].map(|object| Some(self.number(object?)));
-            let pointers = [Some(object), taken.object]
-                .map(|object| object.and_then(|object| oracle.class_of_pointer(object)));
-            let mut gates = self.held_on(oracle, both, Some(object));
-            gates.remove(&outer);
-            let Some(rule) = oracle
-                .machine_of(object)
-                .rule(Event::Order)
-                .map(str::to_owned)
-            else {
-                continue;
-            };
-            let since = &execution.log.ops[since];
-            let held_surely = since.source.is_none() || !since.open;
-            self.lock_order.nested.push(Nested {
-                rule,
-                site: (site.file.to_string(), site.line, site.column),
-                outer,
-                outer_name: oracle.name_of(object.loc),
-                state,
-                objects,
-                of_one_record: taken
-                    .object
-                    .map(|inner| inner.loc.region == object.loc.region),
-                pointers,
-                inner: inner.clone(),
-                inner_name: taken.name.to_string(),
-                surely: taken.surely && held_surely,
-                gates,
-                trace,
-            });
+            let nested = self.nested(execution, oracle, &holding, acquisition, both);
+            self.lock_order.nested.extend(nested);
         }
+    }
+
+    /// What is taken while something is held, with one of the executions in which it is; `None` if none is found.
+    fn nested(
+        &mut self,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        holding: &Holding,
+        acquisition: &Acquisition<'_>,
+        both: Guard,
+    ) -> Option<Nested> {
+        let Holding {
+            object,
+            state,
+            since,
+            ..
+        } = *holding;
+        let model = self.model(oracle, both)?;
+        let outer = self.class(oracle, object)?;
+        let inner = acquisition.inner.clone();
+        self.found.insert((outer.clone(), state, inner.clone()));
+        let span = (since, acquisition.order);
+        let mut trace = trace::held(execution, oracle, &model, object, both, span);
+        trace.extend((acquisition.steps)());
+        let pair = [Some(object), acquisition.object];
+        let objects = pair.map(|object| Some(self.number(object?)));
+        let pointers = pair.map(|object| object.and_then(|object| oracle.class_of_pointer(object)));
+        let mut gates = self.held_on(oracle, both, Some(object));
+        gates.remove(&outer);
+        let rule = oracle.machine_of(object).rule(Event::Order)?.to_owned();
+        let since = &execution.log.ops[since];
+        let held_surely = since.source.is_none() || !since.open;
+        let site = acquisition.site;
+        Some(Nested {
+            rule,
+            site: (site.file.to_string(), site.line, site.column),
+            outer,
+            outer_name: oracle.name_of(object.loc),
+            state,
+            objects,
+            of_one_record: acquisition
+                .object
+                .map(|inner| inner.loc.region == object.loc.region),
+            pointers,
+            inner,
+            inner_name: acquisition.name.to_string(),
+            surely: acquisition.surely && held_surely,
+            gates,
+            trace,
+        })
     }
 
     /// What is held after an operation.
@@ -443,6 +461,26 @@ impl Collector {
         self.holdings
             .retain(|holding| holding.paths != Guard::FALSE);
     }
+}
+
+/// The paths on which something is taken while an object is held.
+fn paths_of_both(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    holding: &Holding,
+    acquisition: &Acquisition<'_>,
+) -> Guard {
+    let paths = (holding.paths, acquisition.paths);
+    let mut both = arena.formula.guards.and(paths.0, paths.1);
+    // Where a pointer is null there is nothing to hold or to take.
+    for object in [Some(holding.object), acquisition.object]
+        .into_iter()
+        .flatten()
+    {
+        let exists = is_there(arena, object);
+        both = arena.formula.guards.and(both, exists);
+    }
+    execution.with_known_effect(arena, holding.object, both)
 }
 
 /// Whether a call operates on the object itself: it may give it up before it takes another.

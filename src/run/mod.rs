@@ -272,8 +272,59 @@ struct Task<'a> {
 impl Task<'_> {
     fn run(&self, capture: &Capture) -> Result<Run, RunError> {
         let root = capture.tree.root().to_path_buf();
-        let count = capture.commands.len();
-        let excluded = capture.excluded as u64;
+        let (program, problems) = self.read(capture)?;
+        self.store.database.store_program(&program)?;
+        if let Ok(folder) = self.settings.folder().canonicalize() {
+            let root = report::from(&folder, &root);
+            self.store.database.store_root(&root)?;
+        }
+        let (records, reused) = match self.settings.analyse {
+            true => {
+                self.store.database.load_results()?;
+                self.analyse(&program)
+            }
+            false => (vec![None; program.functions.len()], 0),
+        };
+        if let Some((part, what)) = self.lost.get().cloned() {
+            return Err(StoreError::Lost { part, what }.into());
+        }
+        let interrupted = self.cancelled();
+        let found = match interrupted || !self.settings.analyse {
+            true => {
+                self.store.database.commit()?;
+                Vec::new()
+            }
+            false => self.settle(&program, &records, &root)?,
+        };
+        let ledger = Ledger {
+            units_excluded: capture.excluded as u64,
+            ..Ledger::new(&program, &records)
+        };
+        let without = ledger.functions.analysed == 0;
+        let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
+        Ok(Run {
+            lock_calls: match wanted && !interrupted {
+                true => Some(self.lock_calls(capture)),
+                false => None,
+            },
+            ledger,
+            root,
+            findings: found,
+            problems,
+            times: Times {
+                preprocess: self.preprocessing.total(),
+                front_end: self.front_end.total(),
+                analysis: self.analysis.total.total(),
+            },
+            program,
+            slowest: self.analysis.slowest(SLOWEST),
+            reused,
+            interrupted,
+        })
+    }
+
+    /// Reads the units and puts them together; with what was lost or guessed on the way.
+    fn read(&self, capture: &Capture) -> Result<(Program, Vec<Problem>), RunError> {
         let Units {
             indexes,
             flags,
@@ -300,7 +351,7 @@ impl Task<'_> {
         if indexes.is_empty() {
             let first = problems.iter().find(|p| p.severity == Severity::Error);
             return Err(RunError::AllUnitsFailed {
-                count,
+                count: capture.commands.len(),
                 first: first.map_or_else(|| "no reason known".to_owned(), Problem::to_string),
             });
         }
@@ -311,61 +362,26 @@ impl Task<'_> {
             failed,
         };
         let program = self.front_end.measure(|| link(objects));
-        problems.extend(told(&program));
-        self.store.database.store_program(&program)?;
-        if let Ok(folder) = self.settings.folder().canonicalize() {
-            let root = report::from(&folder, &root);
-            self.store.database.store_root(&root)?;
-        }
-        let (records, reused) = match self.settings.analyse {
-            true => {
-                self.store.database.load_results()?;
-                self.analyse(&program)
-            }
-            false => (vec![None; program.functions.len()], 0),
-        };
-        if let Some((part, what)) = self.lost.get().cloned() {
-            return Err(StoreError::Lost { part, what }.into());
-        }
-        let interrupted = self.cancelled();
-        let mut found = Vec::new();
-        if interrupted || !self.settings.analyse {
-            self.store.database.commit()?;
-        } else {
-            found = findings(&program, &records, (self.property, self.seeds), &root);
-            found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
-            self.store.database.finish(&found)?;
-            let keys = program
-                .functions
-                .iter()
-                .filter_map(|f| f.body.as_ref().ok());
-            self.store.bodies.forget_old(keys.copied())?;
-        }
-        let ledger = Ledger {
-            units_excluded: excluded,
-            ..Ledger::new(&program, &records)
-        };
-        let without = ledger.functions.analysed == 0;
-        let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
-        Ok(Run {
-            lock_calls: match wanted && !interrupted {
-                true => Some(self.lock_calls(capture)),
-                false => None,
-            },
-            ledger,
-            root,
-            findings: found,
-            problems,
-            times: Times {
-                preprocess: self.preprocessing.total(),
-                front_end: self.front_end.total(),
-                analysis: self.analysis.total.total(),
-            },
-            program,
-            slowest: self.analysis.slowest(SLOWEST),
-            reused,
-            interrupted,
-        })
+        problems.extend(linking_problems(&program));
+        Ok((program, problems))
+    }
+
+    /// The findings of a finished run, which are stored with all that the next one may reuse.
+    fn settle(
+        &self,
+        program: &Program,
+        records: &[Option<Record>],
+        root: &Path,
+    ) -> Result<Vec<Finding>, RunError> {
+        let mut found = findings(program, records, (self.property, self.seeds), root);
+        found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
+        self.store.database.finish(&found)?;
+        let keys = program
+            .functions
+            .iter()
+            .filter_map(|f| f.body.as_ref().ok());
+        self.store.bodies.forget_old(keys.copied())?;
+        Ok(found)
     }
 
     /// Looks in the files for calls of the functions that operate on the machines' objects.
@@ -551,9 +567,9 @@ fn of_programs(
 }
 
 /// What a person should know of how the program was put together.
-fn told(program: &Program) -> Vec<Problem> {
-    let mut told = Vec::new();
-    let mut tell = |severity, message| told.push(Problem::new(severity, None, message));
+fn linking_problems(program: &Program) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut tell = |severity, message| problems.push(Problem::new(severity, None, message));
     for ambiguity in &program.ambiguous {
         tell(Severity::Note, ambiguity.to_string());
     }
@@ -571,5 +587,5 @@ fn told(program: &Program) -> Vec<Problem> {
         );
         tell(Severity::Warning, message);
     }
-    told
+    problems
 }

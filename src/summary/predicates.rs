@@ -3,9 +3,11 @@
 //! In: the paths between each entry and exit state of an object. Out: a few conditions over entry
 //! values, the result and out-parameters under which the exit state is determined as far as it can be.
 
+mod result;
+
 use super::convert::Converter;
-use super::infer::{Exit, Exits, Move, is_nonzero, nonzero};
-use super::{IExpr, IObj, Offset, Root, Told, When};
+use super::infer::{Exit, Exits, Move, nonzero};
+use super::{IExpr, IObj, Offset, Root};
 use crate::ir::POINTER_BITS;
 use crate::property::StateId;
 use crate::sat::oracle::Oracle;
@@ -14,16 +16,12 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::Object;
-use crate::symbolic::term::{Node, Op, Term, eval, mask};
-use crate::symbolic::validity::MAX_ERRNO;
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
 const MAX_PREDICATES: usize = 5;
 const MAX_INPUT_CANDIDATES: usize = 12;
-/// From here on error numbers are the kernel's own.
-const FIRST_OWN_ERROR: u128 = 512;
 const MAX_OUT_PARAMETERS: usize = 4;
-const MAX_CONSTANTS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -114,7 +112,7 @@ pub fn inputs(arena: &mut Arena<'_>, converter: &mut Converter, moves: &[Move]) 
 pub fn outputs(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<Predicate> {
     let mut found = Vec::new();
     if let Some(result) = exit.result {
-        on_result(execution, arena, result, &mut found);
+        found.extend(result::mine(execution, arena, result));
     }
     on_out_parameters(arena, exit, &mut found);
     found.retain(|predicate| predicate.guard != Guard::TRUE && predicate.guard != Guard::FALSE);
@@ -134,165 +132,6 @@ pub fn received(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> Predi
     }
 }
 
-fn on_result(
-    execution: &Execution,
-    arena: &mut Arena<'_>,
-    result: Term,
-    found: &mut Vec<Predicate>,
-) {
-    let object = || IObj {
-        root: Root::Return,
-        path: Vec::new(),
-    };
-    let width = arena.formula.terms.width(result);
-    let pointer = arena.is_told_pointer(result, 6);
-    let value = IExpr::Value {
-        object: object(),
-        width,
-        when: When::Exit,
-        narrow: false,
-        pointer: Told(pointer),
-    };
-    let constant = |value: u128| IExpr::Const { value, width };
-    let mut add = |arena: &mut Arena<'_>, expr: IExpr, term: Term| {
-        let guard = arena.formula.guard_of(term);
-        found.push(Predicate {
-            side: Side::Output,
-            expr,
-            guard,
-        });
-    };
-    let truth = arena.nonzero(result);
-    add(arena, nonzero(object(), width, pointer), truth);
-    if width < 32 {
-        return;
-    }
-    let zero = arena.formula.terms.constant(0, width);
-    let negative = arena.formula.terms.slt(result, zero);
-    let less = IExpr::Op {
-        op: Op::Slt,
-        width: 1,
-        args: vec![value.clone(), constant(0)],
-    };
-    add(arena, less, negative);
-    let positive = arena.formula.terms.slt(zero, result);
-    let more = IExpr::Op {
-        op: Op::Slt,
-        width: 1,
-        args: vec![constant(0), value.clone()],
-    };
-    add(arena, more, positive);
-    if width == POINTER_BITS {
-        let last = (1u128 << width) - 1 - MAX_ERRNO;
-        let bound = arena.formula.terms.constant(last, width);
-        let is_error = arena.formula.terms.ult(bound, result);
-        let expr = IExpr::Op {
-            op: Op::Ult,
-            width: 1,
-            args: vec![constant(last), value.clone()],
-        };
-        add(arena, expr, is_error);
-    }
-    let params = arena.origins.params().to_vec();
-    for (index, param) in params {
-        if arena.formula.terms.width(param) != width || !is_choice_of(arena, result, param, 6) {
-            continue;
-        }
-        let same = arena.formula.terms.eq(result, param);
-        let argument = IExpr::Value {
-            object: IObj {
-                root: Root::Param(index),
-                path: Vec::new(),
-            },
-            width,
-            when: When::Entry,
-            narrow: false,
-            pointer: Told(pointer),
-        };
-        let expr = IExpr::Op {
-            op: Op::Eq,
-            width: 1,
-            args: vec![value.clone(), argument],
-        };
-        add(arena, expr, same);
-    }
-    let mut constants = Vec::new();
-    told_constants(arena, result, &mut constants);
-    compared_constants(execution, arena, result, &mut constants);
-    for number in constants.into_iter().take(MAX_CONSTANTS) {
-        let term = arena.formula.terms.constant(number, width);
-        let equal = arena.formula.terms.eq(result, term);
-        let expr = IExpr::Op {
-            op: Op::Eq,
-            width: 1,
-            args: vec![value.clone(), constant(number)],
-        };
-        add(arena, expr, equal);
-    }
-    let mut bits = Vec::new();
-    bits_set(arena, result, &mut bits, 6);
-    for bit in bits.into_iter().take(MAX_CONSTANTS) {
-        let mask = arena.formula.terms.constant(bit, width);
-        let masked = arena.formula.terms.and(result, mask);
-        let set = arena.nonzero(masked);
-        let masked = IExpr::Op {
-            op: Op::And,
-            width,
-            args: vec![value.clone(), constant(bit)],
-        };
-        add(arena, is_nonzero(masked, width), set);
-    }
-}
-
-/// The constants that the function itself compares what it returns with, but for 0 and for error numbers that user
-/// programs know: those of the kernel's own (`-EIOCBQUEUED`) tell its parts from each other what to do next.
-fn compared_constants(
-    execution: &Execution,
-    arena: &Arena<'_>,
-    result: Term,
-    found: &mut Vec<u128>,
-) {
-    let width = arena.formula.terms.width(result);
-    let mut parts: Vec<Term> = Vec::new();
-    let mut work = vec![(result, 6)];
-    while let Some((term, depth)) = work.pop() {
-        match arena.formula.terms.node(term) {
-            Node::Op { op: Op::Ite, args } if depth > 0 => {
-                work.extend(args[1..].iter().map(|&arg| (arg, depth - 1)));
-            }
-            Node::Op {
-                op: Op::Sext | Op::Zext,
-                args,
-            } => parts.push(args[0]),
-            Node::Const(_) => {}
-            _ => parts.push(term),
-        }
-    }
-    for branch in execution
-        .log
-        .branches
-        .iter()
-        .filter(|branch| branch.depth == 0)
-    {
-        for &condition in arena.formula.guards.support(branch.guard) {
-            if let Node::Op { op: Op::Eq, args } =
-                arena.formula.terms.node(arena.formula.cond_term(condition))
-                && let &[value, number] = &args[..]
-                && parts.contains(&value)
-                && let Some(number) = arena.formula.terms.as_const(number)
-            {
-                let narrow = arena.formula.terms.width(value);
-                let number = eval::apply(Op::Sext, width, &[(number, narrow)]);
-                let error = number.wrapping_neg() & mask(width);
-                if number != 0 && !(1..FIRST_OWN_ERROR).contains(&error) && !found.contains(&number)
-                {
-                    found.push(number);
-                }
-            }
-        }
-    }
-}
-
 /// Where a result says that the function has failed: it is negative, an error pointer or null. `None` for
 /// a result that cannot say so.
 pub fn failure(arena: &mut Arena<'_>, result: Term) -> Option<Guard> {
@@ -304,18 +143,6 @@ pub fn failure(arena: &mut Arena<'_>, result: Term) -> Option<Guard> {
     let zero = terms.constant(0, width);
     let negative = terms.slt(result, zero);
     Some(arena.formula.guard_of(negative))
-}
-
-/// Whether a value is one of the choices of a term.
-fn is_choice_of(arena: &Arena<'_>, term: Term, value: Term, depth: u32) -> bool {
-    match arena.formula.terms.node(term) {
-        _ if term == value => true,
-        Node::Op { op: Op::Ite, args } if depth > 0 => {
-            is_choice_of(arena, args[1], value, depth - 1)
-                || is_choice_of(arena, args[2], value, depth - 1)
-        }
-        _ => false,
-    }
 }
 
 /// Whether a value is a choice between constants, or a pointer that is null on some paths.
@@ -344,54 +171,6 @@ fn is_one_of_constants(arena: &Arena<'_>, value: Term, depth: u32) -> bool {
         // `c ? 1 : 0`.
         Node::Op { op: Op::Zext, args } => arena.formula.terms.width(args[0]) == 1,
         _ => false,
-    }
-}
-
-/// Positive constants that a result may take. Error numbers are no such: callers tell failure from
-/// success, not one failure from another; but -1 is, where the result may also be a value from elsewhere.
-fn told_constants(arena: &Arena<'_>, result: Term, found: &mut Vec<u128>) {
-    let minus_one = mask(arena.formula.terms.width(result));
-    let (mut none, mut others) = (false, false);
-    let mut work = vec![(result, 6)];
-    while let Some((term, depth)) = work.pop() {
-        match arena.formula.terms.node(term) {
-            Node::Const(value) => {
-                let negative = value >> (arena.formula.terms.width(term) - 1) == 1;
-                if *value != 0 && !negative && !found.contains(value) {
-                    found.push(*value);
-                }
-                none |= *value == minus_one;
-            }
-            Node::Op { op: Op::Ite, args } if depth > 0 => {
-                work.extend([(args[2], depth - 1), (args[1], depth - 1)]);
-            }
-            _ => others = true,
-        }
-    }
-    if none && others {
-        found.push(minus_one);
-    }
-}
-
-/// Bits that a result has for sure on some path, and others beside: `ret | VM_FAULT_RETRY`.
-fn bits_set(arena: &Arena<'_>, term: Term, found: &mut Vec<u128>, depth: u32) {
-    let Node::Op { op, args } = arena.formula.terms.node(term) else {
-        return;
-    };
-    match op {
-        Op::Ite if depth > 0 => {
-            bits_set(arena, args[1], found, depth - 1);
-            bits_set(arena, args[2], found, depth - 1);
-        }
-        Op::Or => {
-            let bits = args
-                .iter()
-                .filter_map(|&arg| arena.formula.terms.as_const(arg));
-            let single = bits.filter(|bits| bits.is_power_of_two());
-            let new: Vec<u128> = single.filter(|bit| !found.contains(bit)).collect();
-            found.extend(new);
-        }
-        _ => {}
     }
 }
 

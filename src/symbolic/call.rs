@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::callee::{CallSite, CalleeView, INLINE_DEPTH};
+use super::callee::{CallSite, CalleeView, Effects, INLINE_DEPTH};
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
@@ -27,6 +27,14 @@ enum Meaning {
     Unknown,
 }
 
+/// One execution of a call statement.
+struct Invocation<'c> {
+    frame: &'c Frame<'c>,
+    call: &'c Call,
+    args: Vec<ArgValue>,
+    site: Site,
+}
+
 impl Executor<'_> {
     pub(super) fn call(&mut self, frame: &Frame<'_>, state: &mut State, call: &Call, pos: Pos) {
         let args: Vec<ArgValue> = call
@@ -43,10 +51,15 @@ impl Executor<'_> {
                 }
             })
             .collect();
-        let site = frame.site(pos);
+        let at = Invocation {
+            frame,
+            call,
+            args,
+            site: frame.site(pos),
+        };
         match self.callee(frame, state, call) {
             Meaning::One(name, noreturn) => {
-                self.call_named(frame, state, call, &args, &site, name);
+                self.call_named(&at, state, name);
                 if noreturn {
                     state.guard = Guard::FALSE;
                 }
@@ -58,13 +71,13 @@ impl Executor<'_> {
                     .into_iter()
                     .map(|name| (self.arena.choice(), name))
                     .collect();
-                self.call_one_of(frame, state, call, &args, &site, chosen);
+                self.call_one_of(&at, state, chosen);
                 self.execution.log.several = outer;
             }
-            Meaning::Choice(names) => self.call_one_of(frame, state, call, &args, &site, names),
+            Meaning::Choice(names) => self.call_one_of(&at, state, names),
             Meaning::Unknown => {
-                let result = self.logged_call(frame, state, call, &args, true);
-                self.returned(frame, state, call, result);
+                let result = self.logged_call(&at, state, true);
+                self.returned(&at, state, result);
             }
         }
     }
@@ -72,11 +85,8 @@ impl Executor<'_> {
     /// A call of each of these functions on its own paths; of the last on all others.
     fn call_one_of(
         &mut self,
-        frame: &Frame<'_>,
+        at: &Invocation<'_>,
         state: &mut State,
-        call: &Call,
-        args: &[ArgValue],
-        site: &Site,
         mut names: Vec<(Guard, SymbolName)>,
     ) {
         let last = names.pop();
@@ -85,11 +95,11 @@ impl Executor<'_> {
             let mut taken = state.clone();
             taken.guard = self.arena.formula.guards.and(state.guard, chosen);
             state.guard = self.arena.formula.guards.and_not(state.guard, chosen);
-            self.call_named(frame, &mut taken, call, args, site, name);
+            self.call_named(at, &mut taken, name);
             others.push(taken);
         }
         if let Some((_, name)) = last {
-            self.call_named(frame, state, call, args, site, name);
+            self.call_named(at, state, name);
         }
         for other in others {
             let here = std::mem::take(state);
@@ -97,47 +107,20 @@ impl Executor<'_> {
         }
     }
 
-    fn call_named(
-        &mut self,
-        frame: &Frame<'_>,
-        state: &mut State,
-        call: &Call,
-        args: &[ArgValue],
-        site: &Site,
-        name: SymbolName,
-    ) {
+    fn call_named(&mut self, at: &Invocation<'_>, state: &mut State, name: SymbolName) {
         let view = self.callees.view(&name);
-        // What is in a record that comes back (a guard, with the lock that it holds) is beyond
-        // a summary.
-        let record = matches!(call.ret, RetTy::Record { .. });
-        let summarised = match &view {
-            CalleeView::Known(effects) => effects.moves_objects() && !record,
-            CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
-        };
-        let body = match self.stack.len() <= usize::from(INLINE_DEPTH) {
-            true if !summarised => self.callees.inline_body(&name),
-            // A summary does not know what a callback does.
-            true if args.iter().any(|arg| self.is_known(arg)) => {
-                let body = self.callees.inline_body(&name);
-                body.filter(|body| {
-                    let mut called = body.called_params();
-                    called.any(|param| args.get(param).is_some_and(|arg| self.is_known(arg)))
-                })
-            }
-            _ => None,
-        };
+        let body = self.body_to_inline(at, &view, &name);
+        self.stack.push(at.site.clone());
         if let Some(body) = body {
-            self.stack.push(site.clone());
             let operates = matches!(&view, CalleeView::Known(effects) if !effects.is_noop());
             if operates {
                 self.execution.log.call += 1;
                 self.called_at(state, name, true);
             }
-            self.inline(frame, state, call, &body, args);
+            self.inline(at, state, &body);
             self.stack.pop();
             return;
         }
-        self.stack.push(site.clone());
         let known = match &view {
             CalleeView::Known(effects) => !effects.is_primitive(),
             CalleeView::NoOp(_) => true,
@@ -151,55 +134,96 @@ impl Executor<'_> {
         self.stack.pop();
         let result = match view {
             CalleeView::Known(effects) => {
-                if !effects.is_noop() && !self.execution.called.contains(&name) {
-                    self.execution.called.insert(name.clone());
-                }
-                let width = scalar_width(call.ret);
-                let call_site = CallSite {
-                    args,
-                    result_width: width,
-                    text: &call.text,
+                let site = CallSite {
+                    args: &at.args,
+                    result_width: scalar_width(at.call.ret),
+                    text: &at.call.text,
                     callee: &Arc::new(name),
                     stack,
                 };
-                // All that callers learn of one that touches no object is what it states.
-                if effects.only_asserts() && !effects.is_primitive() {
-                    effects.note_assertions(self, state, &call_site);
-                    let result = self.unknown_call(frame, state, call, args);
-                    return self.returned(frame, state, call, result);
-                }
-                if effects.is_partial() {
-                    // What else it does is as unknown as all that a lost function does.
-                    self.execution.log.lost = self
-                        .arena
-                        .formula
-                        .guards
-                        .or(self.execution.log.lost, state.guard);
-                    self.logged_call(frame, state, call, args, false);
-                } else if effects.is_opaque() {
-                    self.escape_all(frame, state, args);
-                }
-                let result = effects.apply(self, state, &call_site);
-                if result.is_none() {
-                    self.unknown_result(frame, state, call);
-                }
-                result
+                self.apply(at, state, &*effects, &site)
             }
             CalleeView::NoOp(results) => {
-                let result = self.unknown_call(frame, state, call, args);
+                let result = self.unknown_call(at, state);
                 result.map(|result| self.one_of(&results, result))
             }
-            CalleeView::Unknown => self.logged_call(frame, state, call, args, false),
+            CalleeView::Unknown => self.logged_call(at, state, false),
             CalleeView::Lost => {
-                self.execution.log.lost = self
-                    .arena
-                    .formula
-                    .guards
-                    .or(self.execution.log.lost, state.guard);
-                self.logged_call(frame, state, call, args, false)
+                self.mark_lost(state);
+                self.logged_call(at, state, false)
             }
         };
-        self.returned(frame, state, call, result);
+        self.returned(at, state, result);
+    }
+
+    /// The callee's body, if it is to be executed here in place of a summary.
+    fn body_to_inline(
+        &mut self,
+        at: &Invocation<'_>,
+        view: &CalleeView,
+        name: &SymbolName,
+    ) -> Option<Arc<Body>> {
+        if self.stack.len() > usize::from(INLINE_DEPTH) {
+            return None;
+        }
+        // What is in a record that comes back (a guard, with the lock that it holds) is beyond
+        // a summary.
+        let record = matches!(at.call.ret, RetTy::Record { .. });
+        let summarised = match view {
+            CalleeView::Known(effects) => effects.moves_objects() && !record,
+            CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
+        };
+        if !summarised {
+            return self.callees.inline_body(name);
+        }
+        // A summary does not know what a callback does.
+        if !at.args.iter().any(|arg| self.is_known(arg)) {
+            return None;
+        }
+        self.callees.inline_body(name).filter(|body| {
+            let mut called = body.called_params();
+            called.any(|param| at.args.get(param).is_some_and(|arg| self.is_known(arg)))
+        })
+    }
+
+    /// Applies the effects of a callee. The call's result.
+    fn apply(
+        &mut self,
+        at: &Invocation<'_>,
+        state: &mut State,
+        effects: &dyn Effects,
+        site: &CallSite<'_>,
+    ) -> Option<Term> {
+        let name = &**site.callee;
+        if !effects.is_noop() && !self.execution.called.contains(name) {
+            self.execution.called.insert(name.clone());
+        }
+        // All that callers learn of one that touches no object is what it states.
+        if effects.only_asserts() && !effects.is_primitive() {
+            effects.note_assertions(self, state, site);
+            return self.unknown_call(at, state);
+        }
+        if effects.is_partial() {
+            // What else it does is as unknown as all that a lost function does.
+            self.mark_lost(state);
+            self.logged_call(at, state, false);
+        } else if effects.is_opaque() {
+            self.escape_all(at.frame, state, &at.args);
+        }
+        let result = effects.apply(self, state, site);
+        if result.is_none() {
+            self.unknown_result(at, state);
+        }
+        result
+    }
+
+    /// Notes that these paths went through a call of a function whose analysis is missing or was cut short.
+    fn mark_lost(&mut self, state: &State) {
+        self.execution.log.lost = self
+            .arena
+            .formula
+            .guards
+            .or(self.execution.log.lost, state.guard);
     }
 
     /// One of these constants, it is not known which; `result` where there are none.
@@ -243,15 +267,9 @@ impl Executor<'_> {
         loc.is_some_and(|loc| matches!(self.arena.regions.kind(loc.region), RegionKind::Symbol(_)))
     }
 
-    fn returned(
-        &mut self,
-        frame: &Frame<'_>,
-        state: &mut State,
-        call: &Call,
-        result: Option<Term>,
-    ) {
-        if let (Some(dst), Some(value)) = (call.dst, result) {
-            self.assign(frame, state, dst, value);
+    fn returned(&mut self, at: &Invocation<'_>, state: &mut State, result: Option<Term>) {
+        if let (Some(dst), Some(value)) = (at.call.dst, result) {
+            self.assign(at.frame, state, dst, value);
         }
     }
 
@@ -304,31 +322,23 @@ impl Executor<'_> {
 
     /// A call of which nothing is known. Optimistic: it changes nothing but the caller's own variables
     /// that it gets a pointer to, as an out-parameter (DESIGN §5).
-    fn unknown_call(
-        &mut self,
-        frame: &Frame<'_>,
-        state: &mut State,
-        call: &Call,
-        args: &[ArgValue],
-    ) -> Option<Term> {
-        self.escape_all(frame, state, args);
-        self.unknown_result(frame, state, call)
+    fn unknown_call(&mut self, at: &Invocation<'_>, state: &mut State) -> Option<Term> {
+        self.escape_all(at.frame, state, &at.args);
+        self.unknown_result(at, state)
     }
 
     /// A call of a function that may do anything to what it gets hold of: nothing is assumed of it, but
     /// no finding should rest on that.
     fn logged_call(
         &mut self,
-        frame: &Frame<'_>,
+        at: &Invocation<'_>,
         state: &mut State,
-        call: &Call,
-        args: &[ArgValue],
         indirect: bool,
     ) -> Option<Term> {
         let terms = self.arena.formula.terms.len();
-        let result = self.unknown_call(frame, state, call, args);
+        let result = self.unknown_call(at, state);
         let mut reached = Vec::new();
-        for arg in args {
+        for arg in &at.args {
             if let ArgValue::Scalar(address) = arg
                 && self.arena.formula.terms.width(*address) == crate::ir::POINTER_BITS
             {
@@ -340,7 +350,7 @@ impl Executor<'_> {
                 }
             }
         }
-        let member = match &call.callee {
+        let member = match &at.call.callee {
             Callee::Indirect { field, .. } => field.clone(),
             Callee::Direct(_) => None,
         };
@@ -355,23 +365,18 @@ impl Executor<'_> {
         result
     }
 
-    fn unknown_result(
-        &mut self,
-        frame: &Frame<'_>,
-        state: &mut State,
-        call: &Call,
-    ) -> Option<Term> {
-        match call.ret {
+    fn unknown_result(&mut self, at: &Invocation<'_>, state: &mut State) -> Option<Term> {
+        match at.call.ret {
             RetTy::Void => None,
             RetTy::Scalar(ty) => {
                 let origin = Origin::Call {
-                    text: call.text.as_str().into(),
+                    text: at.call.text.as_str().into(),
                 };
                 Some(self.arena.call_result(state, ty.bits(), origin))
             }
             RetTy::Record { size } => {
-                if let Some(dst) = call.dst {
-                    let loc = self.arena.local(frame.id, dst);
+                if let Some(dst) = at.call.dst {
+                    let loc = self.arena.local(at.frame.id, dst);
                     state.memory.havoc(&mut self.arena.heap(), loc, size);
                 }
                 None
@@ -379,18 +384,11 @@ impl Executor<'_> {
         }
     }
 
-    fn inline(
-        &mut self,
-        caller: &Frame<'_>,
-        state: &mut State,
-        call: &Call,
-        body: &Arc<Body>,
-        args: &[ArgValue],
-    ) {
+    fn inline(&mut self, at: &Invocation<'_>, state: &mut State, body: &Arc<Body>) {
         let mut frame = self.frame(body);
         for (index, local) in body.locals.iter().take(body.params as usize).enumerate() {
             let loc = self.arena.local(frame.id, LocalId(index as u32));
-            match args.get(index) {
+            match at.args.get(index) {
                 Some(ArgValue::Scalar(value)) => {
                     let shape = self.arena.local_shape(local);
                     let value = self.arena.resize(*value, shape.bits);
@@ -418,16 +416,16 @@ impl Executor<'_> {
             }
         }
         let slot = self.arena.result_slot(frame.id);
-        match (call.ret, call.dst) {
+        match (at.call.ret, at.call.dst) {
             (RetTy::Scalar(ty), Some(dst)) => {
                 let bytes = u64::from(ty.bits()).div_ceil(8);
                 let memory = state.memory.clone();
                 let value = memory.read(&mut self.arena.heap(), slot, bytes);
                 let value = self.arena.resize(value, ty.bits());
-                self.assign(caller, state, dst, value);
+                self.assign(at.frame, state, dst, value);
             }
             (RetTy::Record { size }, Some(dst)) => {
-                let to = self.arena.local(caller.id, dst);
+                let to = self.arena.local(at.frame.id, dst);
                 state.memory.copy(to, slot, size);
             }
             _ => {}

@@ -104,11 +104,14 @@ impl Executor<'_> {
                 then,
                 els,
                 says,
-            } => {
-                let guard = self.condition(frame, state, cond);
-                let ways = (then, els, says);
-                self.branch(frame, instance, state, guard, ways, term.pos)
-            }
+            } => match self.condition(frame, state, cond) {
+                Guard::TRUE => vec![self.decided(frame, instance, state, then, els)],
+                Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
+                guard => {
+                    self.log_branch(frame, state, guard, says, term.pos);
+                    self.split(state, guard, then, els)
+                }
+            },
             TermKind::Switch {
                 value,
                 cases,
@@ -118,101 +121,118 @@ impl Executor<'_> {
                 let ty = body.expr(*value).ty;
                 self.switch(state, value_term, ty, cases, *default)
             }
-            TermKind::Nondet(targets) => {
-                let mut rest = state.guard;
-                let mut edges = Vec::new();
-                for (index, target) in targets.iter().enumerate() {
-                    let last = index + 1 == targets.len();
-                    let here = if last {
-                        Guard::TRUE
-                    } else {
-                        self.arena.choice()
-                    };
-                    edges.push((*target, self.arena.formula.guards.and(rest, here)));
-                    rest = self.arena.formula.guards.and_not(rest, here);
-                }
-                edges
-            }
+            TermKind::Nondet(targets) => self.any_of(state, targets),
             TermKind::Return(value) => {
-                let slot = self.arena.result_slot(frame.id);
-                match value {
-                    Some(Arg::Scalar(value)) => {
-                        let result = self.eval(frame, state, *value);
-                        if self.stack.is_empty() {
-                            self.assume_valid(state, result);
-                        }
-                        let bits = match body.ret {
-                            RetTy::Scalar(ty) => ty.bits(),
-                            _ => self.arena.formula.terms.width(result),
-                        };
-                        let result = self.arena.resize(result, bits.next_multiple_of(8));
-                        state.memory.write(&self.arena.formula.terms, slot, result);
-                    }
-                    Some(Arg::Record { addr, size }) => {
-                        let from = self.eval(frame, state, *addr);
-                        if let Some(from) = self.single(state, from) {
-                            state.memory.copy(slot, from, *size);
-                        }
-                    }
-                    None => {}
-                }
-                let site = frame.site(term.pos);
-                self.execution.log.returns.push(ReturnEvent {
-                    guard: state.guard,
-                    site,
-                    depth: self.stack.len() as u32,
-                });
-                let here = state.clone();
-                *exit = Some(match exit.take() {
-                    Some(before) => self.arena.merge(before, here),
-                    None => here,
-                });
+                self.write_result(frame, state, value.as_ref());
+                self.leave(frame, state, exit, term.pos);
                 Vec::new()
             }
             TermKind::Unreachable => Vec::new(),
         }
     }
 
-    fn branch(
-        &mut self,
+    /// The edge that a folded test takes, or the other one if that leaves a loop that has run often enough.
+    fn decided(
+        &self,
         frame: &mut Frame<'_>,
         instance: &Instance,
         state: &State,
-        guard: Guard,
-        (then, els, says): (BlockId, BlockId, Says),
-        pos: Pos,
-    ) -> Vec<(BlockId, Guard)> {
-        if guard == Guard::TRUE || guard == Guard::FALSE {
-            let (taken, other) = if guard == Guard::TRUE {
-                (then, els)
-            } else {
-                (els, then)
-            };
-            let leaves = frame.unrolling.leaves_loop(instance.block, other)
-                && !frame.unrolling.leaves_loop(instance.block, taken);
-            if leaves
-                && let Some(header) = frame.unrolling.innermost_header(instance)
-                && self.ends_here(frame, instance.block, taken, header, state.guard)
-            {
-                return vec![(other, state.guard)];
-            }
-            return vec![(taken, state.guard)];
+        taken: BlockId,
+        other: BlockId,
+    ) -> (BlockId, Guard) {
+        let leaves = frame.unrolling.leaves_loop(instance.block, other)
+            && !frame.unrolling.leaves_loop(instance.block, taken);
+        if leaves
+            && let Some(header) = frame.unrolling.innermost_header(instance)
+            && self.ends_here(frame, instance.block, taken, header, state.guard)
+        {
+            return (other, state.guard);
         }
-        let yes = self.arena.formula.guards.and(state.guard, guard);
-        let no = self.arena.formula.guards.and_not(state.guard, guard);
-        let site = frame.site(pos);
+        (taken, state.guard)
+    }
+
+    fn log_branch(&mut self, frame: &Frame<'_>, state: &State, guard: Guard, says: Says, pos: Pos) {
         self.execution.log.branches.push(BranchEvent {
             path: state.guard,
             guard,
             says,
-            site,
+            site: frame.site(pos),
             depth: self.stack.len() as u32,
             order: self.execution.log.ops.len(),
         });
+    }
+
+    /// The edges of a test that goes either way.
+    fn split(
+        &mut self,
+        state: &State,
+        guard: Guard,
+        then: BlockId,
+        els: BlockId,
+    ) -> Vec<(BlockId, Guard)> {
+        let yes = self.arena.formula.guards.and(state.guard, guard);
+        let no = self.arena.formula.guards.and_not(state.guard, guard);
         if then == els {
             return vec![(then, state.guard)];
         }
         vec![(then, yes), (els, no)]
+    }
+
+    /// The edges of a choice that nothing is known of.
+    fn any_of(&mut self, state: &State, targets: &[BlockId]) -> Vec<(BlockId, Guard)> {
+        let mut rest = state.guard;
+        let mut edges = Vec::new();
+        for (index, target) in targets.iter().enumerate() {
+            let last = index + 1 == targets.len();
+            let here = if last {
+                Guard::TRUE
+            } else {
+                self.arena.choice()
+            };
+            edges.push((*target, self.arena.formula.guards.and(rest, here)));
+            rest = self.arena.formula.guards.and_not(rest, here);
+        }
+        edges
+    }
+
+    /// Stores what a body returns where its caller looks for it.
+    fn write_result(&mut self, frame: &Frame<'_>, state: &mut State, value: Option<&Arg>) {
+        let slot = self.arena.result_slot(frame.id);
+        match value {
+            Some(Arg::Scalar(value)) => {
+                let result = self.eval(frame, state, *value);
+                if self.stack.is_empty() {
+                    self.assume_valid(state, result);
+                }
+                let bits = match frame.body.ret {
+                    RetTy::Scalar(ty) => ty.bits(),
+                    _ => self.arena.formula.terms.width(result),
+                };
+                let result = self.arena.resize(result, bits.next_multiple_of(8));
+                state.memory.write(&self.arena.formula.terms, slot, result);
+            }
+            Some(Arg::Record { addr, size }) => {
+                let from = self.eval(frame, state, *addr);
+                if let Some(from) = self.single(state, from) {
+                    state.memory.copy(slot, from, *size);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Logs a return, and merges the state there into that of the exit.
+    fn leave(&mut self, frame: &Frame<'_>, state: &State, exit: &mut Option<State>, pos: Pos) {
+        self.execution.log.returns.push(ReturnEvent {
+            guard: state.guard,
+            site: frame.site(pos),
+            depth: self.stack.len() as u32,
+        });
+        let here = state.clone();
+        *exit = Some(match exit.take() {
+            Some(before) => self.arena.merge(before, here),
+            None => here,
+        });
     }
 
     fn switch(

@@ -10,7 +10,7 @@ use super::heap;
 use super::region::{Loc, RegionKind, SymbolicOffset};
 use super::state::State;
 use super::term::Term;
-use crate::ir::{BinOp, Body, CmpOp, Expr, ExprId, ExprKind, POINTER_BITS, Ty, UnOp};
+use crate::ir::{BinOp, Body, CmpOp, Expr, ExprId, ExprKind, LocalId, POINTER_BITS, Ty, UnOp};
 
 impl Arena<'_> {
     pub fn nonzero(&mut self, term: Term) -> Term {
@@ -33,6 +33,16 @@ impl Arena<'_> {
     /// The pointer that a number of 32 bits is, where pointers have as many.
     pub fn pointer_of(&mut self, number: Term) -> Term {
         heap::widened(&mut self.formula.terms, number)
+    }
+
+    /// The address of a region's first byte.
+    fn start_of(&mut self, kind: RegionKind) -> Term {
+        let loc = Loc {
+            region: self.regions.region(kind),
+            symbolic: SymbolicOffset::NONE,
+            offset: 0,
+        };
+        self.regions.address(&mut self.formula.terms, loc)
     }
 }
 
@@ -59,70 +69,34 @@ impl Executor<'_> {
             },
             ExprKind::Unknown => self.arena.unknown(ty.bits()),
             ExprKind::Opaque { function, args } => {
-                let args: Vec<Term> = args
-                    .iter()
-                    .map(|arg| self.eval(frame, state, *arg))
-                    .collect();
-                let key = (frame.body.names[*function as usize].clone(), args);
-                match self.opaque.get(&key) {
-                    Some(&known) => self.arena.resize(known, ty.bits()),
-                    None => {
-                        let value = self.arena.unknown(ty.bits());
-                        self.opaque.insert(key, value);
-                        value
-                    }
-                }
+                let name = &frame.body.names[*function as usize];
+                self.opaque(frame, state, name, args, ty.bits())
             }
-            ExprKind::AddrLocal(local) => {
-                let loc = self.arena.local(frame.id, *local);
-                let address = self
-                    .arena
-                    .regions
-                    .address(&mut self.arena.formula.terms, loc);
-                self.arena
-                    .names
-                    .root(address, &frame.body.local(*local).name);
-                address
-            }
+            ExprKind::AddrLocal(local) => self.address_of_local(frame, *local),
             ExprKind::AddrSymbol(symbol) => {
                 let name = &frame.body.symbol(*symbol).name;
-                let region = self.arena.regions.region(RegionKind::Symbol(name.clone()));
-                let loc = Loc {
-                    region,
-                    symbolic: SymbolicOffset::NONE,
-                    offset: 0,
-                };
-                let address = self
-                    .arena
-                    .regions
-                    .address(&mut self.arena.formula.terms, loc);
+                let address = self.arena.start_of(RegionKind::Symbol(name.clone()));
                 self.arena.names.root(address, &name.name);
                 address
             }
             ExprKind::AddrString(string) => {
                 let bytes = frame.body.strings[string.index()].clone();
-                let region = self.arena.regions.region(RegionKind::String(bytes));
-                let loc = Loc {
-                    region,
-                    symbolic: SymbolicOffset::NONE,
-                    offset: 0,
-                };
-                self.arena
-                    .regions
-                    .address(&mut self.arena.formula.terms, loc)
+                self.arena.start_of(RegionKind::String(bytes))
             }
-            ExprKind::Load { addr, .. } => {
-                let address = self.eval(frame, state, *addr);
-                let value = self.load(state, address, ty);
-                if let ExprKind::AddrLocal(local) = frame.body.expr(*addr).kind {
-                    self.arena.names.variable(
-                        &self.arena.formula.terms,
-                        value,
-                        &frame.body.local(local).name,
-                    );
-                }
-                value
+            ExprKind::Member {
+                base,
+                offset,
+                name,
+                record,
+            } => {
+                let names = &frame.body.names;
+                let (record, name) = (&names[*record as usize], &names[*name as usize]);
+                self.member(frame, state, *base, (record, name, *offset))
             }
+            ExprKind::Index { base, index, scale } => {
+                self.element(frame, state, *base, *index, *scale)
+            }
+            ExprKind::Load { addr, .. } => self.read(frame, state, *addr, ty),
             ExprKind::IsConstant { arg } => {
                 let arg = self.eval(frame, state, *arg);
                 let known = self.arena.formula.terms.as_const(arg).is_some();
@@ -133,11 +107,7 @@ impl Executor<'_> {
             }
             ExprKind::Unary { op, arg } => {
                 let arg = self.eval(frame, state, *arg);
-                match (op, ty) {
-                    (_, Ty::Float { bits }) => self.arena.unknown(bits),
-                    (UnOp::Neg, _) => self.arena.formula.terms.neg(arg),
-                    (UnOp::Not, _) => self.arena.formula.terms.not(arg),
-                }
+                self.unary(*op, ty, arg)
             }
             ExprKind::Binary { op, lhs, rhs } => {
                 let left = self.eval(frame, state, *lhs);
@@ -154,49 +124,7 @@ impl Executor<'_> {
             ExprKind::Cast { arg } => {
                 let from = frame.body.expr(*arg).ty;
                 let value = self.eval(frame, state, *arg);
-                match (from, ty) {
-                    (Ty::Float { .. }, _) | (_, Ty::Float { .. }) if from != ty => {
-                        self.arena.unknown(ty.bits())
-                    }
-                    (Ty::Int { bits: 32, .. }, Ty::Ptr) if self.arena.has_narrow_pointers() => {
-                        self.arena.pointer_of(value)
-                    }
-                    _ if ty.bits() > from.bits() && from.signed() => {
-                        self.arena.formula.terms.sext(value, ty.bits())
-                    }
-                    _ => self.arena.resize(value, ty.bits()),
-                }
-            }
-            ExprKind::Member {
-                base,
-                offset,
-                name,
-                record,
-            } => {
-                let first = first_members(frame.body, *base);
-                let base = self.eval(frame, state, *base);
-                let terms = &mut self.arena.formula.terms;
-                let distance = terms.constant(u128::from(*offset), POINTER_BITS);
-                let address = terms.add(base, distance);
-                let names = &frame.body.names;
-                let (record, name) = (&names[*record as usize], &names[*name as usize]);
-                self.arena
-                    .names
-                    .member(address, base, first, (record, name, *offset));
-                address
-            }
-            ExprKind::Index { base, index, scale } => {
-                let first = first_members(frame.body, *base);
-                let base = self.eval(frame, state, *base);
-                let index = self.eval(frame, state, *index);
-                let index = self.arena.resize(index, POINTER_BITS);
-                let address = self.arena.formula.terms.linear(
-                    POINTER_BITS,
-                    0,
-                    &[(1, base), (u128::from(*scale), index)],
-                );
-                self.arena.names.element(address, base, first, index);
-                address
+                self.cast(value, from, ty)
             }
             ExprKind::Select { cond, then, els } => {
                 let guard = self.condition(frame, state, *cond);
@@ -204,6 +132,120 @@ impl Executor<'_> {
                 let els = self.eval(frame, state, *els);
                 self.arena.formula.ite_guard(guard, then, els)
             }
+        }
+    }
+
+    /// A value that is not modelled, the same whenever the arguments are the same.
+    fn opaque(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        function: &str,
+        args: &[ExprId],
+        bits: u16,
+    ) -> Term {
+        let args: Vec<Term> = args
+            .iter()
+            .map(|arg| self.eval(frame, state, *arg))
+            .collect();
+        let key = (function.to_owned(), args);
+        match self.opaque.get(&key) {
+            Some(&known) => self.arena.resize(known, bits),
+            None => {
+                let value = self.arena.unknown(bits);
+                self.opaque.insert(key, value);
+                value
+            }
+        }
+    }
+
+    /// The value at an address.
+    fn read(&mut self, frame: &Frame<'_>, state: &mut State, addr: ExprId, ty: Ty) -> Term {
+        let address = self.eval(frame, state, addr);
+        let value = self.load(state, address, ty);
+        if let ExprKind::AddrLocal(local) = frame.body.expr(addr).kind {
+            self.arena.names.variable(
+                &self.arena.formula.terms,
+                value,
+                &frame.body.local(local).name,
+            );
+        }
+        value
+    }
+
+    fn address_of_local(&mut self, frame: &Frame<'_>, local: LocalId) -> Term {
+        let loc = self.arena.local(frame.id, local);
+        let address = self
+            .arena
+            .regions
+            .address(&mut self.arena.formula.terms, loc);
+        self.arena
+            .names
+            .root(address, &frame.body.local(local).name);
+        address
+    }
+
+    /// The address of a record's member.
+    fn member(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        base: ExprId,
+        (record, name, offset): (&str, &str, u64),
+    ) -> Term {
+        let first = first_members(frame.body, base);
+        let base = self.eval(frame, state, base);
+        let terms = &mut self.arena.formula.terms;
+        let distance = terms.constant(u128::from(offset), POINTER_BITS);
+        let address = terms.add(base, distance);
+        self.arena
+            .names
+            .member(address, base, first, (record, name, offset));
+        address
+    }
+
+    /// The address of an array's element.
+    fn element(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        base: ExprId,
+        index: ExprId,
+        scale: u64,
+    ) -> Term {
+        let first = first_members(frame.body, base);
+        let base = self.eval(frame, state, base);
+        let index = self.eval(frame, state, index);
+        let index = self.arena.resize(index, POINTER_BITS);
+        let address = self.arena.formula.terms.linear(
+            POINTER_BITS,
+            0,
+            &[(1, base), (u128::from(scale), index)],
+        );
+        self.arena.names.element(address, base, first, index);
+        address
+    }
+
+    fn cast(&mut self, value: Term, from: Ty, to: Ty) -> Term {
+        match (from, to) {
+            (Ty::Float { .. }, _) | (_, Ty::Float { .. }) if from != to => {
+                self.arena.unknown(to.bits())
+            }
+            (Ty::Int { bits: 32, .. }, Ty::Ptr) if self.arena.has_narrow_pointers() => {
+                self.arena.pointer_of(value)
+            }
+            _ if to.bits() > from.bits() && from.signed() => {
+                self.arena.formula.terms.sext(value, to.bits())
+            }
+            _ => self.arena.resize(value, to.bits()),
+        }
+    }
+
+    fn unary(&mut self, op: UnOp, ty: Ty, arg: Term) -> Term {
+        match (op, ty) {
+            (_, Ty::Float { bits }) => self.arena.unknown(bits),
+            (UnOp::Neg, _) => self.arena.formula.terms.neg(arg),
+            (UnOp::Not, _) => self.arena.formula.terms.not(arg),
         }
     }
 
