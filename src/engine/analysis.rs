@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use self::callees::{Caller, view_of};
-use crate::engine::face::{self, Demand, Face};
 use crate::engine::function::{self, Options};
+use crate::engine::interface::{self, Demand, Interface};
 use crate::engine::schedule;
 use crate::engine::timings::Timings;
 use crate::frontend::BodyKey;
@@ -57,7 +57,7 @@ impl StoredResult {
 
     pub fn split(result: FunctionResult) -> (StoredResult, Summary) {
         let stored = StoredResult {
-            identity: face::identity(&result.summary),
+            identity: interface::identity(&result.summary),
             active: !result.summary.is_noop(),
             facts: result.facts,
             outcome: result.outcome,
@@ -107,7 +107,7 @@ pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
 }
 
 struct Done {
-    face: Face,
+    interface: Interface,
     record: Record,
 }
 
@@ -119,8 +119,8 @@ struct Run<'a> {
     /// Hash of what all results depend on: build, options, property, seeds.
     basis: blake3::Hash,
     /// Functions that are called and not defined.
-    externals: FxHashMap<&'a SymbolName, Face>,
-    external: Face,
+    externals: FxHashMap<&'a SymbolName, Interface>,
+    external: Interface,
     done: Vec<OnceLock<Done>>,
     demand: Demand,
     /// Results of functions that are linked in several ways: most come to the same in all.
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
             if callee.function.is_none() {
                 externals.entry(&callee.name).or_insert_with(|| {
                     let seed = inputs.seeds.summary(&callee.name, None);
-                    seed.map_or_else(Face::external, Face::primitive)
+                    seed.map_or_else(Interface::external, Interface::primitive)
                 });
             }
         }
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
                 &encode(inputs.seeds),
             ]),
             externals,
-            external: Face::external(),
+            external: Interface::external(),
             done: inputs
                 .program
                 .functions
@@ -179,9 +179,9 @@ impl<'a> Run<'a> {
     }
 
     /// What is known of a callee; `None` for one of the component at hand.
-    fn face(&self, callee: &CalleeRef) -> Option<&Face> {
+    fn interface(&self, callee: &CalleeRef) -> Option<&Interface> {
         match callee.function {
-            Some(id) => self.done[id.index()].get().map(|done| &done.face),
+            Some(id) => self.done[id.index()].get().map(|done| &done.interface),
             None => Some(self.externals.get(&callee.name).unwrap_or(&self.external)),
         }
     }
@@ -193,13 +193,13 @@ impl<'a> Run<'a> {
             match (self.seeded(id), &self.function(id).body) {
                 (Some(summary), _) => self.finish_seeded(id, summary),
                 (None, Err(reason)) => {
-                    self.finish(id, Face::lost(), Disposition::Lost(reason.clone()));
+                    self.finish(id, Interface::lost(), Disposition::Lost(reason.clone()));
                 }
                 (None, Ok(body)) => open.push((id, *body)),
             }
         }
-        let touches = self.any_callee(&open, Face::is_active);
-        if !touches && !self.any_callee(&open, Face::initialises) {
+        let touches = self.any_callee(&open, Interface::is_active);
+        if !touches && !self.any_callee(&open, Interface::initialises) {
             for &(id, body) in &open {
                 self.finish(id, self.noop(id, body), Disposition::NoOp);
             }
@@ -243,10 +243,14 @@ impl<'a> Run<'a> {
     }
 
     /// Whether something is true of a function that one of these calls.
-    fn any_callee(&self, members: &[(FunctionId, BodyKey)], is: impl Fn(&Face) -> bool) -> bool {
+    fn any_callee(
+        &self,
+        members: &[(FunctionId, BodyKey)],
+        is: impl Fn(&Interface) -> bool,
+    ) -> bool {
         members.iter().any(|&(id, _)| {
             let callees = self.function(id).callees.iter();
-            callees.filter_map(|callee| self.face(callee)).any(&is)
+            callees.filter_map(|callee| self.interface(callee)).any(&is)
         })
     }
 
@@ -259,8 +263,9 @@ impl<'a> Run<'a> {
     /// Frees the summaries that nobody asks for now that these functions are done.
     fn let_go(&self, members: &[FunctionId]) {
         for &id in members {
-            let face = |id: FunctionId| self.done[id.index()].get().map(|done| &done.face);
-            self.demand.done(id, self.function(id), face);
+            let interface =
+                |id: FunctionId| self.done[id.index()].get().map(|done| &done.interface);
+            self.demand.done(id, self.function(id), interface);
         }
     }
 
@@ -284,13 +289,13 @@ impl<'a> Run<'a> {
     }
 
     /// What callers see of a function that touches no object of any machine.
-    fn noop(&self, id: FunctionId, body: BodyKey) -> Face {
-        let mut face = Face::noop(&self.function(id).results);
+    fn noop(&self, id: FunctionId, body: BodyKey) -> Interface {
+        let mut interface = Interface::noop(&self.function(id).results);
         if let Some((depth, identity)) = self.inlining(id, body) {
-            face.identity = identity;
-            face.inline_depth = Some(depth);
+            interface.identity = identity;
+            interface.inline_depth = Some(depth);
         }
-        face
+        interface
     }
 
     /// What callers see of an analysed function.
@@ -300,15 +305,15 @@ impl<'a> Run<'a> {
         key: Option<ResultKey>,
         result: &StoredResult,
         summary: Option<Arc<Summary>>,
-    ) -> Face {
-        let mut face = Face::analysed(result, key, summary);
+    ) -> Interface {
+        let mut interface = Interface::analysed(result, key, summary);
         if let Ok(body) = self.function(id).body
             && let Some((depth, identity)) = self.inlining(id, body)
         {
-            face.identity = hash(&[face.identity.as_bytes(), identity.as_bytes()]);
-            face.inline_depth = Some(depth);
+            interface.identity = hash(&[interface.identity.as_bytes(), identity.as_bytes()]);
+            interface.inline_depth = Some(depth);
         }
-        face
+        interface
     }
 
     /// How many calls deep a function may be inlined, and a hash of the bodies that come with it;
@@ -323,14 +328,14 @@ impl<'a> Run<'a> {
         for callee in &self.function(id).callees {
             // Members of the same component forbid inlining, and so do callees that must be applied by
             // summary. A call of anything else that is too large, or not defined, stays a call.
-            let face = self.face(callee)?;
-            match face.inline_depth {
-                _ if face.primitive => {}
+            let interface = self.interface(callee)?;
+            match interface.inline_depth {
+                _ if interface.primitive => {}
                 Some(below) if below < INLINE_DEPTH => depth = depth.max(below + 1),
-                _ if face.is_plain() => {}
+                _ if interface.is_plain() => {}
                 _ => return None,
             }
-            hasher.update(face.identity.as_bytes());
+            hasher.update(interface.identity.as_bytes());
         }
         Some((depth, hasher.finalize()))
     }
@@ -344,8 +349,8 @@ impl<'a> Run<'a> {
             hasher.update(&encode(&self.function(*id).methods));
             for callee in &self.function(*id).callees {
                 hasher.update(&encode(&callee.name));
-                match self.face(callee) {
-                    Some(face) => hasher.update(face.identity.as_bytes()),
+                match self.interface(callee) {
+                    Some(interface) => hasher.update(interface.identity.as_bytes()),
                     None => {
                         let position = members.iter().position(|m| Some(m.0) == callee.function);
                         hasher.update(&encode(&position))
@@ -437,17 +442,17 @@ impl<'a> Run<'a> {
             })
     }
 
-    fn finish(&self, id: FunctionId, face: Face, disposition: Disposition) {
+    fn finish(&self, id: FunctionId, interface: Interface, disposition: Disposition) {
         let record = Record {
             disposition,
             key: None,
             facts: Facts::default(),
         };
-        self.finish_with(id, face, record);
+        self.finish_with(id, interface, record);
     }
 
     fn finish_seeded(&self, id: FunctionId, summary: Arc<Summary>) {
-        self.finish(id, Face::primitive(summary), Disposition::Seeded);
+        self.finish(id, Interface::primitive(summary), Disposition::Seeded);
     }
 
     /// `touches`: some callee touches an object. A function that only initialises some is a no-op to its callers, unless they
@@ -459,7 +464,7 @@ impl<'a> Run<'a> {
         result: StoredResult,
         summary: Option<Arc<Summary>>,
     ) {
-        let face = match self.function(id).body {
+        let interface = match self.function(id).body {
             Ok(body) if !touches && !result.hands_on() => self.noop(id, body),
             _ => self.analysed(id, key, &result, summary),
         };
@@ -484,7 +489,7 @@ impl<'a> Run<'a> {
             key,
             facts,
         };
-        self.finish_with(id, face, record);
+        self.finish_with(id, interface, record);
     }
 
     /// What is known of the objects that a function initialises which could not be analysed.
@@ -493,17 +498,17 @@ impl<'a> Run<'a> {
         let mut callees = function
             .callees
             .iter()
-            .filter_map(|callee| self.face(callee));
-        match callees.any(Face::initialises) {
+            .filter_map(|callee| self.interface(callee));
+        match callees.any(Interface::initialises) {
             true => Recursion::unknown((function.file.clone(), function.line)),
             false => Recursion::default(),
         }
     }
 
-    fn finish_with(&self, id: FunctionId, face: Face, record: Record) {
+    fn finish_with(&self, id: FunctionId, interface: Interface, record: Record) {
         self.inputs.results.finished(id, &record);
         // A component runs once, so the cell is empty.
-        let _ = self.done[id.index()].set(Done { face, record });
+        let _ = self.done[id.index()].set(Done { interface, record });
     }
 }
 

@@ -16,10 +16,10 @@ mod body;
 )]
 pub mod eval;
 pub mod fold;
+mod loop_variance;
 mod operands;
 pub mod print;
 mod results;
-mod rounds;
 
 use serde::{Deserialize, Serialize};
 

@@ -20,7 +20,7 @@ use crate::symbolic::term::{Node, Term, Var, eval};
 /// Clauses beyond which an operator is left unconstrained at first.
 const EXPENSIVE: usize = 600;
 /// How often operators are corrected before they are encoded.
-const ROUNDS: usize = 4;
+const MAX_REFINEMENTS: usize = 4;
 
 /// What a conflict costs, in clauses to be read.
 const CONFLICT: u64 = 30;
@@ -89,7 +89,7 @@ impl Attempt {
         budget: &Budget,
         queries: &mut Queries,
     ) -> Verdict {
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_REFINEMENTS {
             let (answer, solver) = self.run(&[], budget, queries);
             match answer {
                 Answer::Unsat => return Verdict::Unsat,

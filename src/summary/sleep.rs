@@ -73,7 +73,7 @@ fn lead_somewhere(
 ) -> Vec<IExpr> {
     let event = &execution.log.sleeps[event];
     let mut literals = arena.formula.guards.implied_literals(event.guard);
-    literals.retain(|&(condition, holds)| arena.lets_pass(condition, holds));
+    literals.retain(|&(condition, holds)| arena.allows_dereference(condition, holds));
     literals.extend(arena.formula.guards.implied_literals(event.there));
     let mut found = Vec::new();
     for (condition, _) in literals {

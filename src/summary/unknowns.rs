@@ -10,11 +10,11 @@ use super::{IExpr, Summary};
 use crate::symbolic::term::Op;
 
 /// Simplifications one within the other.
-const ROUNDS: usize = 6;
+const MAX_PASSES: usize = 6;
 
 /// Simplifies all values, and forgets those that are unknown by themselves.
 pub fn simplify(summary: &mut Summary) {
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_PASSES {
         let mentions = Mentions::of(summary);
         let mut changed = false;
         let mut rewrite = |value: &IExpr| {

@@ -1,19 +1,18 @@
-//! Objects taken to be different, and the conditions that say otherwise.
+//! Aliases that a path has found itself.
 //!
-//! In: a guard and the object that it is about. Out: the guard without the paths on which the object is
-//! another one that the function operates on, too. What is reached by different pointers has different
-//! states here (DESIGN §5), so on a path that has found two such pointers equal (a walk over a list
-//! up to the element at which an earlier walk stopped; an object looked up again) they mean nothing.
+//! In: a guard and the object that it is about. Out: the guard without the paths on which the object is an alias of
+//! another one that the function operates on. The executor takes objects that are reached by different pointers to be
+//! different, with a state each (DESIGN §5). On a path that compares two such pointers and finds them equal (a walk over a list
+//! stops at the element at which an earlier walk stopped; an object is looked up again) neither state is right.
 
 use super::arena::Arena;
 use super::guard::Guard;
-use super::origin::Origin;
-use super::region::{Loc, RegionKind};
+use super::region::Loc;
 use super::state::Object;
 use super::term::{Node, Op, Term};
 use crate::ir::POINTER_BITS;
 
-/// Pointers followed back from two objects to where their ways part.
+/// Pointers of two access paths that are compared.
 const MAX_CHAIN: usize = 6;
 /// Pairs of addresses that one comparison may be about.
 const MAX_CHOICES: usize = 32;
@@ -125,7 +124,7 @@ impl Arena<'_> {
     }
 
     /// The differences that are 0 where the two locations are one: of their addresses, of the places
-    /// that the pointers to them were read from, and so on as long as the ways to them are alike.
+    /// that the pointers to them were read from, and so on as long as both access paths are alike.
     fn differences(&mut self, mut a: Loc, mut b: Loc, found: &mut Vec<Term>) {
         for _ in 0..MAX_CHAIN {
             let left = self.regions.address(&mut self.formula.terms, a);
@@ -136,24 +135,10 @@ impl Arena<'_> {
             }
             found.push(difference);
             let alike = (a.offset, a.symbolic) == (b.offset, b.symbolic);
-            match (self.read_from(a), self.read_from(b)) {
+            match (self.read_from(a.region), self.read_from(b.region)) {
                 (Some(outer_a), Some(outer_b)) if alike => (a, b) = (outer_a, outer_b),
                 _ => return,
             }
-        }
-    }
-
-    /// Where the pointer to a location's region was read from.
-    fn read_from(&self, loc: Loc) -> Option<Loc> {
-        let RegionKind::Environment { base } = *self.regions.kind(loc.region) else {
-            return None;
-        };
-        let Node::Var(var) = *self.formula.terms.node(base) else {
-            return None;
-        };
-        match *self.origins.of(var) {
-            Origin::Initial { loc, .. } => Some(loc),
-            _ => None,
         }
     }
 }

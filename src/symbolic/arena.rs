@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::access::Locations;
 use super::callee::Callees;
 use super::class::Class;
+use super::dereference::Locations;
 use super::formula::Formula;
 use super::guard::Guard;
 use super::heap::{Heap, Initial};
@@ -43,11 +43,11 @@ pub struct Arena<'a> {
     pub(super) bits: Vec<Object>,
     /// The paths on which each call result was made.
     pub(super) made_on: FxHashMap<Term, Guard>,
-    /// The paths that went through each pointer.
-    pub(super) passed: FxHashMap<Term, Guard>,
+    /// The paths on which each pointer is dereferenced.
+    pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
-    /// Where an address is null or an error number, as a part of what is chosen there says.
-    pub(super) nowhere: FxHashMap<Term, Guard>,
+    /// The paths on which an address is null or an error number, where it depends on a condition.
+    pub(super) invalid_on: FxHashMap<Term, Guard>,
     /// Parameters that are records: what they lead to has no name for a caller.
     pub given_records: Vec<RegionId>,
     /// Bytes of a pointer in memory, for the function and all that it inlines.
@@ -84,9 +84,9 @@ impl<'a> Arena<'a> {
             entries: BTreeMap::new(),
             bits: Vec::new(),
             made_on: FxHashMap::default(),
-            passed: FxHashMap::default(),
+            dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
-            nowhere: FxHashMap::default(),
+            invalid_on: FxHashMap::default(),
             given_records: Vec::new(),
             pointer_size: u64::from(POINTER_BITS / 8),
         }

@@ -208,7 +208,7 @@ impl Executor<'_> {
             self.mark_lost(state);
             self.logged_call(at, state, false);
         } else if effects.is_opaque() {
-            self.escape_all(at.frame, state, &at.args);
+            self.havoc_out_parameters(at.frame, state, &at.args);
         }
         let result = effects.apply(self, state, site);
         if result.is_none() {
@@ -323,7 +323,7 @@ impl Executor<'_> {
     /// A call of which nothing is known. Optimistic: it changes nothing but the caller's own variables
     /// that it gets a pointer to, as an out-parameter (DESIGN §5).
     fn unknown_call(&mut self, at: &Invocation<'_>, state: &mut State) -> Option<Term> {
-        self.escape_all(at.frame, state, &at.args);
+        self.havoc_out_parameters(at.frame, state, &at.args);
         self.unknown_result(at, state)
     }
 

@@ -1,10 +1,10 @@
-//! What callees may have written, taken to be as it was: a summary that does not know what becomes of a value
-//! says that it is unknown, which is seldom to say that it changes. A function that tests `running(dev)`
-//! before it takes a lock and again before it gives it back means the same `dev`.
+//! Values in memory that a callee's summary leaves unknown, taken to be unchanged. Such a summary means "not computed" far more often than
+//! "changed": a function that tests `running(dev)` before it takes a lock and again before it releases it means the
+//! same `dev` both times, although a callee in between may write to it.
 //!
-//! In: a guard over such values. Out: that guard where they are what they were before the calls. A function's
-//! own variables are left out: what a callee writes there, it was asked to. By a flag of the function's own it tells
-//! something that its summary may not know.
+//! In: what the calls of one execution may have written, and a guard over such values. Out: the guard's paths on which these values are as before
+//! the calls. The function's own variables are left out, since a callee writes to them only where it is asked to: by a flag it
+//! returns something that its summary may not express.
 
 use rustc_hash::FxHashSet;
 
@@ -20,12 +20,12 @@ use super::term::{Node, Op, Term, Var};
 
 /// Writes looked at for one guard.
 const MAX_WRITES: usize = 64;
-/// How often what older values depend on is looked at in turn.
-const ROUNDS: usize = 3;
-/// Conditions that a written value depends on, one within the other.
+/// Writes on whose old values a newer one depends, one after the other.
+const MAX_DEPENDENCY_STEPS: usize = 3;
+/// Nested conditions of a written value.
 const MAX_CHOICES: usize = 6;
 
-/// A write of a callee whose value its summary does not tell.
+/// A write of a callee whose value its summary leaves unknown.
 #[derive(Clone, Copy, Debug)]
 pub struct Rewrite {
     pub old: Term,
@@ -46,14 +46,14 @@ pub(super) struct CalleeWrite {
 enum What {
     /// A variable of the function's own.
     Variable(LocalId),
-    /// Where the function has put a constant for the callee to change.
-    Asked,
+    /// Where the function has stored a constant before the call, for the callee to change.
+    Preset,
     Other,
 }
 
 impl Executor<'_> {
     /// Notes that a callee writes to a location.
-    pub fn rewritten(&mut self, loc: Loc, rewrite: Rewrite) {
+    pub fn note_callee_write(&mut self, loc: Loc, rewrite: Rewrite) {
         let Rewrite { old, new, .. } = rewrite;
         let terms = &self.arena.formula.terms;
         let alike = terms.width(old) == terms.width(new) && old != new;
@@ -64,13 +64,13 @@ impl Executor<'_> {
         let what = match *self.arena.regions.kind(loc.region) {
             RegionKind::Local {
                 frame: FrameId(0), ..
-            } if terms.as_const(old).is_some() => What::Asked,
+            } if terms.as_const(old).is_some() => What::Preset,
             RegionKind::Local {
                 frame: FrameId(0),
                 local,
             } => What::Variable(local),
             RegionKind::Local { .. } => return,
-            _ if terms.as_const(old).is_some() => What::Asked,
+            _ if terms.as_const(old).is_some() => What::Preset,
             _ => What::Other,
         };
         self.execution.writes.push(CalleeWrite { rewrite, what });
@@ -89,7 +89,7 @@ impl Execution {
         let flags = body.flags();
         self.unchanged_among(arena, guard, |what| match what {
             What::Variable(local) => flags.contains(&local),
-            What::Asked | What::Other => true,
+            What::Preset | What::Other => true,
         })
     }
 
@@ -109,17 +109,17 @@ impl Execution {
             .map(|rewritten| {
                 let mut vars = arena.formula.vars(rewritten.rewrite.new);
                 vars.retain(|&var| match rewritten.what {
-                    What::Variable(_) | What::Asked => var >= rewritten.rewrite.made,
+                    What::Variable(_) | What::Preset => var >= rewritten.rewrite.made,
                     What::Other => is_made_for(arena, &rewritten.rewrite, var),
                 });
                 (*rewritten, vars)
             })
             .collect();
-        // There are few flags.
+        // Flags first, of which there are few.
         open.sort_by_key(|(rewritten, _)| rewritten.what == What::Other);
         let mut paths = guard;
         let mut left = MAX_WRITES;
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_DEPENDENCY_STEPS {
             let (matter, rest): (Vec<_>, Vec<_>) = open
                 .into_iter()
                 .partition(|(_, vars)| vars.iter().any(|var| known.contains(var)));
@@ -133,10 +133,10 @@ impl Execution {
                 }
                 left -= 1;
                 known.extend(arena.formula.vars(rewrite.old));
-                // When a flag is changed says something, be it known to what.
+                // Even a known new value of a flag counts: the paths on which the callee sets it are of interest.
                 let new = match what {
-                    What::Variable(_) | What::Asked => rewrite.new,
-                    What::Other => untold(arena, &rewrite, rewrite.new, MAX_CHOICES),
+                    What::Variable(_) | What::Preset => rewrite.new,
+                    What::Other => only_unknowns_changed(arena, &rewrite, rewrite.new, MAX_CHOICES),
                 };
                 let same = arena.formula.terms.eq(rewrite.old, new);
                 let same = arena.formula.guard_of(same);
@@ -152,17 +152,22 @@ fn is_made_for(arena: &Arena<'_>, rewrite: &Rewrite, var: Var) -> bool {
     var >= rewrite.made && unknown
 }
 
-/// The new value, the old one wherever the summary tells what is written: `closing ? unknown : users + 1` need
+/// The new value, with the old one wherever the summary says what is written: `closing ? unknown : users + 1` need
 /// not be `users`.
-fn untold(arena: &mut Arena<'_>, rewrite: &Rewrite, new: Term, choices: usize) -> Term {
+fn only_unknowns_changed(
+    arena: &mut Arena<'_>,
+    rewrite: &Rewrite,
+    new: Term,
+    choices: usize,
+) -> Term {
     if let Node::Op { op: Op::Ite, args } = arena.formula.terms.node(new)
         && let [condition, yes, no] = args[..]
     {
         let Some(choices) = choices.checked_sub(1) else {
             return rewrite.old;
         };
-        let yes = untold(arena, rewrite, yes, choices);
-        let no = untold(arena, rewrite, no, choices);
+        let yes = only_unknowns_changed(arena, rewrite, yes, choices);
+        let no = only_unknowns_changed(arena, rewrite, no, choices);
         return arena.formula.terms.ite(condition, yes, no);
     }
     let vars = arena.formula.vars(new);

@@ -1,8 +1,8 @@
-//! Classes of objects: the same lock of any instance.
+//! Lock classes: what all instances of one lock have in common, `struct inode.i_rwsem` (as in Linux's lockdep).
 //!
-//! In: an address, and what the executor's expressions say of it ([`Names`]). Out: its [`Class`]: a global
-//! by its symbol, anything else by the record and the member that it is, or by the pointer that leads to
-//! it. An object that is known by a variable only has none.
+//! In: the address of a lock or another object of a machine, and what the executor's expressions say of it ([`Names`]). Out: its [`Class`]:
+//! the symbol of a global, the record and the member for anything else, or the member that points
+//! to it. An object that only a variable leads to has none.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::ir::SymbolName;
 
 const MAX_DEPTH: u32 = 8;
 
-/// What objects have in common that are the same lock of different instances.
+/// A lock class.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Class {
     /// `struct inode.i_rwsem`, `fs/inode.c::inode_hash_lock`; with a star for a pointer that leads from

@@ -183,7 +183,7 @@ impl Executor<'_> {
                 StmtKind::Havoc { dst, size } => {
                     let to = self.eval(frame, state, *dst);
                     let places = self.arena.locations(to);
-                    self.went_through(state, &places);
+                    self.dereference(state, &places);
                     self.havoc(state, to, *size);
                 }
                 StmtKind::Call(call) => self.call(frame, state, call, stmt.pos),

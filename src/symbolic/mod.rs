@@ -3,19 +3,21 @@
 //! In: IR bodies, and what is known of callees ([`callee`]). Out: an [`Execution`](execution::Execution), which does not change any more,
 //! and the [`Arena`](arena::Arena) of the values, places and conditions that it speaks of. Knows nothing of C syntax.
 
-pub mod access;
+mod access_path;
 pub mod alias;
 pub mod arena;
+mod bit_lock_store;
 pub mod call;
 pub mod callee;
 pub mod callee_writes;
-mod choice;
 pub mod class;
+mod conditional_address;
 mod control;
-mod escape;
+pub mod dereference;
 pub mod eval;
 pub mod exec;
 pub mod execution;
+mod external_value;
 pub mod formula;
 pub mod frame;
 pub mod guard;
@@ -26,9 +28,8 @@ pub mod memory;
 pub mod model;
 pub mod naming;
 pub mod origin;
-mod overwritten;
+mod out_parameters;
 pub mod print;
-mod received;
 pub mod region;
 pub mod state;
 pub mod term;

@@ -174,7 +174,7 @@ impl Regions {
     }
 
     fn locate_constant(&mut self, value: u64) -> Option<Loc> {
-        if validity::nowhere(value) {
+        if validity::is_invalid(value) {
             return None;
         }
         if let Some((region, offset)) = self.slot_of(value) {

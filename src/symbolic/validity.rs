@@ -1,7 +1,8 @@
-//! Which pointers are valid: what a path went through is neither null nor an error number, and an object
-//! exists where the pointers to it are and the call that it came from was made.
+//! Which pointers are valid: a path that dereferences a pointer has one that is neither null nor an error number. An object
+//! exists where the pointers on its access path are valid and the call that returned the first was made.
 //!
-//! In: states, locations, guards. Out: guards.
+//! In: the pointers that a path has dereferenced, and guards. Out: the guards without the paths on which such a pointer is
+//! invalid, and the guard under which an object exists.
 
 use super::arena::Arena;
 use super::exec::Executor;
@@ -12,8 +13,8 @@ use super::state::State;
 use super::term::{MAX_MEMBER_OFFSET, Node, Op, Term};
 use crate::ir::POINTER_BITS;
 
-/// Pointers followed back from an object to the call that gave the first.
-const MAX_BIRTH_CHAIN: usize = 8;
+/// Pointers followed back from an object to the call that returned the first.
+const MAX_POINTER_CHAIN: usize = 8;
 /// Results from the negative of this on are error numbers, as values and as pointers (IS_ERR).
 pub const MAX_ERRNO: u128 = 4095;
 /// Addresses above this are error numbers (IS_ERR), not pointers.
@@ -23,7 +24,7 @@ const FIRST_POINTER: u128 = 4096;
 
 /// Whether no object has this address: none lies in the first page or where error numbers do, even seen from
 /// a member of it: `&p->member == 0` is `p == -offset`.
-pub fn nowhere(address: u64) -> bool {
+pub fn is_invalid(address: u64) -> bool {
     !(FIRST_POINTER..=LAST_POINTER - MAX_MEMBER_OFFSET).contains(&u128::from(address))
 }
 
@@ -36,7 +37,7 @@ impl Arena<'_> {
         };
         let there = self.nonzero(base);
         let mut exists = self.formula.guard_of(there);
-        for _ in 0..MAX_BIRTH_CHAIN {
+        for _ in 0..MAX_POINTER_CHAIN {
             if let Some(&made) = self.made_on.get(&base) {
                 return self.formula.guards.and(exists, made);
             }
@@ -57,7 +58,7 @@ impl Arena<'_> {
         exists
     }
 
-    /// Whether every path to a state went through the pointer to the object.
+    /// Whether every path to a state has dereferenced the pointer to the object.
     pub fn surely_exists(&self, state: &State, loc: Loc) -> bool {
         match self.regions.kind(loc.region) {
             RegionKind::Environment { base } => state.nonnull.contains(base),
@@ -65,14 +66,14 @@ impl Arena<'_> {
         }
     }
 
-    /// The guard of a condition in a state: pointers that every path here went through are neither null
+    /// The guard of a condition in a state: pointers that every path here has dereferenced are neither null
     /// nor error numbers (IS_ERR).
     pub fn guard_of(&mut self, state: &State, truth: Term) -> Guard {
         let guard = self.formula.guard_of(truth);
         self.with_valid_pointers(state, guard)
     }
 
-    /// A guard with what is known of the pointers that every path to the state went through.
+    /// A guard, simplified by what is known of the pointers that every path to the state has dereferenced.
     fn with_valid_pointers(&mut self, state: &State, guard: Guard) -> Guard {
         let known = self.valid_pointers(state, guard);
         match known.is_empty() {
@@ -81,7 +82,7 @@ impl Arena<'_> {
         }
     }
 
-    /// The guard's paths on which the pointers that every path to the state went through are valid.
+    /// The guard's paths on which the pointers that every path to the state has dereferenced are valid.
     pub fn on_valid_pointers(&mut self, state: &State, guard: Guard) -> Guard {
         let known = self.valid_pointers(state, guard);
         let guards = &mut self.formula.guards;
@@ -96,19 +97,23 @@ impl Arena<'_> {
         guards.and(guard, all)
     }
 
-    /// Paths that there are not, among those that a condition tells from others: they went through a pointer
-    /// that they say is invalid, or have a negative number that is no error number. Where paths meet, a
-    /// state no longer tells which pointers each of them went through; here it counts again.
+    /// Paths that cannot be executed, by what a condition says: they dereference a pointer that is invalid
+    /// under it, or have a negative number that is no error number. Where paths merge, a state loses which pointers each
+    /// of them has dereferenced; the arena keeps it.
     pub fn impossible(&mut self, condition: Cond) -> Vec<Guard> {
         let mut impossible = Vec::new();
         if let Some((Some(address), value)) = self.pointer_test(condition) {
             let valid = self.formula.guards.literal(condition, value);
             let bases = self.bases(address);
-            let passed: Vec<Guard> = bases
-                .filter_map(|base| self.passed.get(&base).copied())
+            let dereferenced: Vec<Guard> = bases
+                .filter_map(|base| self.dereferenced.get(&base).copied())
                 .collect();
             let guards = &mut self.formula.guards;
-            impossible.extend(passed.into_iter().map(|paths| guards.and_not(paths, valid)));
+            impossible.extend(
+                dereferenced
+                    .into_iter()
+                    .map(|paths| guards.and_not(paths, valid)),
+            );
         }
         if let Some(number) = self.error_test(condition) {
             let zero = self
@@ -135,18 +140,22 @@ impl Arena<'_> {
         (errors && bound == (1u128 << width) - MAX_ERRNO).then_some(number)
     }
 
-    /// Notes that these paths go through the pointer to a location.
-    pub fn passes(&mut self, loc: Loc, paths: Guard) {
+    /// Notes that these paths dereference the pointer to a location.
+    pub fn dereferenced_on(&mut self, loc: Loc, paths: Guard) {
         if let RegionKind::Environment { base } = *self.regions.kind(loc.region) {
-            let before = self.passed.get(&base).copied().unwrap_or(Guard::FALSE);
+            let before = self
+                .dereferenced
+                .get(&base)
+                .copied()
+                .unwrap_or(Guard::FALSE);
             let paths = self.formula.guards.or(before, paths);
-            self.passed.insert(base, paths);
+            self.dereferenced.insert(base, paths);
         }
     }
 
-    /// Whether a condition that comes to this says that a pointer in memory leads somewhere through which the function goes,
-    /// on some path. (A null argument is how callers say that there is nothing to do.)
-    pub fn lets_pass(&self, condition: Cond, holds: bool) -> bool {
+    /// Whether a condition with this outcome says that a pointer in memory is valid which the function dereferences on some
+    /// path. (Of a parameter that would say more: callers pass null where there is nothing to do.)
+    pub fn allows_dereference(&self, condition: Cond, holds: bool) -> bool {
         let in_memory = |base: &Term| {
             let Node::Var(var) = *self.formula.terms.node(*base) else {
                 return false;
@@ -156,12 +165,12 @@ impl Arena<'_> {
         match self.pointer_test(condition) {
             Some((Some(address), value)) if value == holds => self
                 .bases(address)
-                .any(|base| self.passed.contains_key(&base) && in_memory(&base)),
+                .any(|base| self.dereferenced.contains_key(&base) && in_memory(&base)),
             _ => false,
         }
     }
 
-    /// What a guard's conditions come to where the pointers that every path to the state went through are
+    /// The outcomes of a guard's conditions where the pointers that every path to the state has dereferenced are
     /// valid.
     fn valid_pointers(&self, state: &State, guard: Guard) -> Vec<(Cond, bool)> {
         let valid = |address: Term| {
@@ -178,8 +187,8 @@ impl Arena<'_> {
             .collect()
     }
 
-    /// The pointers of which one is valid if an address is one: itself, or what it is a member or an element
-    /// of.
+    /// The pointers of which one is valid if an address is: the address itself, or that of the record or the array that it lies
+    /// in.
     fn bases(&self, address: Term) -> impl Iterator<Item = Term> {
         let sum = match self.formula.terms.node(address) {
             Node::Linear { terms, .. } => &terms[..],
@@ -198,7 +207,7 @@ impl Arena<'_> {
         };
         let (left, right) = (*args.first()?, *args.get(1)?);
         let constant = |term: Term| self.formula.terms.as_const(term);
-        let nowhere = |term: Term| constant(term).is_some_and(|value| nowhere(value as u64));
+        let invalid = |term: Term| constant(term).is_some_and(|value| is_invalid(value as u64));
         // `container_of(p, …) == 0` is `p == offset`. (Smaller numbers mark the ends of lists and the like.)
         let offset = |term: Term| {
             constant(term)
@@ -208,8 +217,8 @@ impl Arena<'_> {
         match op {
             Op::Eq if offset(left) && pointer(right) => Some((None, false)),
             Op::Eq if offset(right) && pointer(left) => Some((None, false)),
-            Op::Eq if nowhere(left) => Some((Some(right), false)),
-            Op::Eq if nowhere(right) => Some((Some(left), false)),
+            Op::Eq if invalid(left) => Some((Some(right), false)),
+            Op::Eq if invalid(right) => Some((Some(left), false)),
             Op::Ult | Op::Ule if constant(left) >= Some(LAST_POINTER) => Some((Some(right), false)),
             Op::Ult | Op::Ule if constant(right) > Some(LAST_POINTER) => Some((Some(left), true)),
             // `p < 0`, as if numbers and pointers shared a type: pointers are taken to be positive.
@@ -224,8 +233,8 @@ impl Arena<'_> {
 }
 
 impl Executor<'_> {
-    /// A pointer that this path went through is neither null nor an error number. Said of a result,
-    /// this tells the caller what its tests will find.
+    /// A pointer that this path has dereferenced is neither null nor an error number. Assumed of a result,
+    /// this decides the tests that callers make of it.
     pub(super) fn assume_valid(&mut self, state: &mut State, pointer: Term) {
         if self.arena.formula.terms.width(pointer) != POINTER_BITS {
             return;

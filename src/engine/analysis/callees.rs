@@ -52,7 +52,7 @@ impl<'a> Caller<'_, 'a> {
     }
 
     fn tiny(&self, callee: &CalleeRef) -> Option<FunctionId> {
-        self.run.face(callee)?.inline_depth?;
+        self.run.interface(callee)?.inline_depth?;
         callee.function
     }
 }
@@ -64,8 +64,8 @@ impl<'a> Callees for Caller<'_, 'a> {
             let seed = self.run.inputs.seeds.summary(name, None);
             return seed.map_or(CalleeView::Unknown, CalleeView::from);
         };
-        match (self.run.face(callee), callee.function) {
-            (Some(face), _) => face.view(self.run.inputs.results),
+        match (self.run.interface(callee), callee.function) {
+            (Some(interface), _) => interface.view(self.run.inputs.results),
             (None, Some(id)) => self
                 .provisional
                 .get(&id)

@@ -94,15 +94,15 @@ impl<'s, 'c> Binding<'s, 'c> {
         }
     }
 
-    /// `passes`: execution goes through the pointers on the way. What is only looked at may not be there.
+    /// `dereferenced`: execution dereferences the pointers on the way. What is only looked at may be null.
     pub(super) fn address(
         &self,
         exec: &mut Executor<'_>,
         state: &mut State,
         object: &IObj,
-        passes: bool,
+        dereferenced: bool,
     ) -> Option<Term> {
-        let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match passes {
+        let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match dereferenced {
             true => exec.load(state, address, Ty::Ptr),
             false => exec.arena.peek(state, address, Ty::Ptr),
         };
@@ -119,7 +119,7 @@ impl<'s, 'c> Binding<'s, 'c> {
                     .address(&mut exec.arena.formula.terms, loc)
             }
             Root::Exit(pointer) => {
-                let pointer = self.address(exec, state, pointer, passes)?;
+                let pointer = self.address(exec, state, pointer, dereferenced)?;
                 pointer_at(exec, state, pointer)
             }
             root => self.root(root)?,

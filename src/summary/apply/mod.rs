@@ -158,7 +158,7 @@ impl Application<'_, '_> {
             name_object(exec, self.summary, binding, object.into(), &places);
             self.objects
                 .push(match address.filter(|_| !object.optional) {
-                    Some(address) => exec.gone_through(state, address, places),
+                    Some(address) => exec.certain_places(state, address, places),
                     None => places,
                 });
         }

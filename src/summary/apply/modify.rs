@@ -72,9 +72,9 @@ pub(super) fn modify(
             let memory = state.memory.clone();
             let old = memory.read(&mut exec.arena.heap(), loc, shape);
             let new = exec.arena.formula.ite_guard(guard, value, old);
-            exec.rewritten(loc, Rewrite { old, new, made });
+            exec.note_callee_write(loc, Rewrite { old, new, made });
             state.memory.write_shape(loc, new, shape);
-            exec.overwritten(state, guard, loc, size);
+            exec.release_stored_bits(state, guard, loc, size);
         }
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn unsaved(
     let mut unknown = Guard::FALSE;
     for value in values {
         let here = match binding.value(exec, state, &value) {
-            Some(term) => exec.arena.received(term),
+            Some(term) => exec.arena.comes_from_outside(term),
             None => Guard::TRUE,
         };
         unknown = exec.arena.formula.guards.or(unknown, here);

@@ -220,7 +220,7 @@ impl Transition<'_, '_> {
             Target::Error(rule) => (None, rule.clone()),
         };
         if to.is_some_and(|to| to != from) {
-            exec.arena.passes(object.loc, paths);
+            exec.arena.dereferenced_on(object.loc, paths);
         }
         let log = &mut exec.execution.log;
         log.ops.push(OpEvent {

@@ -1,8 +1,8 @@
-//! What callers see of a function.
+//! What callers see of a function: its interface.
 //!
-//! In: its summary, or that it has none. Out: a [`Face`], which knows what callers' keys depend on, and
-//! hands out the summary to those that are executed: from the database if it was not inferred in this
-//! run, and only until the last caller is done.
+//! In: its summary, or why it has none. Out: an [`Interface`]: the identity that the keys of callers' results depend on, and
+//! the summary for callers that are executed. A summary that was not inferred in this run is read from the database, and none is kept
+//! once the last caller is done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,7 +17,7 @@ use crate::symbolic::callee::CalleeView;
 
 /// A summary that may be in the database only.
 #[derive(Debug)]
-struct Held {
+struct Stored {
     key: Option<ResultKey>,
     /// A call moves an object of some machine.
     active: bool,
@@ -34,11 +34,11 @@ enum View {
     Lost,
     /// Its results, if it has these only.
     NoOp(Arc<[u128]>),
-    Summary(Held),
+    Summary(Stored),
 }
 
 #[derive(Debug)]
-pub(super) struct Face {
+pub(super) struct Interface {
     view: View,
     /// A hash of all that callers can learn of the function: part of the keys of their results.
     pub identity: blake3::Hash,
@@ -48,9 +48,9 @@ pub(super) struct Face {
     pub primitive: bool,
 }
 
-impl Face {
+impl Interface {
     pub(super) fn external() -> Self {
-        Face {
+        Interface {
             view: View::External,
             identity: blake3::hash(b"external"),
             inline_depth: None,
@@ -59,33 +59,33 @@ impl Face {
     }
 
     pub(super) fn lost() -> Self {
-        Face {
+        Interface {
             view: View::Lost,
             identity: blake3::hash(b"lost"),
-            ..Face::external()
+            ..Interface::external()
         }
     }
 
     /// Of a function that touches no object, with its results if it has these only.
     pub(super) fn noop(results: &[u128]) -> Self {
-        Face {
+        Interface {
             view: View::NoOp(results.into()),
             identity: hash(&[b"noop", &encode(&results)]),
-            ..Face::external()
+            ..Interface::external()
         }
     }
 
     pub(super) fn primitive(summary: Arc<Summary>) -> Self {
-        Face {
+        Interface {
             identity: identity(&summary),
-            view: View::Summary(Held {
+            view: View::Summary(Stored {
                 key: None,
                 active: !summary.is_noop(),
                 initialises: !summary.initialises.is_empty(),
                 summary: Mutex::new(Some(summary)),
             }),
             primitive: true,
-            ..Face::external()
+            ..Interface::external()
         }
     }
 
@@ -96,17 +96,17 @@ impl Face {
         summary: Option<Arc<Summary>>,
     ) -> Self {
         if !result.outcome.has_summary() {
-            return Face::lost();
+            return Interface::lost();
         }
-        Face {
+        Interface {
             identity: result.identity,
-            view: View::Summary(Held {
+            view: View::Summary(Stored {
                 key,
                 active: result.active,
                 initialises: result.facts.recursion.hands_on(),
                 summary: Mutex::new(summary),
             }),
-            ..Face::external()
+            ..Interface::external()
         }
     }
 
@@ -173,22 +173,22 @@ impl Demand {
         &self,
         id: FunctionId,
         function: &Function,
-        face: impl Fn(FunctionId) -> Option<&'f Face>,
+        interface: impl Fn(FunctionId) -> Option<&'f Interface>,
     ) {
-        let own = face(id);
+        let own = interface(id);
         if self.0[id.index()].load(Ordering::Acquire) == 0
-            && let Some(face) = own
+            && let Some(interface) = own
         {
-            face.release();
+            interface.release();
         }
-        if own.is_none_or(|face| face.inline_depth.is_some()) {
+        if own.is_none_or(|interface| interface.inline_depth.is_some()) {
             return;
         }
         for callee in function.callees.iter().filter_map(|callee| callee.function) {
             if self.0[callee.index()].fetch_sub(1, Ordering::AcqRel) == 1
-                && let Some(face) = face(callee)
+                && let Some(interface) = interface(callee)
             {
-                face.release();
+                interface.release();
             }
         }
     }

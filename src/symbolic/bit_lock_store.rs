@@ -1,8 +1,9 @@
-//! Stores to the word that a lock is a bit of: whoever writes the word writes the bit, and "unlocks for free"
-//! (include/linux/rhashtable.h).
+//! Stores to a word of which one bit is a lock: they write that bit, too. (`rht_assign_unlock` releases the lock by storing the
+//! pointer whose lowest bit it is, include/linux/rhashtable.h.)
 //!
-//! In: a store. Out: the bits that the function holds there are given back. The value may as well keep the bit, so
-//! what becomes of it is open, and no finding rests on that.
+//! In: a store, and the state before it. Out: the state in which the function has released the bits of that word that it
+//! held. The stored value may keep a bit set, so whether it is released is noted as unknown ([`super::execution::Execution::open`]), and no
+//! finding rests on it.
 
 use smallvec::SmallVec;
 
@@ -12,20 +13,20 @@ use super::region::Loc;
 use super::state::{Object, State, Status, Tracked};
 
 impl Executor<'_> {
-    /// Accounts for a store of `size` bytes to a location, on the paths `place` of those that get here.
-    pub fn overwritten(&mut self, state: &mut State, place: Guard, loc: Loc, size: u64) {
+    /// Releases the bit locks in the `size` bytes that are stored at a location, on the paths `place` of those that get here.
+    pub fn release_stored_bits(&mut self, state: &mut State, place: Guard, loc: Loc, size: u64) {
         // Bit n of the word at p is the object p + n.
         let bits = 0..8 * size as i64;
         for index in 0..self.arena.bits.len() {
             let object = self.arena.bits[index];
             let same = (object.loc.region, object.loc.symbolic) == (loc.region, loc.symbolic);
             if same && bits.contains(&object.loc.offset.wrapping_sub(loc.offset)) {
-                self.give_back_bit(state, place, object);
+                self.release_bit(state, place, object);
             }
         }
     }
 
-    fn give_back_bit(&mut self, state: &mut State, place: Guard, object: Object) {
+    fn release_bit(&mut self, state: &mut State, place: Guard, object: Object) {
         let Some(before) = state.objects.get(&object).cloned() else {
             return;
         };

@@ -1,8 +1,8 @@
-//! Values that the function was given.
+//! Values from outside the function.
 //!
-//! In: a term. Out: the paths on which it is something that others made: what the function was passed,
-//! found in memory or got from a call. What it made itself is its own, and so is a variable
-//! that it never set on any path. (One that it set on some paths may be used on just these.)
+//! In: a term. Out: the paths on which its value comes from outside: it was passed as an argument, read from memory or returned by a
+//! call. A constant, the entry state of an object and a test's outcome are the function's own, and so is a variable that it
+//! never set. (A variable that was set on some paths may be used on just these.)
 
 use super::arena::Arena;
 use super::guard::Guard;
@@ -13,7 +13,8 @@ use super::term::{Node, Op, Term};
 const MAX_VISITED: u32 = 64;
 
 impl Arena<'_> {
-    pub fn received(&mut self, term: Term) -> Guard {
+    /// The paths on which a value comes from outside the function.
+    pub fn comes_from_outside(&mut self, term: Term) -> Guard {
         let mut value = term;
         while let Node::Op {
             op: Op::Zext | Op::Sext,
@@ -29,10 +30,10 @@ impl Arena<'_> {
             return Guard::FALSE;
         }
         let mut left = MAX_VISITED;
-        self.received_within(term, &mut left)
+        self.outside_within(term, &mut left)
     }
 
-    fn received_within(&mut self, term: Term, left: &mut u32) -> Guard {
+    fn outside_within(&mut self, term: Term, left: &mut u32) -> Guard {
         let Some(rest) = left.checked_sub(1) else {
             return Guard::TRUE;
         };
@@ -44,30 +45,30 @@ impl Arena<'_> {
                 _ => Guard::TRUE,
             },
             Node::Op { op: Op::Ite, args } => {
-                let then = self.received_within(args[1], left);
-                let els = self.received_within(args[2], left);
+                let then = self.outside_within(args[1], left);
+                let els = self.outside_within(args[2], left);
                 if then == els {
                     return then;
                 }
                 let condition = self.formula.guard_of(args[0]);
                 self.formula.guards.ite(condition, then, els)
             }
-            // A condition widened: which way it goes is the function's own affair.
+            // A test's outcome as a number.
             Node::Op {
                 op: Op::Zext | Op::Sext,
                 args,
             } if self.formula.terms.width(args[0]) == 1 => Guard::FALSE,
-            Node::Op { args, .. } => self.any_received(args.iter().copied(), left),
+            Node::Op { args, .. } => self.any_outside(args.iter().copied(), left),
             Node::Linear { terms, .. } => {
-                self.any_received(terms.iter().map(|&(_, part)| part), left)
+                self.any_outside(terms.iter().map(|&(_, part)| part), left)
             }
         }
     }
 
-    fn any_received(&mut self, parts: impl Iterator<Item = Term>, left: &mut u32) -> Guard {
+    fn any_outside(&mut self, parts: impl Iterator<Item = Term>, left: &mut u32) -> Guard {
         let mut any = Guard::FALSE;
         for part in parts {
-            let here = self.received_within(part, left);
+            let here = self.outside_within(part, left);
             any = self.formula.guards.or(any, here);
         }
         any

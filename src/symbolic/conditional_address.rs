@@ -1,19 +1,19 @@
-//! Choices within an address: what a table's element is where the index is one of a few values.
+//! Addresses that depend on a condition: an element of a table whose index is one of a few values.
 //!
-//! In: an address term. Out: the condition of its first choice, and the address under either outcome.
-//! `ite(c, a, b) + k` is `a + k` if c holds, else `b + k`; an index that is 1 on some paths and 0 on
-//! the others is the widened condition itself.
+//! In: an address term. Out: the first condition that it depends on, and the address under either outcome.
+//! `ite(c, a, b) + k` is `a + k` if c holds, else `b + k`. An index that is 1 on some paths and 0 on
+//! the others is such a condition, widened to a number.
 
 use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
 use super::term::{Node, Op, Term};
 
-/// Terms looked at for a choice.
+/// Terms searched for a condition.
 const MAX_VISITED: u32 = 32;
 
-/// A choice and the places it is to be replaced with.
-struct Choice {
+/// A part of an address that depends on a condition, and its value under either outcome.
+struct Conditional {
     term: Term,
     condition: Term,
     then: Term,
@@ -21,23 +21,23 @@ struct Choice {
 }
 
 impl Arena<'_> {
-    /// Takes the first choice in an address apart: its condition, the address where that holds, and
-    /// where it does not.
-    pub(super) fn choice_in(&mut self, address: Term) -> Option<(Term, Term, Term)> {
+    /// Splits an address at the first condition in it: the condition, the address where it holds, and
+    /// the address where it does not.
+    pub(super) fn split_conditional(&mut self, address: Term) -> Option<(Term, Term, Term)> {
         let mut left = MAX_VISITED;
-        let choice = self.find_choice(address, &mut left)?;
-        let with = |to: Term| FxHashMap::from_iter([(choice.term, to)]);
-        let then = self.replace(address, choice.term, &mut with(choice.then));
-        let els = self.replace(address, choice.term, &mut with(choice.els));
-        Some((choice.condition, then, els))
+        let conditional = self.find_condition(address, &mut left)?;
+        let with = |to: Term| FxHashMap::from_iter([(conditional.term, to)]);
+        let then = self.replace(address, conditional.term, &mut with(conditional.then));
+        let els = self.replace(address, conditional.term, &mut with(conditional.els));
+        Some((conditional.condition, then, els))
     }
 
-    fn find_choice(&mut self, term: Term, left: &mut u32) -> Option<Choice> {
+    fn find_condition(&mut self, term: Term, left: &mut u32) -> Option<Conditional> {
         *left = left.checked_sub(1)?;
         let terms = &mut self.formula.terms;
         match terms.node(term).clone() {
             Node::Const(_) | Node::Var(_) | Node::Guard(_) => None,
-            Node::Op { op: Op::Ite, args } => Some(Choice {
+            Node::Op { op: Op::Ite, args } => Some(Conditional {
                 term,
                 condition: args[0],
                 then: args[1],
@@ -48,17 +48,19 @@ impl Arena<'_> {
                 args,
             } if terms.width(args[0]) == 1 => {
                 let width = terms.width(term);
-                Some(Choice {
+                Some(Conditional {
                     term,
                     condition: args[0],
                     then: terms.op(op, width, &[Term::TRUE]),
                     els: terms.op(op, width, &[Term::FALSE]),
                 })
             }
-            Node::Op { args, .. } => args.iter().find_map(|&part| self.find_choice(part, left)),
+            Node::Op { args, .. } => args
+                .iter()
+                .find_map(|&part| self.find_condition(part, left)),
             Node::Linear { terms, .. } => terms
                 .iter()
-                .find_map(|&(_, part)| self.find_choice(part, left)),
+                .find_map(|&(_, part)| self.find_condition(part, left)),
         }
     }
 

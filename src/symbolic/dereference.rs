@@ -18,20 +18,20 @@ use crate::ir::{Local, POINTER_BITS, Ty};
 /// Locations an address may stand for: `(guard, location)`, exclusive, null left out.
 pub type Locations = Rc<[(Guard, Loc)]>;
 
-/// More choices than this for one address are dropped.
+/// Locations of one address beyond this number are dropped.
 const MAX_LOCATIONS: usize = 12;
-/// Choices taken apart in one address: n of them that have nothing to do with each other have 2^n outcomes.
+/// Conditions at which one address is split: n independent ones have 2^n outcomes.
 const MAX_SPLITS: u32 = 48;
 
 impl Arena<'_> {
-    /// The guarded location set of an address (paper Figure 5), null left out: whoever asks is about
-    /// to go through the pointer.
+    /// The guarded location set of an address (paper Figure 5). Null is left out, since the pointer is about to be
+    /// dereferenced.
     pub fn locations(&mut self, address: Term) -> Locations {
         if let Some(known) = self.locations.get(&address) {
             return known.clone();
         }
         let mut found: Vec<(Guard, Loc)> = Vec::new();
-        let mut nowhere = Guard::FALSE;
+        let mut invalid = Guard::FALSE;
         let mut work = vec![(Guard::TRUE, address)];
         let mut splits = 0;
         while let Some((guard, term)) = work.pop() {
@@ -39,7 +39,7 @@ impl Arena<'_> {
                 continue;
             }
             let choice = match splits < MAX_SPLITS {
-                true => self.choice_in(term),
+                true => self.split_conditional(term),
                 false => continue,
             };
             match choice {
@@ -59,15 +59,15 @@ impl Arena<'_> {
                             None => found.push((guard, loc)),
                         }
                     } else {
-                        nowhere = self.formula.guards.or(nowhere, guard);
+                        invalid = self.formula.guards.or(invalid, guard);
                     }
                 }
             }
         }
         found.sort_by_key(|entry| entry.1);
         let found: Locations = found.into();
-        if nowhere != Guard::FALSE {
-            self.nowhere.insert(address, nowhere);
+        if invalid != Guard::FALSE {
+            self.invalid_on.insert(address, invalid);
         }
         self.locations.insert(address, found.clone());
         found
@@ -155,14 +155,14 @@ impl Arena<'_> {
 }
 
 impl Executor<'_> {
-    /// Notes that execution goes through a pointer, so that later tests for null fold.
-    pub fn went_through(&mut self, state: &mut State, locations: &Locations) {
+    /// Notes that execution dereferences a pointer, so that later tests for null fold.
+    pub fn dereference(&mut self, state: &mut State, locations: &Locations) {
         for &(guard, loc) in locations.iter() {
             if let RegionKind::Environment { base } = *self.arena.regions.kind(loc.region)
                 && !state.nonnull.contains(&base)
             {
                 let paths = self.arena.formula.guards.and(state.guard, guard);
-                self.arena.passes(loc, paths);
+                self.arena.dereferenced_on(loc, paths);
                 if locations.len() == 1 {
                     state.nonnull.insert(base);
                 }
@@ -170,23 +170,23 @@ impl Executor<'_> {
         }
     }
 
-    /// The places of an object that execution certainly goes to. If there is just one, it is there on all
-    /// paths that go on; those on which there is none do not.
-    pub fn gone_through(
+    /// The places at which execution certainly accesses an object. The paths on which the address is invalid end here; if
+    /// just one place is left, the object is there on all others.
+    pub fn certain_places(
         &mut self,
         state: &mut State,
         address: Term,
         places: Vec<(Guard, Loc)>,
     ) -> Vec<(Guard, Loc)> {
-        if let Some(&nowhere) = self.arena.nowhere.get(&address) {
-            let somewhere = self.arena.formula.guards.and_not(state.guard, nowhere);
-            if somewhere != Guard::FALSE {
-                state.guard = somewhere;
+        if let Some(&invalid) = self.arena.invalid_on.get(&address) {
+            let valid = self.arena.formula.guards.and_not(state.guard, invalid);
+            if valid != Guard::FALSE {
+                state.guard = valid;
             }
         }
         match places[..] {
             [(_, loc)] => {
-                self.went_through(state, &places.into());
+                self.dereference(state, &places.into());
                 vec![(Guard::TRUE, loc)]
             }
             _ => places,
@@ -196,7 +196,7 @@ impl Executor<'_> {
     /// The one location of an address, if it has just one.
     pub fn single(&mut self, state: &mut State, address: Term) -> Option<Loc> {
         let locations = self.arena.locations(address);
-        self.went_through(state, &locations);
+        self.dereference(state, &locations);
         match locations[..] {
             [(_, loc)] => Some(loc),
             _ => None,
@@ -205,17 +205,17 @@ impl Executor<'_> {
 
     pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
         let locations = self.arena.locations(address);
-        self.went_through(state, &locations);
+        self.dereference(state, &locations);
         self.arena.read_at(state, &locations, ty)
     }
 
     pub fn store(&mut self, state: &mut State, address: Term, value: Term, shape: Shape) {
         let locations = self.arena.locations(address);
-        self.went_through(state, &locations);
+        self.dereference(state, &locations);
         let value = self.arena.resize(value, shape.bits);
         if let [(_, loc)] = locations[..] {
             state.memory.write_shape(loc, value, shape);
-            self.overwritten(state, Guard::TRUE, loc, shape.bytes);
+            self.release_stored_bits(state, Guard::TRUE, loc, shape.bytes);
             return;
         }
         for &(guard, loc) in locations.iter() {
@@ -223,7 +223,7 @@ impl Executor<'_> {
             let old = memory.read(&mut self.arena.heap(), loc, shape);
             let new = self.arena.formula.ite_guard(guard, value, old);
             state.memory.write_shape(loc, new, shape);
-            self.overwritten(state, guard, loc, shape.bytes);
+            self.release_stored_bits(state, guard, loc, shape.bytes);
         }
     }
 

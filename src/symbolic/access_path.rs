@@ -1,0 +1,54 @@
+//! Access paths: the pointers that are dereferenced to get to an object.
+//!
+//! In: a region, an object, a location. Out: the pointers that lead there, each read from the region that the next one leads to.
+
+use super::arena::Arena;
+use super::class::Class;
+use super::origin::Origin;
+use super::region::{Loc, RegionId, RegionKind};
+use super::state::Object;
+use super::term::{Node, Term};
+
+/// Pointers of one access path, at most.
+const MAX_PATH: usize = 16;
+
+impl Arena<'_> {
+    /// The regions on the access path to one, from that one outwards, each with the pointer that leads to it.
+    pub fn way_to(&self, region: RegionId) -> Vec<(RegionId, Option<Term>)> {
+        let mut path = Vec::new();
+        let mut next = Some(region);
+        while let Some(region) = next.take()
+            && path.len() < MAX_PATH
+        {
+            let base = match self.regions.kind(region) {
+                RegionKind::Environment { base } => Some(*base),
+                _ => None,
+            };
+            path.push((region, base));
+            next = self.read_from(region).map(|loc| loc.region);
+        }
+        path
+    }
+
+    /// The location in memory that the pointer to a region was read from; `None` for globals and locals, and where the
+    /// pointer is a parameter or a call's result.
+    pub(super) fn read_from(&self, region: RegionId) -> Option<Loc> {
+        let RegionKind::Environment { base } = *self.regions.kind(region) else {
+            return None;
+        };
+        let Node::Var(var) = *self.formula.terms.node(base) else {
+            return None;
+        };
+        match *self.origins.of(var) {
+            Origin::Initial { loc, .. } => Some(loc),
+            _ => None,
+        }
+    }
+
+    /// The class of the pointer that leads to the record that an object is in, if it is read from memory: `global.tree` for
+    /// `global.tree->lock`.
+    pub fn class_of_pointer(&mut self, object: Object) -> Option<Class> {
+        let pointer = self.read_from(object.loc.region)?;
+        self.class_of(pointer)
+    }
+}
