@@ -123,7 +123,7 @@ struct Run<'a> {
     external: Interface,
     done: Vec<OnceLock<Done>>,
     demand: Demand,
-    /// Results of functions that are linked in several ways: most come to the same in all.
+    /// Results of functions that have several variants: most variants have the same result.
     twins: Mutex<FxHashMap<ResultKey, Twin>>,
 }
 
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// What other variants of a component's functions have come to, if nothing that these depend on differs.
+    /// The results of other variants of a component's functions, if these variants depend on nothing else.
     fn twins(&self, keys: &[ResultKey]) -> Option<Vec<Twin>> {
         let twins = self.twins.lock();
         keys.iter().map(|key| twins.get(key).cloned()).collect()
@@ -275,7 +275,7 @@ impl<'a> Run<'a> {
         let seeds = self.inputs.seeds;
         let summary = seeds.summary(&function.name, None)?;
         let Ok(key) = function.body else {
-            // Nothing is known of its parameters; the name alone speaks for it.
+            // Nothing is known of its parameters, so that it is seeded by its name alone.
             return Some(summary);
         };
         let body = self.inputs.bodies.body(key).ok()?;

@@ -39,8 +39,8 @@ impl Default for Options {
     }
 }
 
-/// Analyses one function. One that is too much for the budget is executed again for less, and again, for callers to see a
-/// summary that says so.
+/// Analyses one function. One that exceeds the budget is executed again, twice at most, with cheaper limits, so that
+/// callers have a summary, which says that it is partial.
 pub fn analyse(
     body: &Body,
     callees: &dyn Callees,
@@ -124,7 +124,7 @@ fn judge(
         Some(state) => judge_exit(body, execution, state, &mut findings, oracle)?,
         None => judge_no_exit(body, execution, &findings, oracle)?,
     };
-    // What is only told on demand costs nobody the rest, whatever it needs.
+    // Findings that are shown on demand only must not use up the budget for the rest.
     findings.tell_covered(execution, oracle);
     judged.facts.findings = findings.found;
     if oracle.formula.exhausted().is_none() {
@@ -144,7 +144,7 @@ fn judge_exit(
     let mut exits = infer::exits(execution, oracle, state);
     findings.ambiguous_exits(execution, oracle, &exit, &mut exits);
     let lock_order = lock_order::collect(execution, oracle, &exit);
-    // What makes a summary readable must not leave nothing for what makes a finding.
+    // To make a summary readable must not use up the budget for findings.
     oracle.reserve_for_findings();
     let inferred = infer::infer(execution, oracle, &exit, &exits, parameters(body));
     oracle.release_reserved();

@@ -139,7 +139,7 @@ impl Interface {
         summary.clone().map_or(CalleeView::Lost, CalleeView::from)
     }
 
-    /// Lets go of a summary that no caller will ask for again.
+    /// Frees a summary that no caller will ask for again.
     fn release(&self) {
         if let View::Summary(held) = &self.view {
             held.summary.lock().take();

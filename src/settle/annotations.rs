@@ -25,7 +25,7 @@ const NEEDS: [&str; 4] = [
 /// At a function's head: it returns with the lock held.
 const KEEPS: [&str; 3] = ["__acquires", "__acquires_shared", "__cond_acquires"];
 
-/// Whether the source states that a function's callers hold the object for it, or get it held from it.
+/// Whether the source states that a function is called with the object held, or returns with it held.
 pub fn stated(
     sources: &mut Sources,
     root: &Path,

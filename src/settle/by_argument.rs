@@ -1,9 +1,9 @@
-//! Whether callers mean what only an argument decides: that a function keeps an object.
+//! Functions of which an argument alone decides whether they keep an object: whether their callers mean that.
 //!
-//! In: the findings about ways out that an argument alone tells apart, those that rest on what callees keep so, and what
-//! callers do with it. Out: the findings that are none, and what is kept by mistake.
+//! In: the findings about exits that differ by an argument alone, the findings that rest on what such callees keep,
+//! and what callers do with the kept object. Out: the findings to drop, and what is kept by mistake.
 //!
-//! It is meant if some caller gives the object back, or one further up to whom it is handed on.
+//! It is meant if some caller releases the object, or passes it on to a caller of its own that does.
 
 use rustc_hash::FxHashSet;
 
@@ -13,11 +13,13 @@ use crate::judge::obligation::{Ambiguous, Obligation};
 use crate::judge::record::{Record, with_ids};
 use crate::program::FunctionId;
 
-/// What functions keep by mistake, as the findings in them tell: what follows from that is told by them, too.
+/// What functions keep by mistake. The findings in those functions report it, so that nothing is reported in their
+/// callers.
 pub(super) type Standing = FxHashSet<Node>;
 
 impl Matching<'_> {
-    /// Settles the findings that an argument alone decides what is kept, and those that rest on such.
+    /// Decides the findings about functions of which an argument alone decides what they keep, and the findings that
+    /// rest on them.
     pub(super) fn contested(&self, records: &[Option<Record>], settled: &mut Settled) -> Standing {
         let mut standing = Standing::default();
         for (id, record) in with_ids(records) {
@@ -76,8 +78,8 @@ impl Matching<'_> {
         false
     }
 
-    /// Whether nobody is seen to ask for what a function keeps, and the argument is there for nothing else: callers that
-    /// are not in the tree may.
+    /// Whether no caller in the tree asks for what a function keeps, and the argument serves nothing else: callers
+    /// outside the tree may ask for it.
     fn is_interface(&self, function: FunctionId, ambiguous: &Ambiguous) -> bool {
         let mut places = ambiguous.keeps.iter();
         ambiguous.for_release_only

@@ -1,6 +1,8 @@
-//! What makes a finding of one function less than it seems: another one that has the other half.
+//! Counterparts: functions that do the other half of what a finding reports. A lock that one function leaves held may
+//! be released by its counterpart.
 //!
-//! In: what the functions' findings are about. Out: those that others explain, and the entries that are half of a pair.
+//! In: the findings of all functions, and what each function takes and releases. Out: the findings that a counterpart
+//! explains.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +13,8 @@ use crate::judge::record::{Record, with_ids};
 use crate::program::FunctionId;
 use crate::symbolic::class::Class;
 
-/// Entries that give back what another of their file takes, with the object's class, and that other one.
+/// Uncalled functions that release what another uncalled function of their file takes, with the object's class, and
+/// that other function.
 pub(super) type Halves<'p> = FxHashMap<(FunctionId, &'p Class), FunctionId>;
 
 pub(super) struct Explanations<'p> {
@@ -19,10 +22,11 @@ pub(super) struct Explanations<'p> {
     pub(super) halves: Halves<'p>,
 }
 
-/// What makes a finding of one function less than it seems: another function raises the semaphore, which may tell
-/// that something is there, and lock nothing; or another entry of the same file, as of one table, gives the object
-/// back, and who calls both knows when; or who calls it calls another, too, that gives the object back at times; or the
-/// function stores one that does, for later; or it starts a thread that gives back what it takes a second time.
+/// The counterpart that explains a finding, if there is one. Another function raises the semaphore, which then
+/// signals an event and locks nothing. Or another operation of the same table releases the object, and the table's
+/// user knows when to call which. Or a caller also calls a function that releases the object on some paths. Or the
+/// function stores a function that releases it later, or starts a thread that does so while the function waits to
+/// take it a second time.
 pub(super) fn explanations<'p>(
     matching: &Matching<'_>,
     records: &'p [Option<Record>],
@@ -78,8 +82,8 @@ pub(super) fn explanations<'p>(
 }
 
 impl Matching<'_> {
-    /// Another function of the same file that gives back what the function takes, where no other names either, if it
-    /// is not exported: two operations of one table.
+    /// Another function of the same file that releases what this one takes. Neither is exported or called by name:
+    /// both are operations of one table.
     fn other_of_a_pair(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
         let file = |id: FunctionId| self.program.function(id).name.file.as_ref();
         let file_of_both = file(function).filter(|_| !self.named.contains(&function))?;
@@ -91,8 +95,8 @@ impl Matching<'_> {
         other.map(|(id, _)| *id)
     }
 
-    /// Another function that some caller calls, too, and that gives back what this one takes at times, and that at times
-    /// only: both halves depend on the same.
+    /// A function that one of the callers also calls, and that releases, on some paths only, what this one takes on
+    /// some paths only: both depend on the same condition.
     fn counterpart_of_a_caller(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
         let callers = self.callers.get(&function)?;
         let mut others = self.hands_over.get(&(Kind::Required, class))?.iter();
@@ -104,7 +108,7 @@ impl Matching<'_> {
         other.map(|(other, _)| *other)
     }
 
-    /// A function that this one stores somewhere, to be called later, and that gives back what it takes.
+    /// A function that releases what this one takes, and a pointer to which this one stores, to be called later.
     fn named_counterpart(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {
         let mut others = self.hands_over.get(&(Kind::Required, class))?.iter();
         let callees = &self.program.function(function).callees;
@@ -115,8 +119,8 @@ impl Matching<'_> {
         other.map(|(other, _)| *other)
     }
 
-    /// A function that this one passes on or stores and that gives such an object back without having taken it: another
-    /// thread's start, mostly. Who takes the object a second time waits for that one.
+    /// A function that releases such an object without having taken it, and a pointer to which this one passes on or
+    /// stores: mostly the start of another thread. Then to take the object a second time is to wait for that thread.
     fn started_counterpart(
         &self,
         function: FunctionId,
@@ -141,8 +145,8 @@ impl Matching<'_> {
         })
     }
 
-    /// Whether a caller, or one of its callers, has what the function gives back; or may have: into what it is inlined,
-    /// nobody says.
+    /// Whether a caller, or one of its callers, holds what the function releases. True of a function that is inlined,
+    /// too, since its callers are not known.
     fn is_used(&self, function: FunctionId, place: Option<Place>) -> bool {
         if self.program.function(function).small && self.mentioned.contains(&function) {
             return true;

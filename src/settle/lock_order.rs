@@ -4,10 +4,10 @@
 //! for classes A and B where one thread may hold an A and wait for a B while another holds a B and
 //! waits for an A; and for longer rings.
 //!
-//! Classes stand for objects, so this is less sure than what is found within a function. No ring is seen
-//! where both ways are taken under a common third lock, by all callers' doing if not by their own; where
-//! one function goes both ways, so that it must have an order for its instances; or where what is held
-//! would not make the other wait (two readers).
+//! Classes stand for objects, so this is less sure than what is found within a function. No cycle is reported where
+//! both orders occur under a common third lock, which the functions or all their callers hold; where one function
+//! takes the locks in both orders, so that it must order their instances by something else; or where what is held
+//! does not make the other thread wait (two readers).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ const MAX_BELOW: usize = 256;
 const MAX_REACHED: usize = 24;
 /// Classes in a ring.
 const MAX_RING: usize = 4;
-/// Rounds until it is settled what all callers of a function hold.
+/// Iterations of the fixed point of what all callers of a function hold.
 const MAX_ROUNDS: usize = 12;
 
 /// One object taken while another is held: an edge between their classes.
@@ -101,8 +101,8 @@ pub fn settle(
     findings
 }
 
-/// Of the rings that one place is in where something is taken, the first: a place that is wrong is wrong with
-/// all that is held there. The place that is in most rings is the cause of them.
+/// Of the cycles that one acquisition is part of, the first: one wrong acquisition makes a cycle with each lock that
+/// is held there. The acquisition that is part of most cycles is taken to be their cause.
 fn one_for_each_cause<'e, 'p>(mut rings: Vec<Vec<&'e Edge<'p>>>) -> Vec<Vec<&'e Edge<'p>>> {
     let mut kept = Vec::new();
     while !rings.is_empty() {
@@ -237,7 +237,7 @@ impl<'p> Calls<'p> {
         below
     }
 
-    /// For each function what is held at every call of it; nothing for one that is not only called by name.
+    /// For each function the classes held at every call of it; none for a function whose address is taken.
     fn held_by_all_callers(&self) -> Vec<BTreeSet<&'p Class>> {
         // `None`: everything, as no caller has been looked at.
         let count = self.program.functions.len();
@@ -345,8 +345,8 @@ fn pair<'e, 'p>(
     })
 }
 
-/// Whether a function that goes both ways does so with the same two objects: there is no order of instances
-/// that it could know of.
+/// Whether a function that takes locks in both orders does so with the same two objects: no order of instances
+/// explains that.
 fn is_one_pair(function: u32, forth: &[Edge<'_>], back: &[Edge<'_>]) -> bool {
     fn of<'e, 'p>(edges: &'e [Edge<'p>], function: u32) -> impl Iterator<Item = &'e Edge<'p>> {
         edges.iter().filter(move |edge| edge.definition == function)
@@ -421,8 +421,8 @@ fn shortest_ring<'p>(
     None
 }
 
-/// One edge for each step of a ring, so that each waits for the next and nothing keeps all of them apart;
-/// the rarest first.
+/// One edge for each step of a cycle, so that each thread waits for the next and no common lock prevents it; the
+/// rarest edge first.
 fn witnesses<'e, 'p>(program: &Program, steps: &[&'e [Edge<'p>]]) -> Option<Vec<&'e Edge<'p>>> {
     let mut ring: Vec<&Edge<'_>> = Vec::new();
     for &edges in steps {
@@ -487,7 +487,7 @@ fn finding(
         programs: Vec::new(),
         trace,
     };
-    // What callees take on some of their paths they may not where they are called so.
+    // What callees take on some of their paths only, they may not take under the conditions of this call.
     let ring: Vec<&Edge<'_>> = std::iter::once(first)
         .chain(others.iter().copied())
         .collect();

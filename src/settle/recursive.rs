@@ -1,13 +1,14 @@
 //! Objects that their own holder may take again: recursive mutexes.
 //!
-//! In: for each function what it initialises as what, and its findings about objects that are taken while they are held; the
-//! initialisers of the program's objects. Out: which of those findings are none, and which may be none and why.
+//! In: what each function initialises as recursive or as ordinary, the initialisers of the program's objects, and the
+//! findings about objects that are taken while they are held. Out: which of those findings are dropped, and which
+//! become notes and why.
 //!
-//! A finding stands if all that the program initialises of the object's class is ordinary, and is none if all is recursive. It is a
-//! note if there is both, or if it is not known as what some of it is initialised. Where nothing is known to initialise the class, the finding
-//! stands, unless the program makes recursive objects of which nobody knows where they end up; or unless the object comes from
-//! a function of which nothing is known and a callee takes it again, knowing perhaps more of it. In a program that initialises nothing as
-//! recursive unknown initialisation says nothing.
+//! A finding stands if the program initialises every object of the class as ordinary, and is dropped if it
+//! initialises every one as recursive. It is a note if the program does both, or if some initialisation is unknown.
+//! Where nothing is known to initialise the class, the finding stands, unless the program initialises recursive
+//! objects whose class is unknown, or unless an unknown function returned the object and a callee, which may know
+//! more of it, takes it again. In a program without any recursive initialisation an unknown one does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +110,7 @@ impl<'r> Initialisations<'r> {
         };
         for (id, record) in with_ids(records) {
             for one in &record.facts.recursion.initialised {
-                // Callers that are known have it, too.
+                // The callers have it as an initialisation of their own.
                 if !one.handed_on || told.get(id.index()) != Some(&true) {
                     initialisations.add(By::Function(id), one);
                 }
@@ -141,7 +142,7 @@ impl<'r> Initialisations<'r> {
         }
     }
 
-    /// What makes a finding of this function none, or perhaps_discharged.
+    /// Why a finding of this function is dropped, or becomes a note.
     fn verdict(&self, function: FunctionId, again: &Again) -> Option<Verdict> {
         let mut recursive = self.recursive.iter();
         let any = recursive.any(|&by| self.together(function, by));
@@ -219,14 +220,14 @@ impl<'r> Initialisations<'r> {
         all.find(|known| !known.is_empty()).unwrap_or_default()
     }
 
-    /// What a kind comes to, in the program of a function.
+    /// Whether an initialisation is recursive, in the program of a function.
     fn resolve(&self, function: FunctionId, kind: &Kind) -> BTreeSet<Kind> {
         let Kind::As(classes) = kind else {
             return BTreeSet::from([kind.clone()]);
         };
         let set = self.of_classes(function, classes);
         if set.is_empty() {
-            // What nobody says of a global attribute it has from its initialisation.
+            // A global attribute that is never set has the value of its initialiser.
             return BTreeSet::from([match classes.iter().any(Class::is_single) {
                 true => Kind::Plain,
                 false => Kind::Unknown,
@@ -283,7 +284,7 @@ fn statics<'p>(program: &'p Program, seeds: &Seeds) -> Vec<(&'p SymbolName, Init
     recursive.filter_map(of_object).collect()
 }
 
-/// Of each function whether some function calls it, and all that do are known.
+/// For each function, whether it is called, and all its callers are known.
 fn told(program: &Program, records: &[Option<Record>]) -> Vec<bool> {
     let mut called = vec![false; program.functions.len()];
     let mut unknown = vec![false; program.functions.len()];

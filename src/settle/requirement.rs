@@ -1,4 +1,4 @@
-//! Calls that state what must be held, in functions that leave it to their callers and have none.
+//! Assertions that something is held, in functions that leave it to their callers but have none.
 //!
 //! In: what all functions do with each assertion ([`crate::judge::requirement`]). Out: findings.
 
@@ -10,7 +10,7 @@ use crate::judge::record::{Record, with_ids};
 use crate::judge::requirement::Statement;
 use crate::program::{FunctionId, Program};
 
-/// Findings in functions that nobody calls, for assertions that they leave to nobody. One for each assertion.
+/// Findings in functions without callers, one for each assertion that they leave to callers.
 pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId, Finding)> {
     let mut mentioned: FxHashSet<FunctionId> = FxHashSet::default();
     for caller in program.ids() {
@@ -21,7 +21,8 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
     let all = || with_ids(records).map(|(id, record)| (id, &record.facts.obligations));
     let met = all().flat_map(|(_, obligations)| &obligations.assertions.met);
     let met: FxHashSet<&Statement> = met.collect();
-    // Of a whole program it is dead code that nobody calls; what a header announces may have its callers elsewhere.
+    // In a whole program a function without callers is dead code; one that a header declares may have callers
+    // elsewhere.
     let is_main = |id: FunctionId| program.function(id).name.name == "main";
     let whole = program.ids().any(is_main);
     let mut left: Vec<(Level, FunctionId, &Statement, &Finding)> = Vec::new();
@@ -54,7 +55,7 @@ pub fn settle(program: &Program, records: &[Option<Record>]) -> Vec<(FunctionId,
     found.collect()
 }
 
-/// Whether a function's name says that it is for those who know what to hold: not for other files, `__get`, `get_locked`.
+/// Whether a function's name says that its callers must hold something: `__get`, `get_locked`.
 fn asks_by_name(name: &SymbolName) -> bool {
     name.file.is_some() || name.name.starts_with('_') || name.name.contains("lock")
 }

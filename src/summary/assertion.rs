@@ -13,7 +13,7 @@ use crate::symbolic::log::AssertEvent;
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::{MachineId, Object, Status};
 
-/// Assertions that are handed on; of what is beyond nobody is told.
+/// Assertions that callers learn of, at most.
 const MAX_ASSERTIONS: usize = 4;
 /// Pointers from a root to what callers are asked to hold.
 const MAX_PATH: usize = 3;
@@ -39,7 +39,7 @@ fn operated_on(execution: &Execution, arena: &mut Arena<'_>, loc: Loc) -> Guard 
     paths
 }
 
-/// Whether the function takes what lies there for itself, at some time: no caller holds it then.
+/// Whether the function itself takes what lies there at some time: then no caller holds it.
 fn takes_itself(execution: &Execution, arena: &Arena<'_>, loc: Loc) -> bool {
     execution.log.ops.iter().any(|op| {
         let as_found = op.guard != op.touched;
@@ -48,7 +48,7 @@ fn takes_itself(execution: &Execution, arena: &Arena<'_>, loc: Loc) -> bool {
     })
 }
 
-/// The paths on which what an assertion states is for the function's callers to see to.
+/// The paths on which the function's callers must meet an assertion.
 pub fn for_callers(execution: &Execution, arena: &mut Arena<'_>, event: &AssertEvent) -> Guard {
     if takes_itself(execution, arena, event.loc) {
         return Guard::FALSE;

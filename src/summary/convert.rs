@@ -32,7 +32,7 @@ const MAX_PARTS: usize = 64;
 /// Pointers left in memory that objects are named from.
 const MAX_HANDLES: usize = 16;
 
-/// A pointer that the caller receives: the result, or what the function leaves in memory.
+/// An output pointer: the result, or a pointer that the function leaves in memory for its caller.
 #[derive(Debug)]
 pub struct Handle {
     root: Root,
@@ -43,7 +43,7 @@ pub struct Handle {
     left: Option<Loc>,
 }
 
-/// The pointers that the caller receives at an exit, the result first.
+/// The output pointers at an exit, the result first.
 pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
     let mut handles: Vec<Handle> = Vec::new();
     let pointer = |arena: &Arena<'_>, term: &Term| arena.formula.terms.width(*term) == POINTER_BITS;
@@ -166,8 +166,8 @@ impl Converter {
         self.object_within(arena, loc, MAX_PATH, &mut budget)
     }
 
-    /// A name by way of parameters and globals if it is a simple one, else by way of what the caller
-    /// receives if that leads there; and the paths on which it does.
+    /// A name from a parameter or a global if that is a simple one, else from an output pointer that leads there; and
+    /// the paths on which it does.
     fn object_within(
         &mut self,
         arena: &mut Arena<'_>,
@@ -218,7 +218,7 @@ impl Converter {
         Some((object, reach))
     }
 
-    /// An object by way of a pointer that the caller receives, and the paths on which that leads to it.
+    /// An object named from an output pointer, and the paths on which that leads to it.
     fn received(&self, arena: &mut Arena<'_>, loc: Loc) -> Option<(IObj, Guard)> {
         self.handles.iter().find_map(|handle| {
             let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
@@ -232,7 +232,7 @@ impl Converter {
         })
     }
 
-    /// The paths on which a pointer that the caller receives leads to a location, or to a pointer there.
+    /// The paths on which an output pointer leads to a location, or to a pointer there.
     pub fn received_on(&mut self, arena: &mut Arena<'_>, loc: Loc) -> Guard {
         let mut paths = match self.named(arena, loc) {
             Some((object, reach)) if object.root.is_received() => reach,
@@ -248,7 +248,7 @@ impl Converter {
         paths
     }
 
-    /// Where the caller receives a pointer to just this location; `None` stands for the result.
+    /// Where the output pointers to just this location are left; `None` stands for the result.
     pub fn pointers_to(&self, arena: &mut Arena<'_>, loc: Loc) -> Vec<Option<Loc>> {
         let here = |handle: &&Handle| {
             let places = arena.locations(handle.pointer);
@@ -271,8 +271,8 @@ impl Converter {
         classes
     }
 
-    /// An object's name in the function's source. What lies behind a received pointer is named from where
-    /// the caller finds that.
+    /// An object's name in the function's source. What an output pointer leads to is named from where the caller
+    /// finds the pointer.
     pub fn name(&self, arena: &mut Arena<'_>, object: &IObj, loc: Loc) -> String {
         let name = arena.name_of(loc);
         let handle = self
@@ -337,7 +337,7 @@ impl Converter {
             None => None,
         };
         let converted = converted.or_else(|| self.unknown(arena, term));
-        // A failure for want of budget is one of the whole; it says nothing of its parts.
+        // That the budget is spent says nothing about the parts of the term.
         let whole = match self.unknowns {
             true => *budget > 0,
             false => converted.is_some() || *budget > 0,
@@ -415,7 +415,7 @@ impl Converter {
         }
     }
 
-    /// What stands for a term that cannot be said, the same at each mention.
+    /// The unknown that stands for a term without a name, the same at each occurrence.
     fn unknown(&self, arena: &Arena<'_>, term: Term) -> Option<IExpr> {
         self.unknowns.then(|| IExpr::Unknown {
             id: term.index() as u32,

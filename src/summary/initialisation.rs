@@ -11,7 +11,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::Loc;
 
-/// Initialisations that are handed on; of what is beyond nobody is told.
+/// Initialisations that callers learn of, at most.
 const MAX_INITIALISATIONS: usize = 8;
 
 /// All that an execution does to initialise one object.
@@ -48,7 +48,7 @@ fn by_object(execution: &Execution, arena: &mut Arena<'_>) -> Vec<Whole> {
     objects
 }
 
-/// Adds to a function's summary what its callers know more of.
+/// Adds to a function's summary the initialisations of which its callers know the object or the attribute.
 pub fn add(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
     let mut converter = Converter::new(exit);
     for whole in by_object(execution, arena) {
@@ -68,7 +68,7 @@ pub fn add(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, 
             [kept_in] => converter.object(arena, kept_in),
             _ => None,
         };
-        // An attribute that the program has only one of says the same to everybody.
+        // A global attribute is the same for all callers.
         let of_program = |kept_in: &IObj| matches!(kept_in.root, super::Root::Global(_));
         let settled = decided || kept_in.as_ref().is_some_and(of_program);
         if settled && !converter.classes(arena, whole.loc).is_empty() {

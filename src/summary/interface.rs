@@ -25,7 +25,7 @@ pub enum Root {
 }
 
 impl Root {
-    /// Whether the caller gets to know it from the call only.
+    /// Whether it is an output of the call: the caller has no name for it before.
     pub fn is_received(&self) -> bool {
         matches!(self, Root::Return | Root::Exit(_))
     }
@@ -115,7 +115,7 @@ pub enum IExpr {
         /// It is a pointer in the source.
         pointer: Told<bool>,
     },
-    /// Something that the interface does not tell, the same at each mention of `id` in one summary.
+    /// A value that cannot be named from the interface, the same at each occurrence of `id` in one summary.
     Unknown {
         id: u32,
         width: u16,

@@ -1,4 +1,4 @@
-//! When a function may sleep in the hands of its callers.
+//! Under which conditions a call of the function may sleep.
 //!
 //! In: the sleeping calls of a finished execution. Out: for each the conditions over entry values that hold
 //! on all paths to it, and the way down to what sleeps.
@@ -10,14 +10,14 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 
-/// Ways to sleep that are kept; of what is beyond nobody is told.
+/// Ways to sleep that callers learn of, at most.
 const MAX_WAYS: usize = 8;
 const MAX_CONDITIONS: usize = 10;
 
 /// A condition over entry values, and whether it holds.
 pub(super) type Literal = (IExpr, bool);
 
-/// Adds to a function's summary when it may sleep.
+/// Adds to a function's summary the conditions under which it may sleep.
 pub fn add(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
     let mut converter = Converter::of_entry();
     let mut ways: Vec<(Vec<Literal>, usize)> = Vec::new();
@@ -36,7 +36,7 @@ pub fn add(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary
             break;
         }
         let conditions = conditions(oracle, &mut converter, condition, guard);
-        // One that asks for less says it all.
+        // A way with fewer conditions covers it.
         let covered = ways
             .iter()
             .any(|(way, _)| way.iter().all(|literal| conditions.contains(literal)));
@@ -63,8 +63,8 @@ pub fn add(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary
     }
 }
 
-/// The conditions on the way to a sleeping call that say only that a pointer leads somewhere through which this
-/// function or a callee goes.
+/// The conditions on the way to a sleeping call that say only that a pointer is valid which this function or a callee
+/// dereferences.
 fn lead_somewhere(
     execution: &Execution,
     arena: &mut Arena<'_>,
@@ -94,8 +94,8 @@ pub(super) fn valuation(summary: &mut Summary, conditions: Vec<Literal>) -> Cube
     incond
 }
 
-/// Whether callers can tell if a callee's condition for sleeping holds: where it hangs on something in
-/// between, someone else may know that it does not.
+/// Whether callers can evaluate a callee's condition for sleeping. If it depends on a value that is computed in
+/// between, it may be known to be false by means that the summary does not have.
 pub(super) fn callers_know(
     arena: &mut Arena<'_>,
     converter: &mut Converter,

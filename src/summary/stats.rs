@@ -1,4 +1,4 @@
-//! What a program's summaries say of it as a whole (the statistics of paper §6.2).
+//! Statistics over the summaries of a program (paper §6.2).
 //!
 //! In: summaries, one after another. Out: how many functions operate on objects, and in which ways.
 
@@ -65,7 +65,7 @@ fn of_object(summary: &Summary, index: usize) -> impl Iterator<Item = &Row> {
     rows.filter(move |row| row.object as usize == index)
 }
 
-/// Whether from these states an object always gets where it should, or nowhere: other states do not come back.
+/// Whether an object always goes from these states to the state wanted, or the function does not return.
 fn always(rows: &[&Row], from: impl Fn(&Row) -> bool, there: impl Fn(&Row) -> bool) -> bool {
     let returns = |row: &&&Row| matches!(row.to, Target::State(_)) && from(row);
     let mut returning = rows.iter().filter(returns).peekable();

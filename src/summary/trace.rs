@@ -121,7 +121,7 @@ pub fn take(event: &TakeEvent) -> Vec<TraceStep> {
     way(&event.stack, &message, &event.inside)
 }
 
-/// A call of which more is known elsewhere.
+/// A call whose inside is shown by another function's trace.
 pub fn call(event: &CallEvent) -> Vec<TraceStep> {
     let mut steps = Vec::new();
     let message = format!("calls {}", event.callee.name);
@@ -214,7 +214,7 @@ fn steps(
                 .any(|condition| relevant.contains(condition));
             let shown = matters && branch.depth == 0;
             if shown && model.eval_guard(&arena.formula, branch.path) {
-                // The rest of the condition decides.
+                // The other conditions of the branch decide.
                 let Some(next) = decision(arena, model, branch) else {
                     continue;
                 };

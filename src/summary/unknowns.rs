@@ -1,8 +1,8 @@
-//! Unknowns of a summary that say nothing: an operation on one that nothing else mentions can come to
-//! anything, and is itself unknown.
+//! Simplifies the unknowns of a summary: an operation on an unknown that occurs nowhere else can have any value, and
+//! is itself unknown.
 //!
-//! In: a summary's result and M. Out: the same values with fewer unknowns. Nothing is lost but the order
-//! comparisons that no number meets.
+//! In: a summary's result and M. Out: the same values with fewer unknowns. Nothing is lost except comparisons that no
+//! number satisfies.
 
 use rustc_hash::FxHashMap;
 
@@ -102,7 +102,7 @@ impl Mentions {
         }
     }
 
-    /// The unknown by which an operation can come to anything.
+    /// The unknown by which an operation can have any value.
     fn free_operand(&self, whole: &IExpr, op: Op, args: &[IExpr]) -> Option<u32> {
         let free = |arg: &IExpr| self.free(whole, arg);
         let any = || args.iter().find_map(free);

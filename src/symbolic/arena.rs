@@ -1,9 +1,9 @@
 //! The values, places and conditions of an execution.
 //!
-//! In: the constants, unknowns, locations and conditions that come up while a function is executed and judged. Out: one name for
-//! each, and what is known of it: what an unknown stands for, where an address leads, what the source calls a place, in which
-//! state an object was on entry. It only grows: what it has said once holds for good, so that judges can go on to use it when the
-//! execution itself is finished.
+//! In: the constants, unknowns, locations and conditions that come up while a function is executed and judged. Out:
+//! one name for each, and what is known of it: what an unknown stands for, where an address leads, what the source
+//! calls a place, in which state an object was on entry. It only grows, and no entry changes, so that judges can use
+//! and extend it when the execution itself is finished.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct Arena<'a> {
     machines: Vec<&'a Machine>,
     machine_ids: FxHashMap<&'a str, MachineId>,
     callees: &'a dyn Callees,
-    /// Objects' states on entry, of those that somebody has asked for.
+    /// The states on entry of the objects that were asked for so far.
     pub(super) entries: BTreeMap<Object, Tracked>,
     /// Objects that are bits of words, see [`Machine::bits`].
     pub(super) bits: Vec<Object>,
@@ -124,7 +124,7 @@ impl<'a> Arena<'a> {
             .fresh(&mut self.formula.terms, width, Origin::Unknown)
     }
 
-    /// A fresh value for what a call gave back in a state.
+    /// A fresh value for the result of a call in a state.
     pub fn call_result(&mut self, state: &State, width: u16, origin: Origin) -> Term {
         let term = self.origins.fresh(&mut self.formula.terms, width, origin);
         self.made_on.insert(term, state.guard);
@@ -142,7 +142,7 @@ impl<'a> Arena<'a> {
         &self.entries
     }
 
-    /// Notes the state of an object that the function has met for the first time, as a callee says.
+    /// Notes the state on entry of an object that is first met in a callee, as the callee's summary gives it.
     pub(crate) fn enters_in(&mut self, object: Object, state: StateId) {
         self.entries.entry(object).or_insert_with(|| Tracked {
             set: SmallVec::from_iter([(Status::At(state), Guard::TRUE)]),
@@ -304,7 +304,7 @@ impl<'a> Arena<'a> {
             .class(address, &|record| callees.is_object_type(record))
     }
 
-    /// The class of the member that the object at a location is of some record, be the record a global.
+    /// The class of the object at a location by the record member that it is, even if the record is a global.
     pub fn member_class(&mut self, loc: Loc) -> Option<Class> {
         let address = self.regions.address(&mut self.formula.terms, loc);
         let callees = self.callees;
@@ -312,7 +312,7 @@ impl<'a> Arena<'a> {
             .member_class(address, &|record| callees.is_object_type(record))
     }
 
-    /// An object's class, or that of all objects of its machine that have none.
+    /// An object's class; for an object without one, the class of all such objects of its machine.
     pub fn class_or_any(&mut self, object: Object) -> Class {
         let class = self.class_of(object.loc);
         class.unwrap_or_else(|| Class::any_of(&self.machine_of(object).name))
@@ -326,7 +326,7 @@ impl<'a> Arena<'a> {
         })
     }
 
-    /// Gives what an address may lead to the class of the member that the source names there.
+    /// Gives the locations that an address may stand for the class of the member that the source names there.
     pub fn classify_choice(&mut self, address: Term, places: &[(Guard, Loc)]) {
         let callees = self.callees;
         let is_object = |record: &str| callees.is_object_type(record);

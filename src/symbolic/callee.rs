@@ -46,7 +46,7 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn moves_objects(&self) -> bool;
     /// A call touches no object of any machine, asks for none to be held, and does not sleep.
     fn is_noop(&self) -> bool;
-    /// The function has no inside: it is given by data.
+    /// The function is given by data, and has no body to look into.
     fn is_primitive(&self) -> bool;
     /// The function may change what it gets pointers to.
     fn is_opaque(&self) -> bool;

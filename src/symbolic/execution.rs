@@ -23,14 +23,15 @@ pub struct Execution {
     pub exit: Option<State>,
     /// The scalar that the function returns.
     pub result: Option<Term>,
-    /// The paths that rest on something in a callee of which it is not known whether it is possible.
+    /// The paths that take a row of a callee's summary of which it is not known whether it is feasible.
     pub unknown_effect: Guard,
     /// The paths on which it is not known how a callee, or one of its callees, has left an object.
     pub open: PathsOf,
-    /// The paths on which one of several functions, it is not known which, has operated on an object: that is
-    /// for the callers to doubt.
+    /// The paths on which an object was operated on by one of several possible callees, so that callers cannot rely
+    /// on it.
     pub chosen: PathsOf,
-    /// Classes of objects that callees have moved without a name for them: the calls down to where, and the paths.
+    /// Classes of objects that callees have moved and that have no name here: the number of calls down to that, and
+    /// the paths.
     pub unnamed: BTreeMap<(Class, MachineId), (u8, Guard)>,
     /// What callees may have changed.
     pub(super) writes: Vec<CalleeWrite>,
@@ -63,7 +64,8 @@ impl PathsOf {
 }
 
 impl Execution {
-    /// The paths on which one of so many operations was a callee's that left the object held, and may not have been meant to.
+    /// The paths on which, among the operations before `until`, a callee left the object held, perhaps by mistake
+    /// ([`crate::symbolic::log::OpEvent::contested`]).
     pub fn contested(&self, arena: &mut Arena<'_>, object: Object, until: usize) -> Guard {
         let events = self.log.ops.iter().take(until);
         let events = events.filter(|event| event.object == object && event.contested);
@@ -72,7 +74,7 @@ impl Execution {
         })
     }
 
-    /// A guard's paths on which what becomes of an object rests on nothing doubtful.
+    /// A guard's paths on which all effects of callees on an object are known.
     pub fn with_known_effect(&self, arena: &mut Arena<'_>, object: Object, guard: Guard) -> Guard {
         let open = self.open.of(object);
         let known = arena.formula.guards.and_not(guard, open);

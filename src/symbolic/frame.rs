@@ -1,4 +1,4 @@
-//! A body that is being executed: how often its loops have run, and what its places are called.
+//! One activation of a body: how often its loops have run, and the names for its source positions.
 
 use std::cell::OnceCell;
 use std::sync::Arc;

@@ -55,11 +55,11 @@ pub struct OpEvent {
     pub primitive: bool,
     /// The callee's row, if it has an inside.
     pub source: Option<Source>,
-    /// The callee tells the state that the object was in before, for it to be restored.
+    /// The callee saves the state that the object was in before, to be restored later.
     pub saves: bool,
-    /// The callee has other outcomes here, and the paths do not tell them apart.
+    /// The callee has other outcomes on these paths.
     pub open: bool,
-    /// Whether the callee means to leave the object held there shows only when all functions are done.
+    /// Whether the callee leaves the object held on purpose is decided by its callers, when all functions are done.
     pub contested: bool,
     /// The call that it is part of, as counted by [`Log::call`].
     pub call: u32,
@@ -80,13 +80,12 @@ pub struct SleepEvent {
     pub guard: Guard,
     /// What the callee makes it depend on.
     pub condition: Guard,
-    /// That part of it which says only that pointers lead somewhere.
+    /// The part of it that says only that pointers are valid.
     pub there: Guard,
     /// The atomic objects in another state than their initial one, which the function itself has put them
     /// into, and the paths on which they are.
     pub held: Vec<(Object, Status, Guard)>,
-    /// The paths on which it is no business of the callers: an atomic object of theirs was given up, or is
-    /// in error.
+    /// The paths on which callers are not concerned: an atomic object of theirs was released before, or is in error.
     pub released: Guard,
     /// Number of operations, and of branches, logged before it.
     pub order: usize,
@@ -183,7 +182,7 @@ pub struct CallEvent {
     /// Number of operations logged before it.
     pub order: usize,
     pub stack: Vec<Site>,
-    /// What it does is logged, too, as the caller's own.
+    /// Its operations are logged as the caller's own.
     pub inlined: bool,
 }
 
@@ -226,7 +225,7 @@ impl OpEvent {
         self.to == Some(initial) && self.moves()
     }
 
-    /// Whether it goes from one state to another that are such a step.
+    /// Whether it goes from one state to another for which `step` holds.
     pub fn moves_as(&self, step: &impl Fn(StateId, StateId) -> bool) -> bool {
         match (self.from, self.to) {
             (Status::At(from), Some(Status::At(to))) => step(from, to),
@@ -236,8 +235,8 @@ impl OpEvent {
 }
 
 impl Log {
-    /// Whether an object is taken somewhere that was held on entry already: no caller means that, so what
-    /// the function does with it otherwise tells nothing of its callers.
+    /// Whether the function takes an object somewhere that was held on entry already. No caller does that on purpose,
+    /// so other operations on the object say nothing about its callers.
     pub fn takes_what_is_held(&self, object: Object, entry: StateId, machine: &Machine) -> bool {
         self.ops.iter().any(|event| {
             let takes = match (event.to, &event.rule) {
@@ -255,12 +254,12 @@ impl Log {
 pub struct Log {
     /// The number of the call at hand, among those that are not inlined.
     pub call: u32,
-    /// The call at hand is of one of several functions, and it is open which.
+    /// The present call is of one of several functions, and it is not known which.
     pub several: bool,
     pub unknown_calls: Vec<UnknownCall>,
     /// The paths on which functions of the tree were called that could not be analysed.
     pub lost: Guard,
-    /// The paths on which a function of which nothing is known gets to know the state that an object was in.
+    /// The paths on which an unknown callee got a value that depends on the entry state of an object.
     pub told: Guard,
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,

@@ -30,8 +30,8 @@ impl Link {
     }
 }
 
-/// What a member or an element is one of: the object at an address, or its first member, that one's
-/// first member and so on.
+/// What contains a member or an element: the object at an address, or its first member, the first member of that and
+/// so on.
 #[derive(Debug)]
 pub(super) struct Base {
     pub(super) address: Term,

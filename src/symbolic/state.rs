@@ -104,7 +104,7 @@ pub struct State {
     pub guard: Guard,
     pub memory: Memory,
     pub objects: Objects,
-    /// Pointers that every path here has gone through.
+    /// Pointers that every path here has dereferenced.
     pub nonnull: HashSet<Term>,
 }
 

@@ -35,7 +35,7 @@ impl<'a> Caller<'_, 'a> {
         self.in_reach(self.function, &|function| function.callee(name), 0)
     }
 
-    /// What is found in a function itself, or in a tiny function inlined into it.
+    /// The callee of a call in the function itself, or in a tiny function that is inlined into it.
     fn in_reach<T>(
         &self,
         function: &'a Function,

@@ -31,7 +31,7 @@ pub(super) fn check(
         let address = binding.address(exec, state, &assertion.object, false);
         let places =
             address.map_or_else(Vec::new, |address| exec.arena.locations(address).to_vec());
-        // Of one of several it is not known which.
+        // One of several possible callees: it is not known which one is called.
         let [(_, loc)] = places[..] else { continue };
         if guard == Guard::FALSE {
             continue;
@@ -85,14 +85,15 @@ fn known_of(exec: &mut Executor<'_>, state: &State, event: &mut AssertEvent) {
             event.held = exec.arena.formula.guards.or(event.held, held);
             continue;
         }
-        // What its callers hold besides is no business of it.
+        // What callers hold of the same class does not matter to it.
         let entered = exec.arena.entry_state(object).guard_of(initial);
         if !exec.arena.formula.guards.excludes(held, entered) {
             let other = exec.arena.class_of(object.loc).filter(Class::is_members);
             let paths = match (&class, other) {
                 (Some(class), Some(other)) if *class != other => Guard::FALSE,
                 (Some(_), Some(_)) => held,
-                // One of which only a pointer is known may be it wherever it is held at all.
+                // An object that is known by a pointer only may be the one asserted, on all paths on which it is
+                // held.
                 _ => event.guard,
             };
             event.held_otherwise = exec.arena.formula.guards.or(event.held_otherwise, paths);

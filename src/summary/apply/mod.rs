@@ -193,7 +193,7 @@ impl Application<'_, '_> {
             }
             let mut places = self.binding.locate(exec, state, &object.object);
             name_object(exec, self.summary, &self.binding, object.into(), &places);
-            // Where the callee gives back what it was given, that has its own rows.
+            // An object that the callee was passed and returns has rows of its own.
             let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);
             places.retain(|(_, loc)| !known(loc));
             if let Some(machine) = exec.arena.machine(&object.machine) {
@@ -382,8 +382,9 @@ fn assume_made_by_callee(
     }
 }
 
-/// Notes where two of a callee's objects are one here, and it took them for two: reached by two ways from one pointer, which
-/// the caller knows to lead to the same place. Its rows do not tell what becomes of that.
+/// Notes the paths on which two objects of the callee are the same object here: they have two access paths from one
+/// pointer that lead to the same place, as the caller knows. The callee's rows take them for two, so the effect on
+/// the object is unknown.
 fn coincide(
     exec: &mut Executor<'_>,
     state: &State,

@@ -1,4 +1,4 @@
-//! The rows of a summary that may be taken at a call site, and what is not known of them.
+//! The rows of a summary that may be taken at a call site, and on which paths it is not known which are.
 //!
 //! In: rows with their conditions, the state before the call. Out: paths on which it is open what the call does, and the objects
 //! that it takes.
@@ -20,7 +20,7 @@ pub(super) struct Enabled<'s> {
     pub guard: Guard,
     /// It is not known whether the row can be taken.
     pub doubtful: bool,
-    /// The paths on which a doubtful row is one here, too.
+    /// The paths on which it is not known here, either, whether the row can be taken.
     pub doubt: Guard,
     /// The callee is no primitive.
     pub inferred: bool,
@@ -29,8 +29,8 @@ pub(super) struct Enabled<'s> {
     pub source: Option<Source>,
 }
 
-/// Whether a condition asks what kind of object there is by a pointer to a global one, as in
-/// `device->class == &link_class`: who made the object knows.
+/// Whether a condition tests the kind of an object by comparing a pointer with a global's address, as in
+/// `device->class == &link_class`. Whoever made the object knows its kind.
 pub(super) fn asks_for_kind(condition: &IExpr) -> bool {
     match condition {
         IExpr::Op {
@@ -48,9 +48,8 @@ pub(super) fn asks_for_kind(condition: &IExpr) -> bool {
     }
 }
 
-/// Notes the paths that take a row of which it is not known whether it can be taken; on which two rows can be
-/// taken and it is not known which; or on which a callee that gives back what the function holds says
-/// afterwards that it could not.
+/// Notes the paths on which the call's effect is unknown: they take a row that may be infeasible; two rows are
+/// enabled; or a callee that releases what the function holds reports by its result that it did not.
 pub(super) fn doubt(
     exec: &mut Executor<'_>,
     state: &State,
@@ -97,8 +96,8 @@ pub(super) fn doubt(
     }
 }
 
-/// The paths on which a row restores a state from a value that was not saved here: whoever saved it
-/// knows that state.
+/// The paths on which a row restores a state from a value that comes from outside the function, where the saved state
+/// is not known.
 pub(super) fn unsaved(
     exec: &mut Executor<'_>,
     state: &mut State,
@@ -125,8 +124,8 @@ pub(super) fn unsaved(
     unknown
 }
 
-/// Notes the paths on which an object that is not held is taken by the call, be it for a moment: those on
-/// which the call would be a mistake if it were held.
+/// Notes the paths on which the call takes an object that is not held, even if it releases it again: the paths on
+/// which the call would be a mistake if the object were held.
 pub(super) fn taking(
     exec: &mut Executor<'_>,
     state: &State,

@@ -37,8 +37,8 @@ pub(super) fn note(
         }
         let (there, told) = (cube(exec, &there, inputs), cube(exec, &told, inputs));
         let (mut held, released) = atomic_objects(exec, state);
-        // Where it depends on what has played no part so far whether it sleeps, someone else may know that
-        // it does not.
+        // If sleeping depends on a condition that the path has not tested, the function's callers may know that it is
+        // false.
         held.retain(|&(_, _, paths)| {
             let guards = &exec.arena.formula.guards;
             let decided = guards.support(paths);

@@ -35,7 +35,7 @@ pub(super) fn transition(
 ) {
     let before = exec.arena.now(state, moved.object);
     let first_event = exec.execution.log.ops.len();
-    // What is reported of the callee's ways out may be no mistake.
+    // A mistake that is reported in the callee may not be one.
     let reported = |row: &Row| row.reported && matches!(row.to, Target::State(_));
     let mut transition = Transition {
         moved,
@@ -169,7 +169,7 @@ impl Transition<'_, '_> {
     /// Takes the rows that are no failures, each on the paths that those before it leave. The paths that are left over.
     fn take_moves(&mut self, exec: &mut Executor<'_>, rows: &RowsFrom<'_, '_>) -> Guard {
         let mut left = rows.here;
-        // What the function itself has moved is given back if the callee can tell neither way.
+        // If the callee may or may not release what the function itself has taken, it is taken to release it.
         let ours = exec.arena.formula.guards.and(rows.here, self.touched);
         let initial = Target::State(exec.arena.machine_of(self.moved.object).initial);
         let back = rows.moves.iter();
@@ -263,7 +263,7 @@ fn surely_apart(one: &Enabled<'_>, other: &Enabled<'_>) -> bool {
     let differ =
         |one: &Option<bool>, other: &Option<bool>| one.is_some() && other.is_some() && one != other;
     let (one, other) = (one.row, other.row);
-    // Two ways out that the callee's argument tells apart, where the caller does not say which it asks for.
+    // Two exits that differ by an argument of which the caller does not know the value.
     let undecided = one.contested || other.contested;
     let mut inputs = inputs.iter().zip(one.incond.iter().zip(&other.incond));
     let mut outputs = one.outcond.iter().zip(&other.outcond);

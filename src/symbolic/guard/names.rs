@@ -13,7 +13,8 @@ use super::{Cond, Entry, Guard, Guards, MAX_CONDS, MAX_CONDS_CHEAP, MAX_SIZE};
 
 /// Nodes of one diagram beyond which a guard is named where an operation on it would be too large.
 const NAMED_SIZE: usize = 100;
-/// Nodes of one diagram once a guard was named: what has outgrown its bound goes on growing.
+/// Nodes of one diagram once a guard was named: a function whose guards exceeded the first bound tends to exceed it
+/// again.
 const MAX_SIZE_NAMED: usize = 1_000;
 
 /// The same in an execution that is to be cheap.
