@@ -281,7 +281,7 @@ impl<'s> Others<'s> {
 /// Whether a caller may have had its hands on the object before the call: not on what only this function finds.
 fn is_at_hand(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> bool {
     let name = Converter::new(exit).object(arena, object.loc);
-    name.is_some_and(|name| !name.root.is_received() && name.path.len() <= MAX_STEPS_AT_HAND)
+    name.is_some_and(|name| !name.root.is_output() && name.path.len() <= MAX_STEPS_AT_HAND)
 }
 
 impl What {
@@ -342,7 +342,11 @@ impl<'s> Search<'s> {
             }
         }
         let mut outputs = predicates::outputs(execution, arena, others.exit);
-        outputs.push(predicates::received(arena, others.exit, exits.object));
+        outputs.push(predicates::has_output_pointer(
+            arena,
+            others.exit,
+            exits.object,
+        ));
         Search {
             exit: others.exit,
             exits,

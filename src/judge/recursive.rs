@@ -183,7 +183,7 @@ fn kept_by(arena: &mut Arena<'_>, converter: &Converter, loc: Loc) -> Vec<Class>
 
 /// Whether an object is found by a pointer from a function of which nothing is known, and the finding is about a callee that takes it again.
 fn is_foreign(execution: &Execution, arena: &Arena<'_>, object: Object, finding: &Finding) -> bool {
-    let way = arena.way_to(object.loc.region);
+    let way = arena.access_path(object.loc.region);
     let mut bases = way.into_iter().filter_map(|(_, base)| base);
     let unknown = |base| {
         let mut calls = execution.log.unknown_calls.iter();

@@ -138,7 +138,7 @@ impl<'p> Matching<'p> {
                             return true;
                         }
                     }
-                    Use::Left => {}
+                    Use::Undischarged => {}
                 }
             }
         }
@@ -159,7 +159,7 @@ impl<'p> Matching<'p> {
                     Use::Discharged => return true,
                     Use::PassedOn(place) => work.push((*caller, *place)),
                     Use::Unnamed if if_unnamed => return true,
-                    Use::Unnamed | Use::Left => {}
+                    Use::Unnamed | Use::Undischarged => {}
                 }
             }
         }

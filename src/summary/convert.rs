@@ -177,12 +177,12 @@ impl Converter {
     ) -> Option<(IObj, Guard)> {
         let entry = self.object_on_entry(arena, loc, steps, budget);
         let simple = |object: &IObj| {
-            !object.root.is_received() && object.path.iter().all(|step| step.terms.is_empty())
+            !object.root.is_output() && object.path.iter().all(|step| step.terms.is_empty())
         };
         if entry.as_ref().is_some_and(|(object, _)| simple(object)) {
             return entry;
         }
-        self.received(arena, loc).or(entry)
+        self.object_from_output(arena, loc).or(entry)
     }
 
     fn object_on_entry(
@@ -219,7 +219,7 @@ impl Converter {
     }
 
     /// An object named from an output pointer, and the paths on which that leads to it.
-    fn received(&self, arena: &mut Arena<'_>, loc: Loc) -> Option<(IObj, Guard)> {
+    fn object_from_output(&self, arena: &mut Arena<'_>, loc: Loc) -> Option<(IObj, Guard)> {
         self.handles.iter().find_map(|handle| {
             let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
             let places = arena.locations(handle.pointer);
@@ -233,9 +233,9 @@ impl Converter {
     }
 
     /// The paths on which an output pointer leads to a location, or to a pointer there.
-    pub fn received_on(&mut self, arena: &mut Arena<'_>, loc: Loc) -> Guard {
+    pub fn output_paths(&mut self, arena: &mut Arena<'_>, loc: Loc) -> Guard {
         let mut paths = match self.named(arena, loc) {
-            Some((object, reach)) if object.root.is_received() => reach,
+            Some((object, reach)) if object.root.is_output() => reach,
             _ => Guard::FALSE,
         };
         for handle in &*self.handles {
@@ -368,7 +368,7 @@ impl Converter {
                 }
             }
             Node::Var(var) => self.variable(arena, term, var, budget),
-            // What there is to choose from matters more than when.
+            // The values that can be chosen matter more than the condition.
             Node::Op { op: Op::Ite, args } => {
                 let then = self.expr_within(arena, args[1], budget)?;
                 let els = self.expr_within(arena, args[2], budget)?;
@@ -446,7 +446,7 @@ impl Converter {
             Origin::State { object, state } => {
                 let machine = arena.machine_of(object).name.clone();
                 let object = self.object_within(arena, object.loc, MAX_PATH, budget)?.0;
-                return (!object.root.is_received()).then_some(IExpr::InState {
+                return (!object.root.is_output()).then_some(IExpr::InState {
                     object,
                     machine,
                     state,
@@ -454,7 +454,7 @@ impl Converter {
             }
             Origin::Call { .. } | Origin::Unknown => return None,
         };
-        (!object.root.is_received()).then_some(IExpr::Value {
+        (!object.root.is_output()).then_some(IExpr::Value {
             object,
             width,
             when: When::Entry,

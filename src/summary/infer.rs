@@ -353,7 +353,7 @@ fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -
     let mut named: Vec<_> = cells
         .into_iter()
         .filter_map(|cell| Some((converter.object(arena, cell.0)?, cell)))
-        .filter(|(object, _)| !object.root.is_received())
+        .filter(|(object, _)| !object.root.is_output())
         .collect();
     // Out-parameters first: they tell the caller what happened.
     named.sort_by_key(|(object, _)| {

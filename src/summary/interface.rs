@@ -26,7 +26,7 @@ pub enum Root {
 
 impl Root {
     /// Whether it is an output of the call: the caller has no name for it before.
-    pub fn is_received(&self) -> bool {
+    pub fn is_output(&self) -> bool {
         matches!(self, Root::Return | Root::Exit(_))
     }
 }

@@ -239,8 +239,8 @@ impl Summary {
         traces.peek().is_some() && traces.all(Vec::is_empty)
     }
 
-    /// Whether callers get to know the state that an object was in, as from `local_irq_save`.
-    pub fn tells_state(&self) -> bool {
+    /// Whether callers get a value that depends on the state that an object was in, to restore it later: `local_irq_save`.
+    pub fn saves_state(&self) -> bool {
         let mut tells = false;
         let stored = self
             .modified

@@ -119,8 +119,8 @@ pub fn outputs(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>) ->
     found
 }
 
-/// Whether a pointer that the caller receives leads to the object.
-pub fn received(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> Predicate {
+/// The condition that an output pointer leads to the object.
+pub fn has_output_pointer(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> Predicate {
     let result = IObj {
         root: Root::Return,
         path: Vec::new(),
@@ -128,7 +128,7 @@ pub fn received(arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> Predi
     Predicate {
         side: Side::Output,
         expr: nonzero(result, POINTER_BITS, true),
-        guard: Converter::new(exit).received_on(arena, object.loc),
+        guard: Converter::new(exit).output_paths(arena, object.loc),
     }
 }
 

@@ -14,7 +14,7 @@ const MAX_PATH: usize = 16;
 
 impl Arena<'_> {
     /// The regions on the access path to one, from that one outwards, each with the pointer that leads to it.
-    pub fn way_to(&self, region: RegionId) -> Vec<(RegionId, Option<Term>)> {
+    pub fn access_path(&self, region: RegionId) -> Vec<(RegionId, Option<Term>)> {
         let mut path = Vec::new();
         let mut next = Some(region);
         while let Some(region) = next.take()

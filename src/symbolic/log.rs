@@ -260,7 +260,7 @@ pub struct Log {
     /// The paths on which functions of the tree were called that could not be analysed.
     pub lost: Guard,
     /// The paths on which an unknown callee got a value that depends on the entry state of an object.
-    pub told: Guard,
+    pub state_passed_on: Guard,
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,
     pub takes: Vec<TakeEvent>,

@@ -18,8 +18,8 @@ use crate::ir::POINTER_BITS;
 const MAX_OUT_PARAMETER_SIZE: u64 = 4096;
 
 impl Arena<'_> {
-    /// Whether a value tells the state that an object was in on entry.
-    pub fn tells_state(&self, value: Term) -> bool {
+    /// Whether a value depends on the state that an object was in on entry.
+    pub fn depends_on_entry_state(&self, value: Term) -> bool {
         let vars = self.formula.vars(value);
         vars.iter()
             .any(|&var| matches!(self.origins.of(var), Origin::State { .. }))
@@ -36,7 +36,7 @@ impl Executor<'_> {
     ) {
         for arg in args {
             if let ArgValue::Scalar(value) = arg {
-                if self.arena.tells_state(*value) {
+                if self.arena.depends_on_entry_state(*value) {
                     self.pass_on_state(state);
                 }
                 self.havoc_out_parameter(frame, state, *value);
@@ -46,11 +46,11 @@ impl Executor<'_> {
 
     /// Notes that an unknown callee gets a value that depends on the state that an object was in on entry.
     fn pass_on_state(&mut self, state: &State) {
-        self.execution.log.told = self
+        self.execution.log.state_passed_on = self
             .arena
             .formula
             .guards
-            .or(self.execution.log.told, state.guard);
+            .or(self.execution.log.state_passed_on, state.guard);
     }
 
     fn havoc_out_parameter(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {
@@ -72,7 +72,7 @@ impl Executor<'_> {
                 let written = state.memory.words(&self.arena.formula.terms, loc, size);
                 if written
                     .iter()
-                    .any(|&(_, value)| self.arena.tells_state(value))
+                    .any(|&(_, value)| self.arena.depends_on_entry_state(value))
                 {
                     self.pass_on_state(state);
                 }
@@ -107,7 +107,7 @@ impl Executor<'_> {
         for (object, tracked) in &state.objects {
             let initial = Status::At(self.arena.machine_of(*object).initial);
             if tracked.set.iter().any(|&(status, _)| status != initial) {
-                let path = self.arena.way_to(object.loc.region);
+                let path = self.arena.access_path(object.loc.region);
                 on_path.extend(path.into_iter().map(|(region, _)| region));
             }
         }

@@ -259,14 +259,14 @@ fn may_be_found_as(arena: &Arena<'_>, object: Object, other: Object) -> bool {
 
 /// Whether the way to an object goes through the record that another is in: `dev->queue.next->dev` is `dev`.
 fn leads_back(arena: &Arena<'_>, object: Object, other: Object) -> bool {
-    let way = arena.way_to(object.loc.region);
+    let way = arena.access_path(object.loc.region);
     let mut before = way.iter().skip(1);
     before.any(|&(region, _)| region == other.loc.region)
 }
 
 /// Whether the way to an object begins with something that neither the caller nor a global object told.
 fn found_inside(arena: &Arena<'_>, object: Object) -> bool {
-    let way = arena.way_to(object.loc.region);
+    let way = arena.access_path(object.loc.region);
     let Some(&(_, Some(base))) = way.last() else {
         return false;
     };

@@ -125,7 +125,7 @@ pub fn taken_by_unknown(
     initial: StateId,
 ) -> Guard {
     let initial = Status::At(initial);
-    let way = arena.way_to(object.loc.region);
+    let way = arena.access_path(object.loc.region);
     let calls = execution.log.unknown_calls.clone();
     let mut paths = Vec::new();
     for index in 0..execution.log.ops.len() {
@@ -157,7 +157,7 @@ pub fn taken_by_unknown(
 /// The paths on which something that leads to the object is handed to a function that is called through a
 /// pointer: an operation that may do the rest, as a method that tears an object down.
 pub fn given_away(execution: &Execution, arena: &mut Arena<'_>, object: Object) -> Guard {
-    let way = arena.way_to(object.loc.region);
+    let way = arena.access_path(object.loc.region);
     let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
     let calls = execution.log.unknown_calls.iter();
     let calls = calls.filter(|call| call.indirect && call.reached.iter().any(leads_there));
@@ -175,7 +175,7 @@ pub fn not_given_away_instead(
     object: Object,
     [kept, back]: [Guard; 2],
 ) -> Guard {
-    let way = arena.way_to(object.loc.region);
+    let way = arena.access_path(object.loc.region);
     let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
     let log = &execution.log;
     let guards = &mut arena.formula.guards;

@@ -298,7 +298,7 @@ pub fn gives_back(execution: &Execution, arena: &Arena<'_>, object: Object) -> b
 
 /// Whether the function has the object from a call: if that has made it, nobody else knows of it yet.
 fn is_perhaps_new(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
-    let way = oracle.way_to(left.object.loc.region);
+    let way = oracle.access_path(left.object.loc.region);
     let mut bases = way.into_iter().filter_map(|(_, base)| base);
     left.what == What::Needed && bases.any(|base| oracle.is_call_result(base))
 }

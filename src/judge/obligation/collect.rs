@@ -47,7 +47,7 @@ pub fn obligations(
     for object in exits {
         // What a record leads to that is passed by value: who uses the function knows.
         let region = object.object.loc.region;
-        let way = oracle.way_to(region);
+        let way = oracle.access_path(region);
         let given = way
             .last()
             .is_some_and(|step| oracle.given_records.contains(&step.0));

@@ -71,7 +71,7 @@ pub(super) fn lost(
     if takes.peek().is_none() || !takes.all(|event| event.saves) {
         return false;
     }
-    let known = [execution.log.told, execution.log.lost];
+    let known = [execution.log.state_passed_on, execution.log.lost];
     if known.into_iter().any(|told| !guards.excludes(told, paths)) {
         return false;
     }
@@ -84,7 +84,9 @@ pub(super) fn lost(
         .into_iter()
         .filter_map(|(loc, size, value)| value.or_else(|| arena.scalar_at(exit.state, loc, size)));
     let left: Vec<Term> = left.chain(exit.result).collect();
-    !left.into_iter().any(|value| arena.tells_state(value))
+    !left
+        .into_iter()
+        .any(|value| arena.depends_on_entry_state(value))
 }
 
 /// Where the function's result says that it has failed; a pointer, too, by being null.

@@ -159,8 +159,8 @@ pub enum Use {
     PassedOn(Place),
     /// It is found where its callers cannot look.
     Unnamed,
-    /// Neither.
-    Left,
+    /// Neither: the object stays as the callee left it.
+    Undischarged,
 }
 
 /// A function's part in the question who gives what back.

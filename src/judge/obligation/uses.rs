@@ -84,7 +84,7 @@ fn of_held(
         }
     }
     if uses.is_empty() && !arena.regions.is_local(event.object.loc.region) {
-        uses.push(Use::Left);
+        uses.push(Use::Undischarged);
     }
     uses
 }
@@ -107,7 +107,7 @@ fn of_required(
         uses.push(Use::Discharged);
     } else if touched {
         // It has given the object back already.
-        uses.push(Use::Left);
+        uses.push(Use::Undischarged);
     }
     if untouched != Guard::FALSE {
         let inferred = finished.inferred;

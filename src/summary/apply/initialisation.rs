@@ -41,7 +41,7 @@ pub(super) fn before(
         Known {
             recursive: recursive.map(|recursive| exec.arena.guard_of(state, recursive)),
             kept_in: unset(exec, state, kept_in),
-            places: match object.root.is_received() {
+            places: match object.root.is_output() {
                 true => Vec::new(),
                 false => binding.locate(exec, state, object),
             },
@@ -73,7 +73,7 @@ pub(super) fn log(
 ) {
     for (initialisation, known) in summary.initialises.iter().zip(before.0) {
         let object = &initialisation.object;
-        let places = match object.root.is_received() {
+        let places = match object.root.is_output() {
             true => binding.locate(exec, state, object),
             false => known.places,
         };

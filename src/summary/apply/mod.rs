@@ -143,7 +143,7 @@ impl Application<'_, '_> {
     fn find_objects(&mut self, exec: &mut Executor<'_>, state: &mut State) {
         let binding = &self.binding;
         for object in &self.summary.objects {
-            if object.object.root.is_received() {
+            if object.object.root.is_output() {
                 self.objects.push(Vec::new());
                 continue;
             }
@@ -185,7 +185,7 @@ impl Application<'_, '_> {
             .map(|output| self.binding.condition(exec, state, output))
             .collect();
         for (index, object) in self.summary.objects.iter().enumerate() {
-            if !object.object.root.is_received() {
+            if !object.object.root.is_output() {
                 continue;
             }
             if let Some(result) = self.binding.result() {
@@ -231,7 +231,7 @@ impl Application<'_, '_> {
             let moved = transition::Moved {
                 object: at,
                 name: &name,
-                saves: self.summary.tells_state(),
+                saves: self.summary.saves_state(),
                 site: self.site,
             };
             transition::transition(exec, state, &moved, place, &rows);

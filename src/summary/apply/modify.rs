@@ -31,7 +31,7 @@ pub(super) fn modify(
     // All values are of the state before the call, so nothing is written until all are known.
     let mut writes: Vec<Write> = Vec::new();
     for modified in &summary.modified {
-        if modified.size == 0 || modified.object.root.is_received() {
+        if modified.size == 0 || modified.object.root.is_output() {
             continue;
         }
         let places = binding.locate(exec, state, &modified.object);

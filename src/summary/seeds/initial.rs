@@ -76,7 +76,7 @@ impl InitialiseRow {
             return;
         };
         let kind = match syntax::place(self.kind.get_ref()) {
-            Ok(place) if !place.root.is_received() => place,
+            Ok(place) if !place.root.is_output() => place,
             Ok(_) => {
                 let message = "what an object is initialised as is known before the call";
                 document.error(self.kind.span(), message);
