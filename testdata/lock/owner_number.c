@@ -21,7 +21,7 @@ int worker(struct pool *pool)
 	while (wait_for_work())
 		;
 	if (own_number() == owner)
-		mutex_unlock(&pool->control); //~ known-false-positive certain lock/double-unlock
+		mutex_unlock(&pool->control); //~ known-false-positive lock/double-unlock
 	return 0;
 }
 
