@@ -5,6 +5,7 @@ import difflib
 import json
 import os
 import random
+import re
 import tempfile
 
 from . import kinds as planting
@@ -73,15 +74,26 @@ class Checker:
     """Whether a mutant is a bug, is C, and is compiled at all; what a file costs once is kept."""
 
     def __init__(self, folder, vocabularies):
-        self.folder, self.vocabularies, self.lines = folder, vocabularies, {}
+        self.folder, self.vocabularies, self.lines, self.assembly = folder, vocabularies, {}, {}
 
     def accepts(self, unit, mutant):
         text = unit.read()
         compiled = self.compiled(unit, text)
         if not planting.is_bug(mutant, text, self.vocabularies[unit.path]) or mutant.line not in compiled:
             return False
-        copy = unit.write_copy(self.folder, mutant.apply(text))
-        return unit.compiles(copy) and code(unit.compiled_lines(copy)) != code(compiled)
+        changed = mutant.apply(text)
+        copy = unit.write_copy(self.folder, changed)
+        if not unit.compiles(copy) or code(unit.compiled_lines(copy)) == code(compiled):
+            return False
+        # Line numbers are in the assembly, too.
+        normal = str if changed.count("\n") == text.count("\n") else without_numbers
+        after = normal(unit.assembly(copy))
+        return not after or after != normal(self.assembly_of(unit, text))
+
+    def assembly_of(self, unit, text):
+        if unit.path not in self.assembly:
+            self.assembly[unit.path] = unit.assembly(unit.write_copy(self.folder, text))
+        return self.assembly[unit.path]
 
     def compiled(self, unit, text):
         if unit.path not in self.lines:
@@ -92,6 +104,10 @@ class Checker:
 def code(lines):
     """What the preprocessor leaves of a file, without what says nothing: a lock that is defined as nothing is no bug."""
     return "".join(lines.values()).replace(";", "")
+
+
+def without_numbers(assembly):
+    return re.sub(r"\d+", "", assembly)
 
 
 def choose(proposals, arguments, checker):

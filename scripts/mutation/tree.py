@@ -62,6 +62,12 @@ class Unit:
     def compiles(self, copy):
         return self.run([self.compiler], [*self.arguments_for(copy), *STRICT]).returncode == 0
 
+    def assembly(self, copy):
+        """What the compiler makes of the copy, "" if it cannot; code that nothing reaches in this configuration is not in it."""
+        options = [option for option in self.options if not option.startswith("-g")]
+        done = self.run([self.compiler], ["-iquote", os.path.dirname(self.path), *options, "-S", "-o", "-", copy])
+        return done.stdout if done.returncode == 0 else ""
+
     def compiled_lines(self, copy):
         """The numbers of the file's lines that the preprocessor leaves in, with what it makes of them."""
         done = self.run([self.compiler], [*self.arguments_for(copy), "-E"])
