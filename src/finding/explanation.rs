@@ -72,6 +72,8 @@ pub enum Kind {
     FlagChanged,
     /// A field has only the values that it is compared with.
     UnusedValue,
+    /// An assertion has failed on the way, which says that this does not happen.
+    AfterWarning,
     /// The object has no name in the source.
     NoName,
     /// Another function of the program has the other half for such objects.
@@ -94,7 +96,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 35] = [
+    pub const ALL: [Kind; 36] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -121,6 +123,7 @@ impl Kind {
         Kind::PerhapsNew,
         Kind::FlagChanged,
         Kind::UnusedValue,
+        Kind::AfterWarning,
         Kind::NoName,
         Kind::Counterpart,
         Kind::Signal,
@@ -146,8 +149,8 @@ impl Kind {
             }
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
-            | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive | TakenAtTimes
-            | AnotherRecord | CalledElsewhere => Level::Note,
+            | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
+            | TakenAtTimes | AnotherRecord | CalledElsewhere => Level::Note,
         }
     }
 
@@ -222,6 +225,7 @@ impl Kind {
                 "callees leave alone the flag that decides whether this path is taken".to_owned()
             }
             UnusedValue => "a field has none but the values that it is compared with".to_owned(),
+            AfterWarning => "the assertion that fails on the way always holds".to_owned(),
             NoName => "what is meant here is another object than it seems".to_owned(),
             Counterpart => {
                 format!("another function has the other half of what is done to `{object}`")

@@ -43,6 +43,8 @@ pub struct Arena<'a> {
     pub(super) bits: Vec<Object>,
     /// The paths on which each call result was made.
     pub(super) made_on: FxHashMap<Term, Guard>,
+    /// The paths on which an assertion has failed and execution has gone on.
+    pub warned: Guard,
     /// The paths on which each pointer is dereferenced.
     pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
@@ -84,6 +86,7 @@ impl<'a> Arena<'a> {
             entries: BTreeMap::new(),
             bits: Vec::new(),
             made_on: FxHashMap::default(),
+            warned: Guard::FALSE,
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
             invalid_on: FxHashMap::default(),

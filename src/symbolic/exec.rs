@@ -191,7 +191,12 @@ impl Executor<'_> {
                     let guard = self.condition(frame, state, *cond);
                     state.guard = self.arena.formula.guards.and(state.guard, guard);
                 }
-                StmtKind::Assert(_) => {}
+                StmtKind::Assert(cond) => {
+                    let holds = self.condition(frame, state, *cond);
+                    let guards = &mut self.arena.formula.guards;
+                    let fails = guards.and_not(state.guard, holds);
+                    self.arena.warned = guards.or(self.arena.warned, fails);
+                }
                 StmtKind::ScopeEnd(_) => {}
             }
             if state.guard == Guard::FALSE || self.execution.exhausted.is_some() {

@@ -60,12 +60,24 @@ void run_twice(void)
 	spin_unlock(&this_cpu_ptr(&runqueues)->lock);
 }
 
-/* A path on which an assertion has failed is none that matters. */
-int checked(struct task *task) //~ clean
+/* Execution goes on after a warning. */
+int checked(struct task *task)
 {
 	spin_lock(&task->lock);
 	if (WARN_ON(task->flags < 0))
+		return -1; //~ certain lock/inconsistent-exit
+	task->flags = 0;
+	spin_unlock(&task->lock);
+	return -1;
+}
+
+int checked_well(struct task *task) //~ clean
+{
+	spin_lock(&task->lock);
+	if (WARN_ON(task->flags < 0)) {
+		spin_unlock(&task->lock);
 		return -1;
+	}
 	task->flags = 0;
 	spin_unlock(&task->lock);
 	return -1;
@@ -74,15 +86,17 @@ int checked(struct task *task) //~ clean
 int checked_badly(struct task *task)
 {
 	spin_lock(&task->lock);
-	if (WARN_ON(task->flags < 0))
+	if (WARN_ON(task->flags < 0)) {
+		spin_unlock(&task->lock);
 		return -1;
+	}
 	if (busy(task))
 		return -1; //~ lock/inconsistent-exit
 	spin_unlock(&task->lock);
 	return -1;
 }
 
-/* A warning that is given once ends the path just as well, as if it had not been given yet. */
+/* The same where the warning is given once. */
 #define WARN_ON_ONCE(condition) ({ \
 	_Bool __ret_do_once = !!(condition); \
 	if (({ static _Bool __attribute__((__section__(".data.once"))) __already_done; \
@@ -96,14 +110,49 @@ int checked_badly(struct task *task)
 		WARN_ON(1); \
 	__builtin_expect(!!(__ret_do_once), 0); })
 
-int checked_once(struct task *task) //~ clean
+int checked_once(struct task *task)
 {
 	spin_lock(&task->lock);
 	if (WARN_ON_ONCE(task->flags < 0))
-		return -1;
+		return -1; //~ certain lock/inconsistent-exit
 	task->flags = 0;
 	spin_unlock(&task->lock);
 	return -1;
+}
+
+/* What is wrong in code that deals with the failed assertion is as wrong as elsewhere; what is wrong only because it has
+ * failed is a note, for the assertion says that it does not happen. */
+void dealt_with(struct task *task)
+{
+	spin_lock(&task->lock);
+	if (WARN_ON(task->flags < 0)) {
+		spin_unlock(&task->lock);
+		spin_unlock(&task->lock); //~ certain lock/double-unlock
+		return;
+	}
+	spin_unlock(&task->lock);
+}
+
+void asserted_away(struct task *task)
+{
+	spin_lock(&task->lock);
+	WARN_ON(task->flags < 0);
+	if (task->flags >= 0)
+		spin_unlock(&task->lock);
+	spin_lock(&task->lock); //~ note lock/double-lock
+	spin_unlock(&task->lock);
+}
+
+#define BUG() do { \
+	asm volatile("1: .byte 0x0f, 0x0b\n.pushsection __bug_table,\"aw\"\n\t.word %c0\n.popsection" : : "i" (__LINE__)); \
+	__builtin_unreachable(); } while (0)
+
+void never(struct task *task) //~ clean
+{
+	spin_lock(&task->lock);
+	if (task->flags < 0)
+		BUG();
+	spin_unlock(&task->lock);
 }
 
 /* A lock that is asserted to be held is held: it hides no mistake with another. */

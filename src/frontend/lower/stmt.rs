@@ -456,9 +456,11 @@ impl Lowerer<'_> {
                 }
             }
         }
-        // A kernel's BUG and WARN: the condition under which they are reached is not meant to hold.
+        // A kernel's BUG and WARN: the condition under which they are reached is not meant to hold. Execution goes on after
+        // WARN; after BUG the source says itself that it does not.
         if template.contains(BUG_TABLE) && self.dry_runs == 0 {
-            self.b.terminate(TermKind::Unreachable);
+            let never = self.b.int(0, Ty::INT);
+            self.b.stmt(StmtKind::Assert(never));
         }
         Ok(())
     }

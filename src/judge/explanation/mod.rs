@@ -213,6 +213,7 @@ pub fn others_as_usual(arena: &mut Arena<'_>, exit: Guard, object: Object, paths
     if paths == Guard::FALSE {
         return paths;
     }
+    let exit = arena.formula.guards.and_not(exit, arena.warned);
     let mut usual: Vec<Guard> = Vec::new();
     for (&other, entered) in arena.entries() {
         let machine = arena.machine_of(other);
@@ -264,6 +265,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::GivenBackByCallee, perhaps_given_back_by_callee),
     (Kind::UnnamedByCallee, moves_another_unnamed),
     (Kind::AnotherUnknown, another_left_open),
+    (Kind::AfterWarning, only_after_warning),
 ];
 
 /// The readings under which what is left of a failure in a function's body is none.
@@ -345,6 +347,32 @@ fn another_left_open(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left
     left.other.is_some_and(|(other, _)| {
         callee::another_left_open(execution, oracle, left.object, [left.paths, other])
     })
+}
+
+/// Whether an assertion has failed on all paths to the failure, and what fails is not there for that case alone.
+fn only_after_warning(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    let warned = oracle.warned;
+    let handles_it = match left.what {
+        What::Kept | What::GivenUp => true,
+        What::Operation(event) => {
+            let reached = paths_of_call(execution, oracle, event);
+            oracle.formula.guards.implies(reached, warned)
+        }
+        What::Unheld | What::Needed | What::Asleep => false,
+    };
+    if handles_it {
+        return false;
+    }
+    let without = oracle.formula.guards.and_not(left.paths, warned);
+    !value::still_possible(oracle, left.paths, without)
+}
+
+/// The paths on which the call is made that an operation of the log is part of.
+fn paths_of_call(execution: &Execution, arena: &mut Arena<'_>, event: usize) -> Guard {
+    let of = &execution.log.ops[event];
+    let parts = execution.log.ops.iter();
+    let parts = parts.filter(|part| part.call == of.call && part.object == of.object);
+    union(arena, parts.map(|part| part.guard).collect())
 }
 
 /// The first reading of values under which the paths are not taken: no function that is called through a pointer does the rest;
