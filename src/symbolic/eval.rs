@@ -164,11 +164,8 @@ impl Executor<'_> {
         let address = self.eval(frame, state, addr);
         let value = self.load(state, address, ty);
         if let ExprKind::AddrLocal(local) = frame.body.expr(addr).kind {
-            self.arena.names.variable(
-                &self.arena.formula.terms,
-                value,
-                &frame.body.local(local).name,
-            );
+            let name = &frame.body.local(local).name;
+            self.arena.name_variable(value, ty, name);
         }
         value
     }
@@ -191,16 +188,21 @@ impl Executor<'_> {
         frame: &Frame<'_>,
         state: &mut State,
         base: ExprId,
-        (record, name, offset): (&str, &str, u64),
+        part: (&str, &str, u64),
     ) -> Term {
         let first = first_members(frame.body, base);
         let base = self.eval(frame, state, base);
         let terms = &mut self.arena.formula.terms;
-        let distance = terms.constant(u128::from(offset), POINTER_BITS);
+        let distance = terms.constant(u128::from(part.2), POINTER_BITS);
         let address = terms.add(base, distance);
-        self.arena
-            .names
-            .member(address, base, first, (record, name, offset));
+        if !self.arena.names.is_part(address) {
+            for base in self.arena.alternatives(base) {
+                let address = self.arena.formula.terms.add(base, distance);
+                let names = &mut self.arena.names;
+                names.member(address, base, first.clone(), part);
+            }
+        }
+        self.arena.names.member(address, base, first, part);
         address
     }
 
@@ -307,7 +309,7 @@ impl Executor<'_> {
 }
 
 /// The first members that an address expression names without moving on, outermost first.
-fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> {
+fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> + Clone {
     let mut names: SmallVec<[&str; 2]> = SmallVec::new();
     while let ExprKind::Member {
         base: outer,

@@ -295,8 +295,8 @@ int check_entries_badly(struct table *t, unsigned first)
 	return 1;
 }
 
-/* One of two objects, chosen earlier. */
-int either(struct timer *a, struct timer *b, int second) //~ clean
+/* One of two objects, chosen earlier: which, callers may know. */
+int either(struct timer *a, struct timer *b, int second)
 {
 	struct timer *t = a->armed ? a : b;
 
@@ -306,7 +306,7 @@ int either(struct timer *a, struct timer *b, int second) //~ clean
 		return -1;
 	spin_lock(&t->lock);
 	if (busy(t))
-		return 0;
+		return 0; //~ note lock/held-on-exit
 	spin_unlock(&t->lock);
 	return -1;
 }
