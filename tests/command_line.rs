@@ -304,6 +304,50 @@ fn a_double_lock_is_reported_stored_and_explained_by_summaries() {
         .stderr(predicate::str::contains("readonly"));
 }
 
+/// `enter` alone knows `uart->closed`; `is_open` is given the address of a first member.
+const NESTED: &str = "\
+typedef struct { int raw; } spinlock_t;
+void spin_lock(spinlock_t *lock);
+struct port { int users; int flags; spinlock_t lock; };
+struct uart { int id; int closed; };
+struct state { struct port port; struct uart *uart; };
+static int is_open(struct port *port) { return port->flags & 4; }
+static int enter(struct port *port, struct uart *uart)
+{
+    if (!uart || uart->closed)
+        return -1;
+    spin_lock(&port->lock);
+    return 0;
+}
+void start(struct state *state)
+{
+    if (is_open(&state->port))
+        enter(&state->port, state->uart);
+    state->uart = 0;
+}
+";
+
+#[test]
+fn summaries_speak_of_members_that_only_callees_name() {
+    let tree = tree(&[("start.c", NESTED)]);
+    let read = predicate::str::contains("functions: all read");
+    check(tree.path()).assert().stderr(read);
+    let mut command = cassini();
+    command.current_dir(tree.path());
+    command.args(["query", "function", "start", "--full"]);
+    let output = command.assert().code(0).get_output().stdout.clone();
+    let told = String::from_utf8(output).unwrap();
+    for expected in [
+        "  state->port.lock (spinlock)",
+        "state->port.flags & 4",
+        "state->uart != NULL",
+        "state->uart->closed == 0",
+        "sets      state->uart = NULL",
+    ] {
+        assert!(told.contains(expected), "{expected} in {told}");
+    }
+}
+
 #[test]
 fn the_report_is_the_same_whatever_the_jobs_and_what_is_stored() {
     let tree = tree(&[("a.c", DOUBLE_LOCK), ("b.c", DOUBLE_LOCK)]);

@@ -380,10 +380,12 @@ fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -
             let members = arena.members_of(loc, Named::Whole);
             last.members = Told(members.map(Into::into));
         }
+        let pointer = Told(arena.keeps_pointer(loc, whole));
         modified.push(Modified {
             object,
             size,
             value,
+            pointer,
         });
     }
     modified

@@ -81,6 +81,8 @@ pub struct Modified {
     pub size: u64,
     /// Its value on exit where the analysis has it in terms of entry values.
     pub value: Option<IExpr>,
+    /// The source keeps a pointer there.
+    pub pointer: Told<bool>,
 }
 
 /// The function may sleep.

@@ -193,6 +193,7 @@ mod tests {
             object: global(index),
             size: 4,
             value: Some(value.clone()),
+            pointer: Told(false),
         });
         let mut summary = Summary {
             modified: modified.collect(),

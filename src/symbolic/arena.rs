@@ -302,6 +302,14 @@ impl<'a> Arena<'a> {
         }
     }
 
+    /// Whether the source keeps a pointer at a location, where a value was stored.
+    pub fn keeps_pointer(&mut self, loc: Loc, value: Option<Term>) -> bool {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        let depth = 6;
+        self.names.keeps_pointer(address)
+            || value.is_some_and(|value| self.is_told_pointer(value, depth))
+    }
+
     /// The class of the object at a location.
     pub fn class_of(&mut self, loc: Loc) -> Option<Class> {
         let address = self.regions.address(&mut self.formula.terms, loc);

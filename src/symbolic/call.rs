@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::callee::{CallSite, CalleeView, Effects, INLINE_DEPTH};
+use super::eval::first_members;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
@@ -136,6 +137,7 @@ impl Executor<'_> {
             CalleeView::Known(effects) => {
                 let site = CallSite {
                     args: &at.args,
+                    first_members: first_members_of(at.frame.body, at.call),
                     result_width: scalar_width(at.call.ret),
                     text: &at.call.text,
                     callee: &Arc::new(name),
@@ -443,4 +445,18 @@ fn scalar_width(ret: RetTy) -> Option<u16> {
         RetTy::Scalar(ty) => Some(ty.bits()),
         RetTy::Void | RetTy::Record { .. } => None,
     }
+}
+
+/// See [`CallSite::first_members`].
+fn first_members_of(body: &Body, call: &Call) -> Vec<(u32, String)> {
+    let mut found = Vec::new();
+    for (index, arg) in (0..).zip(&call.args) {
+        if let Arg::Scalar(address) = arg {
+            let first: Vec<&str> = first_members(body, *address).collect();
+            if !first.is_empty() {
+                found.push((index, first.join(".")));
+            }
+        }
+    }
+    found
 }

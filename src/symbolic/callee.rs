@@ -68,6 +68,9 @@ pub trait Effects: fmt::Debug + Send + Sync {
 /// Where a callee's effects are applied.
 pub struct CallSite<'c> {
     pub args: &'c [ArgValue],
+    /// Of arguments that are addresses of first members, which have the address of what they lie in: the members' names,
+    /// `port` of `&state->port`, by the argument's index.
+    pub first_members: Vec<(u32, String)>,
     /// Bits of the result, `None` for void and records.
     pub result_width: Option<u16>,
     pub text: &'c str,

@@ -192,6 +192,7 @@ impl Executor<'_> {
     ) -> Term {
         let first = first_members(frame.body, base);
         let base = self.eval(frame, state, base);
+        self.arena.names.choice_of(&self.arena.formula.terms, base);
         let terms = &mut self.arena.formula.terms;
         let distance = terms.constant(u128::from(part.2), POINTER_BITS);
         let address = terms.add(base, distance);
@@ -309,7 +310,7 @@ impl Executor<'_> {
 }
 
 /// The first members that an address expression names without moving on, outermost first.
-fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> + Clone {
+pub(super) fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> + Clone {
     let mut names: SmallVec<[&str; 2]> = SmallVec::new();
     while let ExprKind::Member {
         base: outer,

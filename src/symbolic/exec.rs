@@ -165,7 +165,11 @@ impl Executor<'_> {
                 StmtKind::Store { addr, value } => {
                     let address = self.eval(frame, state, *addr);
                     let term = self.eval(frame, state, *value);
-                    let shape = self.arena.shape(body.expr(*value).ty);
+                    let ty = body.expr(*value).ty;
+                    if ty == Ty::Ptr && self.arena.formula.terms.as_const(term).is_some() {
+                        self.arena.names.pointer_kept(address);
+                    }
+                    let shape = self.arena.shape(ty);
                     self.store(state, address, term, shape);
                 }
                 StmtKind::Copy { dst, src, size } => {

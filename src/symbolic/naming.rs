@@ -4,7 +4,6 @@
 //! term an lvalue such as `dev->lock`.
 
 use std::rc::Rc;
-
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,8 +13,11 @@ use super::class::Class;
 use super::origin::{Origin, Origins};
 use super::region::Regions;
 use super::term::{Node, Op, Term, Terms};
+use crate::ir::POINTER_BITS;
 
 const MAX_DEPTH: u32 = 20;
+/// Choices one within the other.
+const MAX_CHOICE: u32 = 4;
 
 #[derive(Debug)]
 pub(super) enum Link {
@@ -77,8 +79,12 @@ pub struct Names {
     objects: FxHashMap<Term, String>,
     /// What callees call places that they do not operate on.
     within: FxHashMap<Term, Within>,
+    /// Addresses that are choices, by each of what they may be.
+    chosen_from: FxHashMap<Term, SmallVec<[Term; 1]>>,
     /// Values that callees take for pointers, or that are returned as such.
     pointers: FxHashSet<Term>,
+    /// Addresses where a pointer was stored that does not look like one: null.
+    pointer_places: FxHashSet<Term>,
     /// Classes that callees give objects.
     classes: FxHashMap<Term, Class>,
     /// Classes of objects that an address which the source names may lead to, among others.
@@ -104,11 +110,42 @@ impl Names {
     }
 
     /// What a callee calls the place at an address that it finds behind the pointer `base`.
-    pub fn within(&mut self, address: Term, base: Term, members: &Arc<str>) {
+    /// Its parameter may be the address of the first members `first`.
+    pub fn within(&mut self, address: Term, base: Term, (first, members): (&str, &Arc<str>)) {
+        if address == base {
+            let innermost = self.innermost.entry(address);
+            innermost.or_insert_with(|| joined(first, members).into());
+            return;
+        }
         self.within.entry(address).or_insert_with(|| Within {
             base,
-            members: members.clone(),
+            members: match first.is_empty() {
+                true => members.clone(),
+                false => joined(first, members).into(),
+            },
         });
+    }
+
+    /// Notes of an address that is a choice what it may be, for the names that are given to what lies behind it.
+    pub fn choice_of(&mut self, terms: &Terms, address: Term) {
+        let Node::Op { op: Op::Ite, .. } = terms.node(address) else {
+            return;
+        };
+        let mut work = vec![(address, MAX_CHOICE)];
+        while let Some((part, depth)) = work.pop() {
+            match terms.node(part) {
+                Node::Op { op: Op::Ite, args } if depth > 0 => {
+                    work.extend(args[1..].iter().map(|&arm| (arm, depth - 1)));
+                }
+                Node::Var(_) => {
+                    let choices = self.chosen_from.entry(part).or_default();
+                    if !choices.contains(&address) {
+                        choices.push(address);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The source has this value as a pointer.
@@ -118,6 +155,15 @@ impl Names {
 
     pub fn is_pointer(&self, value: Term) -> bool {
         self.pointers.contains(&value)
+    }
+
+    /// The source keeps a pointer at an address, be it null.
+    pub fn pointer_kept(&mut self, address: Term) {
+        self.pointer_places.insert(address);
+    }
+
+    pub fn keeps_pointer(&self, address: Term) -> bool {
+        self.pointer_places.contains(&address)
     }
 
     /// The class that a callee's object at an address has there.
@@ -184,17 +230,17 @@ impl Names {
         first: impl Iterator<Item = &'n str>,
         (record, name, offset): (&str, &str, u64),
     ) {
-        let first: SmallVec<[&str; 2]> = first.collect();
+        let same = |part: &Part| *part.record == *record && *part.name == *name;
+        let parts = self.parts.get(&address);
+        if parts.is_some_and(|parts| parts.iter().any(same)) {
+            return;
+        }
+        let first = self.first_members(base, record, first.collect());
         if address == base {
             self.first_of(address, &first, name);
         }
-        let parts = self.parts.entry(address).or_default();
-        let same = |part: &Part| *part.record == *record && *part.name == *name;
-        if parts.iter().any(same) {
-            return;
-        }
         let name: Rc<str> = name.into();
-        parts.push(Part {
+        self.parts.entry(address).or_default().push(Part {
             record: record.into(),
             name: name.clone(),
             offset,
@@ -202,22 +248,52 @@ impl Names {
         if address == base {
             self.first_members.entry(address).or_insert(name);
         } else {
-            self.links.entry(address).or_insert_with(|| Link::Member {
-                base: Base::new(base, first.into_iter()),
-                name,
-            });
+            let base = Base {
+                address: base,
+                first,
+            };
+            let link = Link::Member { base, name };
+            self.links.entry(address).or_insert(link);
         }
     }
 
+    /// The first members that lie between an address and a member of the record there, of which an expression names those
+    /// that are `told`. A function that is given the address of a first member does not say what that is a member of.
+    fn first_members(&self, base: Term, record: &str, told: SmallVec<[&str; 2]>) -> Vec<String> {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        match self.outer_members(base, record) {
+            Some(outer) if outer.ends_with(&told) => owned(&outer),
+            _ => owned(&told),
+        }
+    }
+
+    /// The first members at the address of a record that one of its own is a member of, as far out as the source goes.
+    fn outer_members(&self, base: Term, record: &str) -> Option<SmallVec<[&str; 2]>> {
+        let parts = self.parts.get(&base).filter(|_| !record.is_empty())?;
+        let first = parts.iter().filter(|part| part.offset == 0);
+        let outer = first.take_while(|part| *part.record != *record);
+        let mut records: SmallVec<[&str; 2]> = SmallVec::new();
+        let mut names: SmallVec<[&str; 2]> = SmallVec::new();
+        for part in outer {
+            // One of a union: it is not known which.
+            if records.contains(&&*part.record) {
+                return None;
+            }
+            records.push(&part.record);
+            names.push(&part.name);
+        }
+        Some(names)
+    }
+
     /// The member `name` at offset 0 of what lies at an address, within its first members `first`.
-    fn first_of(&mut self, address: Term, first: &[&str], name: &str) {
+    fn first_of(&mut self, address: Term, first: &[String], name: &str) {
         match self.innermost.get(&address) {
             // Once more, or another member of a union.
             Some(_) if first.is_empty() => {}
             Some(known) if **known != *first.join(".") => {}
             _ => {
-                let members = first.iter().chain([&name]).copied();
-                let members: Vec<&str> = members.collect();
+                let outer = first.iter().map(String::as_str);
+                let members: Vec<&str> = outer.chain([name]).collect();
                 self.innermost.insert(address, members.join(".").into());
             }
         }
@@ -321,6 +397,20 @@ impl Namer<'_> {
     /// The members and elements by which the source gets from `start` to an address: `port.flags`, `[3].lock`.
     /// `None` if it does not get there by these, or by none.
     pub fn members(&mut self, address: Term, start: Term, what: Named) -> Option<String> {
+        let direct = self.members_between(address, start, what);
+        if direct.is_some() || address == start {
+            return direct;
+        }
+        let choices = self.names.chosen_from.get(&start)?;
+        let minus_one = u128::from(u64::MAX);
+        choices.iter().find_map(|&choice| {
+            let parts = [(1, address), (minus_one, start), (1, choice)];
+            let chosen = self.terms.linear(POINTER_BITS, 0, &parts);
+            self.members_between(chosen, choice, what)
+        })
+    }
+
+    fn members_between(&mut self, address: Term, start: Term, what: Named) -> Option<String> {
         let names = self.names;
         let inner = names.innermost.get(&address);
         let inner = inner.filter(|_| what == Named::Scalar);

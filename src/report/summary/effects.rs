@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::words::{Words, is_pointer};
 use super::{Conditions, Extent};
 use crate::property::{Role, Target};
-use crate::summary::{Cube, IExpr, Modified, Root, Summary, When};
+use crate::summary::{Cube, IExpr, IObj, Modified, Root, Summary, When};
 use crate::symbolic::term::Op;
 
 /// A longer value is told by the values that it is one of.
@@ -27,7 +27,7 @@ pub fn lines(
 ) {
     let summary = words.summary;
     if let Some(result) = &summary.result {
-        let result = told(words, result, &|_| false, extent);
+        let result = told(words, (result, false), &|_| false, extent);
         lines.extend(result.map(|result| line("returns", &result)));
     }
     if summary.noreturn {
@@ -81,7 +81,13 @@ fn list(verb: &str, items: Vec<String>, extent: Extent, lines: &mut Vec<String>)
 fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<String>); 3] {
     let (mut sets, mut may_set, mut keeps) = (Vec::new(), Vec::new(), Vec::new());
     let places = words.summary.modified.iter();
-    for Modified { object, value, .. } in places.filter(|place| !is_result(place)) {
+    for Modified {
+        object,
+        value,
+        pointer,
+        ..
+    } in places.filter(|place| !is_result(place))
+    {
         let place = words.object(object);
         let Some(value) = value else {
             may_set.push(place);
@@ -91,12 +97,12 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<String>); 
         choices(value, &mut leaves);
         let kept = leaves.iter().copied().filter(|leaf| is_argument(leaf));
         keeps.extend(kept.map(|kept| format!("{} in {place}", words.value(kept, When::Entry))));
-        let unchanged = |leaf: &IExpr| matches!(leaf, IExpr::Value { object: old, when: When::Entry, .. } if old == object);
+        let unchanged = |leaf: &IExpr| is_unchanged(leaf, object);
         let list = match leaves.iter().any(|leaf| unchanged(leaf)) {
             true => &mut may_set,
             false => &mut sets,
         };
-        list.push(match told(words, value, &unchanged, extent) {
+        list.push(match told(words, (value, pointer.0), &unchanged, extent) {
             Some(text) => format!("{place} = {text}"),
             None => place,
         });
@@ -113,18 +119,24 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<String>); 
 /// nothing can be said of it.
 fn told(
     words: &Words<'_>,
-    value: &IExpr,
+    (value, pointer): (&IExpr, bool),
     left_out: &dyn Fn(&IExpr) -> bool,
     extent: Extent,
 ) -> Option<String> {
     let short = |text: &String| text.chars().count() <= MAX_VALUE && !text.contains('…');
-    let whole = words.value(value, When::Entry);
-    if extent == Extent::Full || short(&whole) {
-        return Some(whole);
-    }
+    let whole = match value {
+        IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
+        value => words.value(value, When::Entry),
+    };
     let mut leaves = Vec::new();
     choices(value, &mut leaves);
-    let pointer = is_pointer(value);
+    // Null is a number beside what is not known to be a pointer.
+    let is_null = |leaf: &&IExpr| matches!(leaf, IExpr::Const { value: 0, .. });
+    let null = pointer && leaves.len() > 1 && leaves.iter().any(is_null);
+    if extent == Extent::Full || short(&whole) && !null {
+        return Some(whole);
+    }
+    let pointer = pointer || is_pointer(value);
     leaves.retain(|leaf| !left_out(leaf));
     let texts = leaves.iter().map(|leaf| match leaf {
         IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
@@ -143,6 +155,23 @@ fn told(
         true => last,
         false => format!("{} or {last}", known.join(", ")),
     })
+}
+
+/// Whether a value is what was there before, or a part of that.
+fn is_unchanged(value: &IExpr, object: &IObj) -> bool {
+    match value {
+        IExpr::Value {
+            object: old,
+            when: When::Entry,
+            ..
+        } => old == object,
+        IExpr::Op {
+            op: Op::Extract { lo: 0 } | Op::Zext | Op::Sext,
+            args,
+            ..
+        } => args.iter().all(|part| is_unchanged(part, object)),
+        _ => false,
+    }
 }
 
 /// What a seed says of its result as of something that is changed.

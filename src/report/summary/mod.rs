@@ -13,7 +13,7 @@ mod words;
 use std::io::{self, Write};
 
 use crate::property::{Machine, Property, StateId, Target};
-use crate::summary::{Cube, IExpr, Row, Summary, SummaryObject, When};
+use crate::summary::{Cube, IExpr, Root, Row, Summary, SummaryObject, When};
 use crate::symbolic::term::Op;
 use words::Words;
 
@@ -112,9 +112,13 @@ impl<'s> Conditions<'s> {
             });
             literals.collect::<Vec<String>>().join(" and ")
         };
+        let mut wanted = self.known.iter().zip(cube);
+        let changed =
+            wanted.any(|((expr, _), wanted)| wanted.is_some() && is_of_place_on_exit(expr));
         match (&*side(When::Entry), &*side(When::Exit)) {
             ("", "") => String::new(),
             (entry, "") => format!("if {entry}"),
+            ("", exit) if changed => format!("if afterwards {exit}"),
             ("", exit) => format!("if {exit}"),
             (entry, exit) => format!("if {entry}, and then {exit}"),
         }
@@ -138,6 +142,18 @@ impl<'s> Conditions<'s> {
     }
 }
 
+/// Whether a condition is about what a place holds when the function returns.
+fn is_of_place_on_exit(condition: &IExpr) -> bool {
+    let mut found = false;
+    condition.each(&mut |part| {
+        if let IExpr::Value { object, when, .. } = part {
+            let result = object.root == Root::Return && object.path.is_empty();
+            found |= *when == When::Exit && !result;
+        }
+    });
+    found
+}
+
 /// What becomes of an object in one state on entry.
 struct End<'s> {
     from: StateId,
@@ -157,7 +173,7 @@ fn object_lines(
     let summary = words.summary;
     let object = &summary.objects[index];
     let machine = words.property.machine(&object.machine);
-    lines.push(heading(object));
+    lines.push(heading(words, object));
     let rows = summary
         .rows
         .iter()
@@ -238,8 +254,9 @@ impl Way {
     }
 }
 
-fn heading(object: &SummaryObject) -> String {
-    let SummaryObject { name, machine, .. } = object;
+fn heading(words: &Words<'_>, object: &SummaryObject) -> String {
+    let name = words.object(&object.object);
+    let machine = &object.machine;
     let mut heading = format!("{name} ({machine})");
     if object.optional {
         heading += ", where there is one";

@@ -1,7 +1,7 @@
 use super::*;
 use crate::property::StateId;
 use crate::summary::seeds::Seeds;
-use crate::summary::{IObj, Modified, Offset, Root, Told};
+use crate::summary::{IObj, Modified, Offset, Told};
 
 fn shown(summary: &Summary, property: &Property) -> String {
     let mut out = Vec::new();
@@ -192,6 +192,7 @@ fn summary() -> Summary {
         modified: vec![Modified {
             object: object(&[(16, "port")]),
             size: 8,
+            pointer: Told(true),
             value: Some(IExpr::Op {
                 op: Op::Ite,
                 width: 64,

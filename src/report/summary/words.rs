@@ -5,6 +5,7 @@
 
 use crate::property::Property;
 use crate::summary::{IExpr, IObj, Offset, Root, Summary, When};
+use crate::symbolic::naming::is_clear;
 use crate::symbolic::term::Op;
 use crate::symbolic::validity::MAX_ERRNO;
 
@@ -249,7 +250,7 @@ impl Words<'_> {
                 }
             }
             (Op::Extract { lo }, [of]) if width < 64 && !(lo == 0 && width.is_multiple_of(8)) => {
-                let mask = constant(((1u128 << width) - 1) << lo, 128);
+                let mask = mask(((1u128 << width) - 1) << lo, 128);
                 match width {
                     1 => format!("{} & {mask}", self.operand(of, now)),
                     _ => format!("({} & {mask}) >> {lo}", self.operand(of, now)),
@@ -260,7 +261,13 @@ impl Words<'_> {
             (Op::Zext | Op::Sext, [inner]) => self.value(inner, now),
             (Op::Concat, _) => format!("{}:{}", arg(0), arg(1)),
             _ => {
-                let args: Vec<String> = (0..args.len()).map(arg).collect();
+                let arg = |at: &IExpr| match (op, at) {
+                    (Op::And | Op::Or | Op::Xor, IExpr::Const { value, width }) => {
+                        mask(*value, *width)
+                    }
+                    _ => self.operand(at, now),
+                };
+                let args: Vec<String> = args.iter().map(arg).collect();
                 args.join(&format!(" {} ", infix(op)))
             }
         }
@@ -296,7 +303,7 @@ impl Words<'_> {
     /// The object's name: as the analysis recorded it, else by the members on the way to it.
     pub fn object(&self, object: &IObj) -> String {
         let known = self.summary.objects.iter().find(|o| o.object == *object);
-        if let Some(known) = known {
+        if let Some(known) = known.filter(|known| is_clear(&known.name)) {
             return known.name.clone();
         }
         let Some((last, path)) = object.path.split_last() else {
@@ -416,6 +423,16 @@ fn infix(op: Op) -> &'static str {
 fn signed(value: u128, width: u16) -> i128 {
     let unused = 128u32.saturating_sub(u32::from(width)).min(127);
     value.cast_signed() << unused >> unused
+}
+
+/// Bits: those that are not set where these are fewer.
+fn mask(bits: u128, width: u16) -> String {
+    let unset = signed(bits, width).cast_unsigned();
+    match !unset {
+        unset @ 1..0xffff if unset.count_ones() < 8 => format!("~{}", mask(unset, 128)),
+        _ if bits > 9 => format!("{bits:#x}"),
+        _ => bits.to_string(),
+    }
 }
 
 /// Small negative numbers are shown as such.

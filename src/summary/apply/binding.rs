@@ -94,6 +94,16 @@ impl<'s, 'c> Binding<'s, 'c> {
         }
     }
 
+    /// The first members that an argument is the address of, as the caller has them.
+    pub(super) fn first_members(&self, root: &Root) -> Option<&'s str> {
+        let Root::Param(index) = root else {
+            return None;
+        };
+        let mut first = self.site.first_members.iter();
+        let (_, names) = first.find(|(of, _)| of == index)?;
+        Some(names)
+    }
+
     /// `dereferenced`: execution dereferences the pointers on the way. What is only looked at may be null.
     pub(super) fn address(
         &self,
@@ -126,13 +136,15 @@ impl<'s, 'c> Binding<'s, 'c> {
         };
         at = exec.arena.resize(at, POINTER_BITS);
         let (last, before) = object.path.split_last()?;
+        let mut first = self.first_members(&object.root);
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;
-            tell(exec, offset, address, at);
+            tell(exec, offset, address, (at, first));
+            first = None;
             at = pointer_at(exec, state, address);
         }
         let address = self.offset(exec, state, at, last)?;
-        tell(exec, last, address, at);
+        tell(exec, last, address, (at, first));
         Some(address)
     }
 
@@ -255,10 +267,16 @@ impl<'s, 'c> Binding<'s, 'c> {
 }
 
 /// Notes what the callee calls a place that is so far from a pointer. Its indices mean nothing here.
-fn tell(exec: &mut Executor<'_>, offset: &Offset, address: Term, base: Term) {
+fn tell(
+    exec: &mut Executor<'_>,
+    offset: &Offset,
+    address: Term,
+    (base, first): (Term, Option<&str>),
+) {
     if let Some(members) = &offset.members.0
         && offset.terms.is_empty()
     {
-        exec.arena.names.within(address, base, members);
+        let first = first.unwrap_or_default();
+        exec.arena.names.within(address, base, (first, members));
     }
 }

@@ -27,7 +27,7 @@ use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Source;
-use crate::symbolic::naming;
+use crate::symbolic::naming::{self, member_of};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::{MachineId, Object, State};
@@ -341,6 +341,10 @@ fn name_object(
         (Root::Global(_), ..) => Some(called.name.to_owned()),
         (_, Some(inside), Some(value)) => {
             let outside = exec.arena.name_of_value(value);
+            let outside = match binding.first_members(root) {
+                Some(first) => format!("&{}", member_of(&format!("*{outside}"), first)),
+                None => outside,
+            };
             naming::through_call(called.name, inside, &outside)
         }
         _ => None,

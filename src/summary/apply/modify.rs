@@ -40,6 +40,13 @@ pub(super) fn modify(
             .as_ref()
             .filter(|_| exec.limits.precision == Precision::Full);
         let value = value.and_then(|value| binding.value(exec, state, value));
+        if modified.pointer.0 {
+            for &(_, loc) in &places {
+                let arena = &mut exec.arena;
+                let address = arena.regions.address(&mut arena.formula.terms, loc);
+                arena.names.pointer_kept(address);
+            }
+        }
         writes.push(Write {
             places,
             size: modified.size,

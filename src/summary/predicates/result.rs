@@ -19,7 +19,8 @@ const MAX_CONSTANTS: usize = 4;
 /// Candidates, those tried first first.
 pub(super) fn mine(execution: &Execution, arena: &mut Arena<'_>, result: Term) -> Vec<Predicate> {
     let width = arena.formula.terms.width(result);
-    let pointer = arena.is_told_pointer(result, 6);
+    // A number may have passed for a pointer on some paths.
+    let pointer = arena.names.is_pointer(result);
     let mut miner = Miner {
         arena,
         result,

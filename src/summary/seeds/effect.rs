@@ -12,7 +12,7 @@ use super::syntax::{self, Condition, When as Happens};
 use super::{Seed, saved};
 use crate::property::document::{Document, expected};
 use crate::property::{Machine, Property, StateId, Target};
-use crate::summary::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject};
+use crate::summary::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, Told};
 use crate::symbolic::term::Op;
 
 /// A `[[function]]` row as written.
@@ -353,6 +353,7 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             object,
             size,
             value: None,
+            pointer: Told(false),
         });
     }
 }
