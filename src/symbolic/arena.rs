@@ -45,8 +45,6 @@ pub struct Arena<'a> {
     pub(super) made_on: FxHashMap<Term, Guard>,
     /// The paths on which an assertion has failed and execution has gone on.
     pub warned: Guard,
-    /// Conditions that were asked again where another thread may have changed the answer, with those that stand for the second one.
-    pub(super) asked_again: FxHashMap<Guard, Guard>,
     /// The paths on which each pointer is dereferenced.
     pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
@@ -89,7 +87,6 @@ impl<'a> Arena<'a> {
             bits: Vec::new(),
             made_on: FxHashMap::default(),
             warned: Guard::FALSE,
-            asked_again: FxHashMap::default(),
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
             invalid_on: FxHashMap::default(),

@@ -8,7 +8,6 @@ use super::formula::Formula;
 use super::frame::Frame;
 use super::guard::Guard;
 use super::log::{BranchEvent, ReturnEvent};
-use super::recheck::is_about_variables;
 use super::state::State;
 use super::term::Term;
 use super::unroll::Instance;
@@ -109,10 +108,6 @@ impl Executor<'_> {
                 Guard::TRUE => vec![self.decided(frame, instance, state, then, els)],
                 Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
                 guard => {
-                    let guard = match is_about_variables(body, cond) {
-                        true => guard,
-                        false => self.asked_again(state, guard).unwrap_or(guard),
-                    };
                     self.log_branch(frame, state, guard, says, term.pos);
                     self.split(state, guard, then, els)
                 }

@@ -30,7 +30,6 @@ pub mod naming;
 pub mod origin;
 mod out_parameters;
 pub mod print;
-mod recheck;
 pub mod region;
 pub mod state;
 pub mod term;
