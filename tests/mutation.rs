@@ -21,6 +21,19 @@ const KINDS: [&str; 9] = [
     "drop-irqrestore",
 ];
 
+const MEMORY_KINDS: [&str; 10] = [
+    "delete-check",
+    "use-before-check",
+    "null-to-callee",
+    "use-after-free",
+    "use-after-free-callee",
+    "double-free",
+    "double-free-exit",
+    "delete-free",
+    "delete-close",
+    "use-after-close",
+];
+
 /// The script's standard output, or nothing where there is no Python to run it.
 fn mutate(arguments: &[&str]) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -74,6 +87,49 @@ fn each_kind_is_planted_where_it_is_a_bug() {
         planted += &format!("==== {kind}\n{}", patches(&out));
     }
     insta::assert_snapshot!(planted);
+}
+
+/// What allocates and releases in other files is known by its definition, and is never planted into.
+#[test]
+fn each_kind_of_memory_bug_is_planted_where_it_is_one() {
+    let mut planted = String::new();
+    for kind in MEMORY_KINDS {
+        let out = tempfile::tempdir().unwrap();
+        let chosen = ["--bugs", "memory", "--count", "2", "--kinds", kind];
+        let Some(table) = make_of("testdata/mutation_memory", &out, &chosen) else {
+            return;
+        };
+        assert!(table.contains(&format!("{kind}\n")), "{table}");
+        assert!(!table.contains("    0 mutants"), "{table}");
+        planted += &format!("==== {kind}\n{}", patches(&out));
+    }
+    assert!(!planted.contains("untouched.c"), "{planted}");
+    insta::assert_snapshot!(planted);
+}
+
+#[test]
+fn no_memory_bug_is_planted_into_what_may_have_one() {
+    let out = tempfile::tempdir().unwrap();
+    let chosen = ["untouched.c", "--bugs", "memory"];
+    let Some(table) = make_of("testdata/mutation_memory", &out, &chosen) else {
+        return;
+    };
+    assert!(table.contains("    0 mutants in 0 files"), "{table}");
+}
+
+/// gcc finds one of two at least, and is told apart from analysers of locks.
+#[test]
+fn a_set_of_memory_bugs_is_scored_with_its_own_analysers() {
+    let out = tempfile::tempdir().unwrap();
+    let chosen = ["--bugs", "memory", "--count", "2", "--kinds", "double-free"];
+    if make_of("testdata/mutation_memory", &out, &chosen).is_none() {
+        return;
+    }
+    let table = mutate(&["run", out.path().to_str().unwrap(), "--analyser", "gcc"]).unwrap();
+    let row = table.lines().find(|line| line.starts_with("double-free"));
+    let cells: Vec<_> = row.unwrap().split_whitespace().collect();
+    assert_eq!(cells[1], "2", "{table}");
+    assert_ne!(cells[2], "0", "{table}");
 }
 
 #[test]

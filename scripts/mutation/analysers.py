@@ -129,9 +129,9 @@ def located(output, copy):
 ANALYSERS = {"cassini": cassini, "sparse": sparse, "smatch": smatch, "clang": clang, "coccinelle": coccinelle}
 
 
-def findings(name, unit, copy, folder, program):
+def findings(analyser, unit, copy, folder, program):
     try:
-        return list(ANALYSERS[name](unit, copy, folder, program))
+        return list(analyser(unit, copy, folder, program))
     except (subprocess.TimeoutExpired, OSError, ValueError, KeyError) as error:
         raise Failed(str(error)) from error
 

@@ -5,29 +5,15 @@ Out: `Mutant`s, each a few edits to the file's text. A kind has two halves: `pla
 function, and `is_bug` looks at the function's flow after the change, for what only the whole of it tells.
 """
 
-import dataclasses
 import re
 
+from .edits import Mutant, delete, insert, own_lines, text
 from .flow import FREE, HELD, Flow
 from .locks import WITHOUT_RESTORE
 from .names import always_takes, argument_for, assignments, call_text, names, stable
 from .source import IDENTIFIER, Malformed, Source
 
 PLACES = 3  # how many places of one kind are proposed in one function
-
-
-@dataclasses.dataclass
-class Mutant:
-    kind: str
-    function: str
-    line: int
-    description: str
-    edits: list  # (start, end, text), not overlapping
-
-    def apply(self, text):
-        for start, end, new in sorted(self.edits, reverse=True):
-            text = text[:start] + new + text[end:]
-        return text
 
 
 class File:
@@ -65,34 +51,6 @@ def read_flow(function, vocabulary):
         return Flow(function, vocabulary)
     except Malformed:
         return None
-
-
-# ---- edits ------------------------------------------------------------------------------------------------------
-
-
-def delete(source, node):
-    """Without the statement: its line goes if it has one of its own, an empty statement stays otherwise."""
-    start, end = source.line_start(node.start), source.line_end(node.end - 1)
-    if node.stands_alone and source.text[start:end].strip() == source.text[node.start : node.end]:
-        return [(start, end, "")]
-    return [(node.start, node.end, ";")]
-
-
-def insert(source, node, statement, behind):
-    start = source.line_start(node.start)
-    indent = re.match(r"[ \t]*", source.text[start:]).group()
-    at = source.line_end(node.end - 1) if behind else start
-    return [(at, at, f"{indent}{statement}\n")]
-
-
-def own_lines(source, node):
-    """Whether a line can be put before and behind the statement."""
-    start, end = source.line_start(node.start), source.line_end(node.end - 1)
-    return node.stands_alone and source.masked[start:end].strip() == source.masked[node.start : node.end].strip()
-
-
-def text(source, node):
-    return " ".join(source.text[node.start : node.end].split())
 
 
 # ---- the kinds --------------------------------------------------------------------------------------------------

@@ -2,36 +2,42 @@
 
 import collections
 import difflib
+import itertools
 import json
 import os
 import random
 import re
 import tempfile
 
-from . import kinds as planting
-from . import tree
+from . import families, tree
 from .progress import progress
+
+SCANNED = 600  # files, where the trees take turns
 
 
 def make(arguments):
+    planting = families.family(arguments.bugs)
+    arguments.kinds = families.chosen(planting, arguments.kinds)
     roots = [os.path.abspath(root) for root in [arguments.tree, *arguments.also]]
     units, vocabularies = [], {}
     for root in roots:
-        known = tree.vocabularies(root, tree.load(root))
+        known = planting.vocabularies(root, tree.load(root))
         own = tree.load(root, arguments.paths if root == roots[0] else ())
         vocabularies |= {unit.path: known[unit.path] for unit in own}
         units += own
     if not any(vocabulary.kernel for vocabulary in vocabularies.values()):
-        arguments.kinds = [kind for kind in arguments.kinds if kind not in planting.KERNEL_ONLY]
+        arguments.kinds = [kind for kind in arguments.kinds if kind not in planting.kernel_only]
     generator = random.Random(arguments.seed)
     generator.shuffle(units)
-    proposals = propose(units, vocabularies, arguments, generator)
+    if planting.by_turns:
+        units = by_turns(units, roots)[:SCANNED]
+    proposals = propose(planting, units, vocabularies, arguments, generator)
     with tempfile.TemporaryDirectory() as folder:
-        chosen = choose(proposals, arguments, Checker(folder, vocabularies))
+        chosen = choose(proposals, arguments, Checker(planting, folder, vocabularies))
     chosen.sort(key=lambda pair: (arguments.kinds.index(pair[1].kind), pair[0].path, pair[1].line))
     os.makedirs(os.path.join(arguments.out, "patches"), exist_ok=True)
     with open(os.path.join(arguments.out, "mutants.jsonl"), "w") as listing:
-        print(json.dumps({"trees": roots, "seed": arguments.seed}), file=listing)
+        print(json.dumps({"trees": roots, "seed": arguments.seed, "bugs": arguments.bugs}), file=listing)
         for number, (unit, mutant) in enumerate(chosen, 1):
             patch = f"patches/{number:03}-{mutant.kind}.patch"
             with open(os.path.join(arguments.out, patch), "w", errors="surrogateescape", newline="") as file:
@@ -45,6 +51,12 @@ def make(arguments):
     print(f"{len(chosen):5} mutants in {len({unit.path for unit, _ in chosen})} files")
 
 
+def by_turns(units, roots):
+    """A unit of each tree in turn, so that the biggest has no more than the others while they have some."""
+    each = [[unit for unit in units if unit.tree == root] for root in roots]
+    return [unit for turn in itertools.zip_longest(*each) for unit in turn if unit]
+
+
 def difference(unit, mutant):
     before = unit.read()
     after = mutant.apply(before)
@@ -52,7 +64,7 @@ def difference(unit, mutant):
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def propose(units, vocabularies, arguments, generator):
+def propose(planting, units, vocabularies, arguments, generator):
     """Mutants by kind, in the order of the shuffled files, until each kind has some to spare."""
     proposals = {kind: [] for kind in arguments.kinds}
     enough = 6 * arguments.count // len(arguments.kinds) + 1
@@ -73,13 +85,13 @@ def propose(units, vocabularies, arguments, generator):
 class Checker:
     """Whether a mutant is a bug, is C, and is compiled at all; what a file costs once is kept."""
 
-    def __init__(self, folder, vocabularies):
-        self.folder, self.vocabularies, self.lines, self.assembly = folder, vocabularies, {}, {}
+    def __init__(self, planting, folder, vocabularies):
+        self.planting, self.folder, self.vocabularies, self.lines, self.assembly = planting, folder, vocabularies, {}, {}
 
     def accepts(self, unit, mutant):
         text = unit.read()
         compiled = self.compiled(unit, text)
-        if not planting.is_bug(mutant, text, self.vocabularies[unit.path]) or mutant.line not in compiled:
+        if not self.planting.is_bug(mutant, text, self.vocabularies[unit.path]) or mutant.line not in compiled:
             return False
         changed = mutant.apply(text)
         copy = unit.write_copy(self.folder, changed)

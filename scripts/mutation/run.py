@@ -6,10 +6,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from . import analysers, tree
-from .kinds import KINDS
+from .families import all_kinds, family
 from .progress import progress
 from .source import Source
 
@@ -17,6 +18,9 @@ from .source import Source
 def run(arguments):
     with open(os.path.join(arguments.out, "mutants.jsonl")) as file:
         origin, *mutants = map(json.loads, file)
+    known = family(origin.get("bugs", "locks")).analysers
+    if arguments.analyser not in known:
+        sys.exit(f"mutate: {arguments.analyser} is not run on this set; there are {', '.join(sorted(known))}")
     if arguments.limit and arguments.limit < len(mutants):
         mutants = [mutants[at * len(mutants) // arguments.limit] for at in range(arguments.limit)]
     units = {(unit.tree, unit.name): unit for root in origin["trees"] for unit in tree.load(root)}
@@ -35,12 +39,12 @@ def run(arguments):
         if arguments.whole:
             run_tree(arguments, root, units, groups[root, name], result, save)
         else:
-            run_file(arguments, units[root, name], groups[root, name], result)
+            run_file(arguments, known[arguments.analyser], units[root, name], groups[root, name], result)
         save()
     print_table([result])
 
 
-def run_file(arguments, unit, mutants, result):
+def run_file(arguments, analyser, unit, mutants, result):
     """Adds the unit's findings and the verdicts on its mutants to the result."""
     program = os.path.abspath(arguments.binary) if arguments.binary else None
     before = unit.read()
@@ -52,7 +56,7 @@ def run_file(arguments, unit, mutants, result):
 
         def analyse(text):
             copy = unit.write_copy(sources, text)
-            found = analysers.findings(arguments.analyser, unit, copy, folder, program)
+            found = analysers.findings(analyser, unit, copy, folder, program)
             source = Source(text)
             return [(finding, functions(finding, {"": source})) for finding in found]
 
@@ -157,7 +161,7 @@ def table(arguments):
 
 def print_table(results):
     """A row for each kind: mutants, and what each analyser found of them."""
-    rows = [kind for kind in KINDS if any(row["kind"] == kind for result in results for row in result["mutants"])]
+    rows = [kind for kind in all_kinds() if any(row["kind"] == kind for result in results for row in result["mutants"])]
     print("".join([f"{'kind':18}{'mutants':>9}", *(f"{result['analyser']:>18}" for result in results)]))
     for kind in [*rows, "all"]:
         cells = []

@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import re
 import tempfile
 import time
 
@@ -64,11 +65,7 @@ def owner(own, steps):
 
 def entry(name):
     """`good_sink_1` of `good_sink_1_pass_b`: the twin that the function is of."""
-    for suffix in ("_source", "_sink", "_pass"):
-        at = name.find(suffix, len("good_source") if name.startswith(("good_source", "good_sink")) else 0)
-        if at > 0:
-            return name[:at]
-    return name
+    return re.match(r"good(?:_source|_sink)?(?:_\d)?(?=_|$)", name)[0]
 
 
 def table(arguments):
