@@ -2,7 +2,7 @@
 
 from .flaws import Flaw
 
-# name: (type, definition, what takes it, what releases it)
+# name: (type, definition, what takes it, what releases it); some must be initialised first
 LOCKS = {
     "mutex": ("pthread_mutex_t *", "static pthread_mutex_t @_lock = PTHREAD_MUTEX_INITIALIZER;", "pthread_mutex_lock(data);", "pthread_mutex_unlock(data);"),
     "write_lock": ("pthread_rwlock_t *", "static pthread_rwlock_t @_lock = PTHREAD_RWLOCK_INITIALIZER;", "pthread_rwlock_wrlock(data);",
@@ -13,9 +13,12 @@ LOCKS = {
 }
 
 
+INITIALISE = {"spin_lock": "\npthread_spin_init(data, PTHREAD_PROCESS_PRIVATE);", "c11_mutex": "\nmtx_init(data, mtx_plain);"}
+
+
 def flaws():
     for name, (kind, top, take, release) in LOCKS.items():
-        here = "data = &@_lock;"
+        here = "data = &@_lock;" + INITIALISE.get(name, "")
         same = dict(type=kind, top=top)
         yield Flaw(667, name, "lock/held-on-exit", **same, bad_source=f"{here}\n{take}", bad_sink='puts("held");',
                    good_source=here, good_sink=f'puts("held");\n{release}')

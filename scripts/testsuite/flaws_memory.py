@@ -94,7 +94,7 @@ def bad_frees():
     """CWE-590. The good source allocates; there is no good sink but not to free."""
     for name, kind, top, local, source, good in (
         ("array_char", "char *", "", "char local_bytes[100];", 'strcpy(local_bytes, "jubilee");\ndata = local_bytes;', "malloc_char"),
-        ("variable_int", "int *", "", "int local_number = 3;", "data = &local_number;", "calloc_int"),
+        ("array_int", "int *", "", "int local_numbers[12] = {3};", "data = local_numbers;", "calloc_int"),
         ("array_int64", "int64_t *", "", "int64_t local_numbers[10] = {1, 2};", "data = local_numbers;", "malloc_int64"),
         ("local_record", "struct record *", "", "struct record local_record = {.id = 1};", "data = &local_record;", "malloc_record"),
         ("alloca_char", "char *", "", "char *local_bytes = __builtin_alloca(100);", 'strcpy(local_bytes, "bakerloo");\ndata = local_bytes;', "strdup"),
