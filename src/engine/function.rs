@@ -120,6 +120,7 @@ fn judge(
     findings.failing_operations(execution, oracle);
     findings.sleeps_in_atomic(execution, oracle);
     findings.calls_without(execution, oracle);
+    findings.null_pointers(execution, oracle);
     let mut judged = match &execution.exit {
         Some(state) => judge_exit(body, execution, state, &mut findings, oracle)?,
         None => judge_no_exit(body, execution, &findings, oracle)?,
@@ -127,6 +128,7 @@ fn judge(
     // Findings that are shown on demand only must not use up the budget for the rest.
     findings.tell_covered(execution, oracle);
     judged.facts.findings = findings.found;
+    judged.facts.findings.append(&mut findings.values);
     if oracle.formula.exhausted().is_none() {
         judged.facts.findings.append(&mut findings.explained);
     }
@@ -143,6 +145,7 @@ fn judge_exit(
     let exit = Exit::new(oracle, state, execution.result);
     let mut exits = infer::exits(execution, oracle, state);
     findings.ambiguous_exits(execution, oracle, &exit, &mut exits);
+    findings.lost_objects(execution, oracle, &exit);
     let lock_order = lock_order::collect(execution, oracle, &exit);
     // To make a summary readable must not use up the budget for findings.
     oracle.reserve_for_findings();

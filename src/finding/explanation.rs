@@ -92,11 +92,15 @@ pub enum Kind {
     AnotherRecord,
     /// It is dead code, or called from elsewhere.
     CalledElsewhere,
+    /// A callee does not return null here.
+    CalleeSucceeds,
+    /// A loop ends before the pointer is null.
+    SearchSucceeds,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 36] = [
+    pub const ALL: [Kind; 38] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -133,6 +137,8 @@ impl Kind {
         Kind::TakenAtTimes,
         Kind::AnotherRecord,
         Kind::CalledElsewhere,
+        Kind::CalleeSucceeds,
+        Kind::SearchSucceeds,
     ];
 
     /// The gravest level of a failure that has such an explanation.
@@ -150,7 +156,9 @@ impl Kind {
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
-            | TakenAtTimes | AnotherRecord | CalledElsewhere => Level::Note,
+            | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds | SearchSucceeds => {
+                Level::Note
+            }
         }
     }
 
@@ -242,6 +250,8 @@ impl Kind {
             CalledElsewhere => {
                 "the function is never called, or only where the lock is held".to_owned()
             }
+            CalleeSucceeds => format!("a callee sees to it that `{object}` is not null here"),
+            SearchSucceeds => format!("the loop ends before `{object}` is null"),
         };
         Explanation { kind: self, text }
     }

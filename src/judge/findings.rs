@@ -45,6 +45,8 @@ pub struct Findings<'a> {
     property: &'a Property,
     pub found: Vec<Finding>,
     pub about: Vec<About>,
+    /// Findings about pointers and about what is lost: no other function has a part in them.
+    pub values: Vec<Finding>,
     /// Findings that an explanation covers wholly.
     pub explained: Vec<Finding>,
     /// Failures all of whose paths explanations cover, if there are any.
@@ -102,6 +104,7 @@ impl<'a> Findings<'a> {
             property,
             found: Vec::new(),
             about: Vec::new(),
+            values: Vec::new(),
             explained: Vec::new(),
             covered: Vec::new(),
             covered_exits: Vec::new(),
@@ -187,6 +190,17 @@ impl<'a> Findings<'a> {
         let found = &self.found;
         self.explained
             .retain(|finding| !has_place_of(found, finding));
+    }
+
+    /// Keeps a finding that is about no object that others could have in another state.
+    pub(super) fn keep_value(&mut self, finding: Finding) {
+        if !has_place_of(&self.values, &finding) {
+            self.values.push(finding);
+        }
+    }
+
+    pub fn property(&self) -> &'a Property {
+        self.property
     }
 
     /// Notes that a finding about the object was made.

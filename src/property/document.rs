@@ -47,8 +47,17 @@ pub(crate) struct Document<'a> {
     syntax_errors: usize,
 }
 
-/// The sections of a property file and its only plain key.
-const KEYS: [&str; 6] = ["name", "machine", "rule", "function", "sleep", "assert"];
+/// The sections of a property file and its plain keys.
+const KEYS: [&str; 8] = [
+    "name",
+    "on_demand",
+    "pointers",
+    "machine",
+    "rule",
+    "function",
+    "sleep",
+    "assert",
+];
 
 impl<'a> Document<'a> {
     pub(crate) fn parse(file: &'a SourceFile) -> Self {
@@ -127,6 +136,18 @@ impl<'a> Document<'a> {
                 None
             }
         }
+    }
+
+    /// The file's `on_demand` key; false if it is missing.
+    pub(super) fn on_demand(&mut self) -> bool {
+        let Some(value) = self.table.get("on_demand") else {
+            return false;
+        };
+        let (known, span) = (value.get_ref().as_bool(), value.span());
+        if known.is_none() {
+            self.error(span, "`on_demand` is neither true nor false");
+        }
+        known.unwrap_or_default()
     }
 
     /// Reports top-level keys that mean nothing.

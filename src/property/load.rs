@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use self::machine::{MachineRow, add_machine};
 use super::document::{Document, expected};
-use super::{Checker, LoadError, Property, Rule, SourceFile};
+use super::{Checker, LoadError, PointerRules, Property, Rule, SourceFile};
 use crate::finding::Level;
 
 /// The level of a rule's findings that have no explanation.
@@ -42,6 +42,30 @@ struct RuleRow {
     explanation: String,
 }
 
+/// The rules about pointers, as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PointerRow {
+    null: Spanned<String>,
+    unchecked: Spanned<String>,
+}
+
+impl PointerRow {
+    fn add_to(self, document: &mut Document, checker: &mut Checker) {
+        for id in [&self.null, &self.unchecked] {
+            if !checker.rules.iter().any(|rule| rule.id == *id.get_ref()) {
+                let message = format!("no rule `{}` in this file", id.get_ref());
+                document.error(id.span(), message);
+                return;
+            }
+        }
+        checker.pointers = Some(PointerRules {
+            null: self.null.into_inner(),
+            unchecked: self.unchecked.into_inner(),
+        });
+    }
+}
+
 /// Reads every file's machines and rules into `property`, in order.
 pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadError> {
     let mut errors = Vec::new();
@@ -50,6 +74,8 @@ pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
         document.check_keys();
         let mut checker = Checker {
             name: document.name().unwrap_or_else(|| stem(&file.name)),
+            on_demand: document.on_demand(),
+            pointers: None,
             machines: Vec::new(),
             rules: Vec::new(),
         };
@@ -58,6 +84,9 @@ pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
         }
         for row in document.rows::<MachineRow>("machine") {
             add_machine(row, &mut document, property, &mut checker);
+        }
+        for row in document.rows::<PointerRow>("pointers") {
+            row.add_to(&mut document, &mut checker);
         }
         errors.extend(document.into_errors());
         if !checker.machines.is_empty() || !checker.rules.is_empty() {

@@ -87,6 +87,23 @@ pub enum Event {
     Order,
     /// An object is taken again that the program has not initialised as recursive.
     TakenAgain,
+    /// Bytes of the object are read or written, or handed to a function that does so, while it is in such a state.
+    Use,
+    /// The last pointer to the object goes while it is in such a state.
+    Lost,
+    /// An operation gets an address within the object that is not its first.
+    Inside,
+}
+
+/// What tells the objects of a machine apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Key {
+    /// Their address: a lock is where it lies.
+    #[default]
+    Location,
+    /// The whole of what a pointer leads into: any address in a block of memory is the block's.
+    Region,
 }
 
 /// Words in the names of functions that put objects into a held state for their callers, or end one. (`lock` is no word of `block` or
@@ -145,6 +162,7 @@ pub struct Machine {
     pub initial: StateId,
     /// For each operation the target from each state, in the order of `states`.
     pub operations: BTreeMap<String, Vec<Target>>,
+    pub key: Key,
     /// The value in which a program keeps each state, in the order of `states`: `flags` of
     /// `local_irq_save(flags)`.
     pub saved: Option<Vec<u64>>,
@@ -173,10 +191,23 @@ pub struct Rule {
     pub explanation: String,
 }
 
+/// The rules about pointers that lead nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointerRules {
+    /// A pointer is followed where it is null.
+    pub null: String,
+    /// The result of a function that may return null is followed without a test.
+    pub unchecked: String,
+}
+
 /// One checker file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checker {
     pub name: String,
+    /// It is in force only if it is asked for by name.
+    pub on_demand: bool,
+    pub pointers: Option<PointerRules>,
     pub machines: Vec<Machine>,
     pub rules: Vec<Rule>,
 }
@@ -206,6 +237,18 @@ impl Property {
         self.checkers.iter().flat_map(|checker| &checker.rules)
     }
 
+    /// The rules about pointers, if a checker has some.
+    pub fn pointers(&self) -> Option<&PointerRules> {
+        self.checkers
+            .iter()
+            .find_map(|checker| checker.pointers.as_ref())
+    }
+
+    /// Whether something is checked wherever memory is accessed, so that all functions are to be executed.
+    pub fn watches_accesses(&self) -> bool {
+        self.checkers.iter().any(Checker::watches_accesses)
+    }
+
     pub fn machine(&self, name: &str) -> Option<&Machine> {
         self.machines().find(|machine| machine.name == name)
     }
@@ -219,6 +262,14 @@ impl Property {
 
     pub fn rule(&self, id: &str) -> Option<&Rule> {
         self.rules().find(|rule| rule.id == id)
+    }
+}
+
+impl Checker {
+    /// Whether it is about accesses to memory, and not only about the functions that move objects.
+    pub fn watches_accesses(&self) -> bool {
+        let mut machines = self.machines.iter();
+        self.pointers.is_some() || machines.any(|machine| machine.key == Key::Region)
     }
 }
 

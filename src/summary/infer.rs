@@ -275,6 +275,7 @@ pub fn infer(
             machine,
             optional,
             open,
+            shared: false,
             exact,
         });
         let paths = rows(execution, oracle, &mut summary, index, object, &chosen);
@@ -284,6 +285,11 @@ pub fn infer(
     super::sleep::add(execution, oracle, &mut summary);
     super::assertion::add(execution, oracle, &mut summary);
     super::initialisation::add(execution, oracle, &mut summary, exit);
+    if oracle.watches {
+        super::memory::add_uses(execution, oracle, &mut summary);
+        let rows = (&row_paths[..], exit);
+        super::memory::add_shared(execution, oracle, &mut summary, rows);
+    }
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     let predicates = (summary.inputs.len(), summary.outputs.len());
     for row in &mut summary.rows {
@@ -292,12 +298,20 @@ pub fn infer(
     }
     let sleeps = summary.sleeps.iter_mut().map(|sleep| &mut sleep.incond);
     let assertions = summary.assertions.iter_mut();
-    for incond in sleeps.chain(assertions.map(|assertion| &mut assertion.incond)) {
+    let uses = summary.uses.iter_mut();
+    let inconds = sleeps
+        .chain(assertions.map(|assertion| &mut assertion.incond))
+        .chain(uses.map(|access| &mut access.incond));
+    for incond in inconds {
         incond.resize(predicates.0, None);
     }
     let mut converter = converter.with_unknowns();
     summary.result = exit.result.and_then(|term| converter.expr(oracle, term));
     summary.modified = modified(oracle, &mut converter, exit);
+    if oracle.watches {
+        super::memory::add_keeps(execution, oracle, &mut summary, exit);
+        super::memory::add_null_result(oracle, &mut summary, exit);
+    }
     super::unknowns::simplify(&mut summary);
     Inferred { summary, row_paths }
 }

@@ -9,6 +9,7 @@ pub mod convert;
 pub mod infer;
 pub mod initialisation;
 pub mod interface;
+pub mod memory;
 pub mod predicates;
 pub mod seeds;
 pub mod sleep;
@@ -41,6 +42,8 @@ pub struct SummaryObject {
     pub optional: bool,
     /// How some callee has left it was not known: it may come out in another way than any row says.
     pub open: bool,
+    /// The function has made it, and has left pointers to it where others than its callers find them.
+    pub shared: bool,
     /// The function operates on it by primitives alone, and no execution was cut: its rows are all that may become of it.
     pub exact: bool,
 }
@@ -125,6 +128,31 @@ pub struct Initialisation {
     pub kept_in: Option<IObj>,
 }
 
+/// The function accesses what a pointer leads to: its caller must see to it that it leads somewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Use {
+    /// What the pointer leads to.
+    pub object: IObj,
+    /// As the function's own source would write the pointer.
+    pub name: String,
+    /// Over [`Summary::inputs`], evaluated on entry: where this holds, the access is made.
+    pub incond: Cube,
+    /// Down to the access; empty for a primitive.
+    pub trace: Vec<TraceStep>,
+}
+
+/// Whether a function's result, a pointer, may be null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NullResult {
+    /// As the result's value says.
+    #[default]
+    Unknown,
+    /// It is when the function fails, which its callers have to look at.
+    May,
+    Never,
+}
+
 /// Objects that the function moves between states and that its callers have no name for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Unnamed {
@@ -153,6 +181,11 @@ pub struct Summary {
     pub assertions: Vec<Assertion>,
     pub unnamed: Vec<Unnamed>,
     pub initialises: Vec<Initialisation>,
+    /// What it accesses in any case, or under conditions that its callers know.
+    pub uses: Vec<Use>,
+    /// Parameters that may be found elsewhere when it has returned.
+    pub keeps: Vec<u32>,
+    pub null_result: NullResult,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
@@ -197,6 +230,9 @@ impl Summary {
         self.sleeps.clear();
         self.assertions.clear();
         self.initialises.clear();
+        self.uses.clear();
+        self.keeps = (0..self.params.len() as u32).collect();
+        self.null_result = NullResult::Unknown;
         self.result = None;
         self.opaque = true;
         self.partial = true;
@@ -221,12 +257,17 @@ impl Summary {
         let same_assertion = |one: &Assertion, other: &Assertion| {
             (&one.object, &one.rule, &one.incond) == (&other.object, &other.rule, &other.incond)
         };
+        let same_use =
+            |one: &Use, other: &Use| (&one.object, &one.incond) == (&other.object, &other.incond);
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && self.noreturn == other.noreturn
             && self.partial == other.partial
             && self.unnamed == other.unnamed
             && self.initialises == other.initialises
+            && self.keeps == other.keeps
+            && self.null_result == other.null_result
+            && all_alike(&self.uses, &other.uses, same_use)
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)
             && all_alike(&self.sleeps, &other.sleeps, same_sleep)

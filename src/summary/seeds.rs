@@ -6,6 +6,7 @@
 
 mod effect;
 mod initial;
+mod library;
 mod saved;
 mod syntax;
 
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use self::effect::{Effect, FunctionRow};
-use super::{Assertion, Cube, IExpr, IObj, Sleep, Summary};
+use super::{Assertion, Cube, IExpr, IObj, Sleep, Summary, SummaryObject};
 use crate::ir::SymbolName;
 use crate::property::document::{Document, built_in};
 use crate::property::{LoadError, Property, SourceFile};
@@ -95,13 +96,44 @@ impl Seeds {
     /// later file is replaced. Rows that cannot be used are left out and reported. `files` are those
     /// that `property` was loaded from, which has reported what is no TOML in them.
     pub fn load(property: &Property, files: &[SourceFile]) -> (Seeds, Vec<LoadError>) {
-        let built_in = built_in(&SUMMARIES);
+        Seeds::load_all(property, &built_in(&SUMMARIES), files)
+    }
+
+    /// The same, and before them what is known of the functions of libraries that allocate, open, access and free.
+    pub fn load_with_libraries(
+        property: &Property,
+        files: &[SourceFile],
+    ) -> (Seeds, Vec<LoadError>) {
+        let mut all = SUMMARIES.get_dir("libraries").map_or_else(Vec::new, built_in);
+        all.extend(built_in(&SUMMARIES));
+        Seeds::load_all(property, &all, files)
+    }
+
+    fn load_all(
+        property: &Property,
+        built_in: &[SourceFile],
+        files: &[SourceFile],
+    ) -> (Seeds, Vec<LoadError>) {
         let mut seeds = Seeds::default();
         let mut errors = Vec::new();
         for file in built_in.iter().chain(files) {
             seeds.load_file(file, property, &mut errors);
         }
         (seeds, errors)
+    }
+
+    /// What the seeds say of a property's machines and of accesses to memory, and nothing else.
+    pub fn about_memory(&self, property: &Property) -> Seeds {
+        let mut seeds = self.clone();
+        for seed in seeds.by_name.values_mut() {
+            let summary = Arc::make_mut(&mut seed.summary);
+            let known = |object: &SummaryObject| property.machine(&object.machine).is_some();
+            effect::retain(summary, known);
+            summary.sleeps.clear();
+            summary.assertions.clear();
+            summary.initialises.clear();
+        }
+        seeds
     }
 
     /// The seed of that name, whether or not it applies to a definition.
@@ -143,6 +175,9 @@ impl Seeds {
         }
         for row in document.rows::<SleepRow>("sleep") {
             self.add_sleep(&row, &mut seeds, &mut document);
+        }
+        for row in document.rows::<library::LibraryRow>("library") {
+            row.add_to(&self.by_name, &mut seeds, &mut document);
         }
         for row in document.rows::<AssertRow>("assert") {
             row.add_to(property, &mut seeds, &mut document);

@@ -10,6 +10,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{
     AssertEvent, BranchEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent,
+    UseEvent,
 };
 use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
@@ -87,6 +88,26 @@ fn way(stack: &[Site], message: &str, inside: &[TraceStep]) -> Vec<TraceStep> {
 pub fn sleeping(event: &SleepEvent) -> Vec<TraceStep> {
     let message = format!("{}: may sleep", event.text);
     way(&event.stack, &message, &event.inside)
+}
+
+/// The way from a call down to an access, or the access itself.
+pub fn accessing(event: &UseEvent) -> Vec<TraceStep> {
+    match &event.text {
+        Some(text) => way(&event.stack, text, &event.inside),
+        None => way(&event.stack, "is accessed here", &[]),
+    }
+}
+
+/// The decisions of a path up to an event, which so many operations and branches come before.
+pub fn decisions(
+    execution: &Execution,
+    arena: &Arena<'_>,
+    model: &Model,
+    query: Guard,
+    end: (usize, usize),
+) -> Vec<TraceStep> {
+    let relevant = arena.formula.guards.support(query);
+    steps(execution, arena, model, relevant, end, |_, _| false)
 }
 
 /// The way from a call down to where it is stated that an object is held.

@@ -7,14 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::callee::Callees;
 use super::class::Class;
 use super::dereference::Locations;
 use super::formula::Formula;
-use super::guard::Guard;
+use super::guard::{Cond, Guard};
 use super::heap::{Heap, Initial};
 use super::limits::Precision;
 use super::naming::{Named, Namer, Names};
@@ -23,7 +23,7 @@ use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset}
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::{Node, Op, Term};
 use crate::ir::{LocalId, POINTER_BITS};
-use crate::property::{Machine, Property, StateId};
+use crate::property::{Key, Machine, Property, StateId};
 
 /// The slot that a frame's result is returned through.
 const RESULT: LocalId = LocalId(u32::MAX);
@@ -50,6 +50,18 @@ pub struct Arena<'a> {
     pub(super) locations: FxHashMap<Term, Locations>,
     /// The paths on which an address is null or an error number, where it depends on a condition.
     pub(super) invalid_on: FxHashMap<Term, Guard>,
+    /// Accesses to memory are checked.
+    pub watches: bool,
+    /// The machines whose objects are blocks of memory.
+    pub(super) of_regions: Vec<MachineId>,
+    /// Pointers to blocks that the function has from a call that made them.
+    pub owned: FxHashSet<Term>,
+    /// Pointers that the function itself compares with null, and whether it does so other than to end a loop.
+    pub tested: FxHashMap<Term, bool>,
+    /// The conditions that the analysed function itself tests, and whether it does so other than to end a loop.
+    pub own_conditions: FxHashMap<Cond, bool>,
+    /// Results of functions that return null when they fail.
+    pub nullable: FxHashSet<Term>,
     /// Parameters that are records: what they lead to has no name for a caller.
     pub given_records: Vec<RegionId>,
     /// Bytes of a pointer in memory, for the function and all that it inlines.
@@ -72,6 +84,11 @@ impl<'a> Arena<'a> {
             .enumerate()
             .map(|(index, machine)| (machine.name.as_str(), MachineId(index as u16)))
             .collect();
+        let of_regions = (0u16..)
+            .zip(&machines)
+            .filter(|(_, machine)| machine.key == Key::Region)
+            .map(|(index, _)| MachineId(index))
+            .collect();
         let mut formula = Formula::new();
         formula.guards.be_as_precise(precision);
         Arena {
@@ -90,6 +107,12 @@ impl<'a> Arena<'a> {
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
             invalid_on: FxHashMap::default(),
+            watches: property.watches_accesses(),
+            of_regions,
+            owned: FxHashSet::default(),
+            tested: FxHashMap::default(),
+            own_conditions: FxHashMap::default(),
+            nullable: FxHashSet::default(),
             given_records: Vec::new(),
             pointer_size: u64::from(POINTER_BITS / 8),
         }
@@ -172,8 +195,13 @@ impl<'a> Arena<'a> {
             set: SmallVec::new(),
             touched: Guard::FALSE,
         };
-        if self.regions.is_local(object.loc.region) {
+        let of_program = machine.key == Key::Region && self.regions.is_program(object.loc.region);
+        if self.regions.is_local(object.loc.region) || of_program {
             tracked.set.push((Status::At(machine.initial), Guard::TRUE));
+            if of_program {
+                // What the program declares is no block of memory, whoever calls.
+                tracked.touched = Guard::TRUE;
+            }
         } else {
             let mut rest = Guard::TRUE;
             for state in 0..machine.states.len() as u8 {

@@ -338,6 +338,7 @@ impl Executor<'_> {
         indirect: bool,
     ) -> Option<Term> {
         let terms = self.arena.formula.terms.len();
+        self.note_handed(state, &at.args);
         let result = self.unknown_call(at, state);
         let mut reached = Vec::new();
         for arg in &at.args {

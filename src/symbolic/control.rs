@@ -97,6 +97,7 @@ impl Executor<'_> {
     ) -> Vec<(BlockId, Guard)> {
         let body = frame.body;
         let term = &body.block(instance.block).term;
+        self.come_to(frame, term.pos);
         match &term.kind {
             TermKind::Goto(next) => vec![(*next, state.guard)],
             &TermKind::Branch {
@@ -109,6 +110,9 @@ impl Executor<'_> {
                 Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
                 guard => {
                     self.log_branch(frame, state, guard, says, term.pos);
+                    let ends_loop = frame.unrolling.leaves_loop(instance.block, then)
+                        != frame.unrolling.leaves_loop(instance.block, els);
+                    self.note_tested(guard, !ends_loop);
                     self.split(state, guard, then, els)
                 }
             },
@@ -160,6 +164,20 @@ impl Executor<'_> {
             depth: self.stack.len() as u32,
             order: self.execution.log.ops.len(),
         });
+    }
+
+    /// Notes which pointers the analysed function itself compares with null by a test, and whether the test is `plain`: it does
+    /// not end a loop.
+    pub(super) fn note_tested(&mut self, test: Guard, plain: bool) {
+        if !self.arena.watches || !self.stack.is_empty() {
+            return;
+        }
+        for &condition in self.arena.formula.guards.support(test) {
+            *self.arena.own_conditions.entry(condition).or_default() |= plain;
+        }
+        for pointer in self.arena.compared_with_null(test) {
+            *self.arena.tested.entry(pointer).or_default() |= plain;
+        }
     }
 
     /// The edges of a test that goes either way.

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use super::access::Accessor;
 use super::arena::Arena;
 use super::exec::Executor;
 use super::guard::Guard;
@@ -155,6 +156,17 @@ impl Arena<'_> {
 }
 
 impl Executor<'_> {
+    /// Notes that execution accesses what an address leads to, and checks that it may.
+    pub fn access(&mut self, state: &mut State, address: Term, locations: &Locations) {
+        self.check_access(
+            state,
+            (address, locations),
+            state.guard,
+            Accessor::Statement,
+        );
+        self.dereference(state, locations);
+    }
+
     /// Notes that execution dereferences a pointer, so that later tests for null fold.
     pub fn dereference(&mut self, state: &mut State, locations: &Locations) {
         for &(guard, loc) in locations.iter() {
@@ -196,7 +208,7 @@ impl Executor<'_> {
     /// The one location of an address, if it has just one.
     pub fn single(&mut self, state: &mut State, address: Term) -> Option<Loc> {
         let locations = self.arena.locations(address);
-        self.dereference(state, &locations);
+        self.access(state, address, &locations);
         match locations[..] {
             [(_, loc)] => Some(loc),
             _ => None,
@@ -205,14 +217,20 @@ impl Executor<'_> {
 
     pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
         let locations = self.arena.locations(address);
-        self.dereference(state, &locations);
+        self.access(state, address, &locations);
         self.arena.read_at(state, &locations, ty)
     }
 
     pub fn store(&mut self, state: &mut State, address: Term, value: Term, shape: Shape) {
         let locations = self.arena.locations(address);
-        self.dereference(state, &locations);
+        self.access(state, address, &locations);
         let value = self.arena.resize(value, shape.bits);
+        if self.arena.watches {
+            for &(guard, loc) in locations.iter() {
+                let paths = self.arena.formula.guards.and(state.guard, guard);
+                self.note_stored(loc, value, paths);
+            }
+        }
         if let [(_, loc)] = locations[..] {
             state.memory.write_shape(loc, value, shape);
             self.release_stored_bits(state, Guard::TRUE, loc, shape.bytes);
@@ -232,7 +250,10 @@ impl Executor<'_> {
             return;
         }
         match (self.single(state, to), self.single(state, from)) {
-            (Some(to), Some(from)) => state.memory.copy(to, from, size),
+            (Some(to), Some(from)) => {
+                self.note_copied(state, to, from, size);
+                state.memory.copy(to, from, size);
+            }
             (Some(_), None) if size <= 8 => {
                 let value = self.load(
                     state,
@@ -251,6 +272,7 @@ impl Executor<'_> {
                 let before = state.memory.clone();
                 for &(to_guard, to) in targets.iter() {
                     for &(from_guard, from) in sources.iter() {
+                        self.note_copied(state, to, from, size);
                         let guard = self.arena.formula.guards.and(to_guard, from_guard);
                         let mut copied: Memory = state.memory.clone();
                         copied.copy_from(&before, to, from, size);

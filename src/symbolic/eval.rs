@@ -128,6 +128,7 @@ impl Executor<'_> {
             }
             ExprKind::Select { cond, then, els } => {
                 let guard = self.condition(frame, state, *cond);
+                self.note_tested(guard, true);
                 let then = self.eval(frame, state, *then);
                 let els = self.eval(frame, state, *els);
                 self.arena.formula.ite_guard(guard, then, els)
@@ -162,6 +163,7 @@ impl Executor<'_> {
     /// The value at an address.
     fn read(&mut self, frame: &Frame<'_>, state: &mut State, addr: ExprId, ty: Ty) -> Term {
         let address = self.eval(frame, state, addr);
+        self.accessed = Some(addr);
         let value = self.load(state, address, ty);
         if let ExprKind::AddrLocal(local) = frame.body.expr(addr).kind {
             self.arena.names.variable(

@@ -20,7 +20,7 @@ use super::region::{FrameId, Loc};
 use super::state::State;
 use super::term::{Term, Var};
 use super::unroll::{Instance, OrderKey};
-use crate::ir::{BlockId, Body, LocalId, RetTy, StmtKind, Ty};
+use crate::ir::{BlockId, Body, ExprId, LocalId, Pos, RetTy, StmtKind, Ty};
 use crate::property::Property;
 
 /// One function's symbolic execution, under way.
@@ -36,6 +36,9 @@ pub struct Executor<'a> {
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
     /// The paths on which the outermost function that is being inlined was called, and the first unknown made since.
     pub inlining: Option<(Guard, Var)>,
+    /// The statement being executed, and the address that it accesses.
+    pub(super) site: Option<Site>,
+    pub(super) accessed: Option<ExprId>,
     deadline: Option<Instant>,
     frames: u32,
 }
@@ -62,6 +65,8 @@ pub fn execute<'a>(
         stack: Vec::new(),
         opaque: FxHashMap::default(),
         inlining: None,
+        site: None,
+        accessed: None,
         deadline: limits
             .time_limit
             .and_then(|limit| Instant::now().checked_add(limit)),
@@ -161,6 +166,7 @@ impl Executor<'_> {
     fn statements(&mut self, frame: &mut Frame<'_>, instance: &Instance, state: &mut State) {
         let body = frame.body;
         for stmt in &body.block(instance.block).stmts {
+            self.come_to(frame, stmt.pos);
             match &stmt.kind {
                 StmtKind::Store { addr, value } => {
                     let address = self.eval(frame, state, *addr);
@@ -170,11 +176,13 @@ impl Executor<'_> {
                         self.arena.names.pointer_kept(address);
                     }
                     let shape = self.arena.shape(ty);
+                    self.accessed = Some(*addr);
                     self.store(state, address, term, shape);
                 }
                 StmtKind::Copy { dst, src, size } => {
                     let to = self.eval(frame, state, *dst);
                     let from = self.eval(frame, state, *src);
+                    self.accessed = None;
                     self.copy(state, to, from, *size);
                 }
                 StmtKind::Zero { dst, size } => {
@@ -206,6 +214,13 @@ impl Executor<'_> {
             if state.guard == Guard::FALSE || self.execution.exhausted.is_some() {
                 return;
             }
+        }
+    }
+
+    /// Notes where execution is, for what is logged there.
+    pub(super) fn come_to(&mut self, frame: &Frame<'_>, pos: Pos) {
+        if self.arena.watches {
+            self.site = Some(frame.site(pos));
         }
     }
 

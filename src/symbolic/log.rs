@@ -9,7 +9,7 @@ use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
 use super::term::Term;
 use crate::finding::TraceStep;
-use crate::ir::{MemberName, Says, SymbolName};
+use crate::ir::{ExprId, MemberName, Says, SymbolName};
 use crate::property::{Machine, StateId, States};
 
 /// A place in the source within a function.
@@ -142,6 +142,51 @@ pub struct InitEvent {
     pub stack: Vec<Site>,
 }
 
+/// An access to what a pointer leads to.
+#[derive(Clone, Debug)]
+pub struct UseEvent {
+    /// The address of the access.
+    pub address: Term,
+    /// The unknown pointer, if the address is not null by a constant.
+    pub base: Option<Term>,
+    /// The paths on which it is made.
+    pub guard: Guard,
+    /// Those on which the pointer is null.
+    pub null: Guard,
+    /// The expression for the address, if the analysed function makes the access itself.
+    pub expr: Option<ExprId>,
+    /// Number of operations, and of branches, logged before it.
+    pub order: usize,
+    pub branches: usize,
+    /// Call sites from the analysed function's own frame down to the access.
+    pub stack: Vec<Site>,
+    /// The call as the source shows it, if the access is made in a callee.
+    pub text: Option<Arc<str>>,
+    /// What happens within the callee.
+    pub inside: Arc<[TraceStep]>,
+}
+
+/// A pointer is stored where somebody else may find it, or handed to a function that may keep it.
+#[derive(Clone, Debug)]
+pub struct EscapeEvent {
+    /// What it leads to.
+    pub region: RegionId,
+    /// The paths on which it does.
+    pub guard: Guard,
+    pub to: Holder,
+}
+
+/// Where a pointer is found afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// In this block of memory, as long as there is one.
+    Region(RegionId),
+    /// At this location, which others know of.
+    Location(Loc),
+    /// Wherever a callee puts it.
+    Callee,
+}
+
 /// A row of a callee's summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -269,4 +314,6 @@ pub struct Log {
     pub assertions: Vec<AssertEvent>,
     pub initialised: Vec<InitEvent>,
     pub returns: Vec<ReturnEvent>,
+    pub uses: Vec<UseEvent>,
+    pub escapes: Vec<EscapeEvent>,
 }

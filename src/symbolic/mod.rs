@@ -3,6 +3,7 @@
 //! In: IR bodies, and what is known of callees ([`callee`]). Out: an [`Execution`](execution::Execution), which does not change any more,
 //! and the [`Arena`](arena::Arena) of the values, places and conditions that it speaks of. Knows nothing of C syntax.
 
+pub mod access;
 mod access_path;
 pub mod alias;
 pub mod arena;
@@ -14,6 +15,7 @@ pub mod class;
 mod conditional_address;
 mod control;
 pub mod dereference;
+pub mod escape;
 pub mod eval;
 pub mod exec;
 pub mod execution;

@@ -170,6 +170,26 @@ impl Arena<'_> {
         }
     }
 
+    /// The unknown pointers that a guard's conditions compare with null.
+    pub(super) fn compared_with_null(&self, guard: Guard) -> Vec<Term> {
+        let conditions = self.formula.guards.support(guard).iter();
+        let compared = conditions.filter_map(|&condition| {
+            let term = self.formula.cond_term(condition);
+            let Node::Op { op: Op::Eq, args } = self.formula.terms.node(term) else {
+                return None;
+            };
+            let (left, right) = (*args.first()?, *args.get(1)?);
+            let is_null = |term| self.formula.terms.as_const(term) == Some(0);
+            let pointer = match (is_null(left), is_null(right)) {
+                (true, false) => right,
+                (false, true) => left,
+                _ => return None,
+            };
+            (self.formula.terms.width(pointer) == POINTER_BITS).then_some(pointer)
+        });
+        compared.collect()
+    }
+
     /// The outcomes of a guard's conditions where the pointers that every path to the state has dereferenced are
     /// valid.
     fn valid_pointers(&self, state: &State, guard: Guard) -> Vec<(Cond, bool)> {

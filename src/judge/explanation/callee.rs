@@ -242,3 +242,15 @@ pub fn decides_outcome(
     let mut events = execution.log.ops.iter();
     events.any(|event| event.object == object && event.open && !guards.excludes(paths, event.guard))
 }
+
+/// The paths on which a callee may have ended an object's state: it does so under conditions that are not known here, as where
+/// references are counted.
+pub fn perhaps_ended(execution: &Execution, arena: &mut Arena<'_>, object: Object) -> Guard {
+    let mut paths = Guard::FALSE;
+    for event in &execution.log.ops {
+        if event.object == object && event.open {
+            paths = arena.formula.guards.or(paths, event.guard);
+        }
+    }
+    paths
+}

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::property::document::{Document, expected};
 use crate::property::{
-    Checker, Event, Machine, MachineRule, Names, Property, Role, State, StateId, States, Target,
+    Checker, Event, Key, Machine, MachineRule, Names, Property, Role, State, StateId, States, Target,
 };
 
 #[derive(Deserialize)]
@@ -25,6 +25,8 @@ pub(super) struct MachineRow {
     initial: Option<Spanned<String>>,
     /// For each state the value in which a program keeps it.
     saved: Option<Spanned<BTreeMap<Spanned<String>, u64>>>,
+    /// What tells objects apart; their location where it is missing.
+    key: Option<Key>,
     /// Whether objects count, see [`Machine::counts`].
     #[serde(default)]
     counts: bool,
@@ -187,6 +189,7 @@ pub(super) fn add_machine(
         states,
         initial,
         operations,
+        key: row.key.unwrap_or_default(),
         saved,
         counts: row.counts,
         bits: row.bits,
@@ -224,6 +227,7 @@ fn rules(
 /// Gives a machine what it has of the one that it is like.
 fn complete(machine: &mut Machine, model: Machine) {
     machine.initial = model.initial;
+    machine.key = model.key;
     machine.operations.extend(model.operations);
     machine.saved = machine.saved.take().or(model.saved);
     let own: Vec<Event> = machine.rules.iter().map(|rule| rule.event).collect();

@@ -10,6 +10,7 @@
 mod assertion;
 mod binding;
 mod initialisation;
+mod memory;
 mod modify;
 mod rows;
 mod sleep;
@@ -91,6 +92,8 @@ fn apply(
     let inputs = binding.inputs(exec, state, summary);
     sleep::note(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
+    memory::check_uses(exec, state, summary, &inputs, &binding);
+    memory::hand_kept(exec, state, summary, site.args);
     let initialised = initialisation::before(exec, state, summary, &binding);
     for unnamed in &summary.unnamed {
         if let Some(machine) = exec.arena.machine(&unnamed.machine) {
@@ -112,6 +115,9 @@ fn apply(
     let result = application.result(exec, state);
     modify::modify(exec, state, summary, &application.binding, made);
     application.binding.returns(result);
+    if let Some(result) = result {
+        memory::result(exec, state, summary, result);
+    }
     // Stage 2: what it names in the state after the call.
     application.find_received(exec, state);
     initialisation::log(exec, state, summary, &application.binding, initialised);
@@ -216,7 +222,8 @@ impl Application<'_, '_> {
                 let exists = exec.arena.exists(loc);
                 place = exec.arena.formula.guards.and(place, exists);
             }
-            let at = Object { loc, machine };
+            memory::check_start(exec, state, &self.binding, (loc, machine), place);
+            let at = exec.arena.object_at(loc, machine);
             rows::doubt(exec, state, at, place, &rows);
             let name = exec.arena.name_of(loc);
             rows::taking(exec, state, (at, &name), place, &rows, (self.site, order));
@@ -236,6 +243,8 @@ impl Application<'_, '_> {
             };
             transition::transition(exec, state, &moved, place, &rows);
         }
+        let places = (&self.binding, &self.objects[index][..]);
+        memory::own(exec, state, self.summary, (index, object), places);
     }
 
     /// The rows of an object, with their conditions.
@@ -379,7 +388,7 @@ fn assume_made_by_callee(
     });
     let Some(from) = from else { return };
     for &(_, loc) in places {
-        let object = Object { loc, machine };
+        let object = exec.arena.object_at(loc, machine);
         if !state.objects.contains_key(&object) {
             exec.arena.enters_in(object, from);
         }

@@ -34,6 +34,9 @@ pub(super) struct FunctionRow {
     returns: Option<Returns>,
     #[serde(default)]
     pub(super) types: Vec<String>,
+    /// Where the pointer to the object is null, the function does nothing.
+    #[serde(default)]
+    optional: bool,
     /// Whatever the tree's own definition of the function says.
     #[serde(default)]
     pub(super) replaces: bool,
@@ -104,6 +107,7 @@ pub(super) struct Effect<'a> {
     object: IObj,
     name: &'a str,
     operation: Operation<'a>,
+    optional: bool,
     /// `None`: always.
     condition: Option<Condition>,
     result: ResultType,
@@ -154,6 +158,7 @@ impl<'a> Effect<'a> {
             object,
             name: syntax::name(row.object.get_ref()),
             operation,
+            optional: row.optional,
             condition,
             result: row.result,
             returns: row.returns.clone(),
@@ -212,8 +217,9 @@ impl<'a> Effect<'a> {
             name: self.name.to_owned(),
             class: None,
             machine: machine.name.clone(),
-            optional: false,
+            optional: self.optional,
             open: false,
+            shared: false,
             exact: true,
         });
         if let Operation::Transition(..) = self.operation {
@@ -331,7 +337,7 @@ fn find_operation<'a>(
 }
 
 /// Keeps some objects, with their rows.
-fn retain(summary: &mut Summary, stays: impl Fn(&SummaryObject) -> bool) {
+pub(super) fn retain(summary: &mut Summary, stays: impl Fn(&SummaryObject) -> bool) {
     let stays: Vec<bool> = summary.objects.iter().map(stays).collect();
     let before = |object: usize| stays[..object].iter().filter(|stays| **stays).count();
     summary.rows.retain_mut(|row| {

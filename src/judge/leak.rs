@@ -1,0 +1,196 @@
+//! The last pointer to an object goes, and nobody has ended its state: a block of memory that is never freed.
+//!
+//! In: the exit of an execution and its escapes. Out: one failure for each object that the function has got from a call, that is in such a
+//! state when the function returns, and that nobody can find any more.
+
+use rustc_hash::FxHashMap;
+
+use super::explanation::callee::perhaps_ended;
+use super::findings::{Findings, Place, possible_unchanged};
+use crate::finding::{ExplanationKind as Kind, TraceStep};
+use crate::property::{Event, StateId, Target};
+use crate::sat::oracle::Oracle;
+use crate::summary::infer::Exit;
+use crate::summary::trace;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{Holder, OpEvent};
+use crate::symbolic::region::{Loc, RegionId};
+use crate::symbolic::state::{Object, Status};
+
+/// Blocks that hold pointers to each other are gone through so often.
+const MAX_ROUNDS: usize = 4;
+/// Bytes of a record that is returned.
+const MAX_RESULT: u64 = 4096;
+
+impl Findings<'_> {
+    /// Objects of the function's own that it loses.
+    pub fn lost_objects(
+        &mut self,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        exit: &Exit<'_>,
+    ) {
+        // What a process has goes with it.
+        if oracle.owned.is_empty() || self.function_name() == "main" {
+            return;
+        }
+        let known = known_elsewhere(execution, oracle, exit);
+        let objects: Vec<Object> = exit.state.objects.keys().copied().collect();
+        for object in objects {
+            if !oracle.is_owned(object.loc.region) || self.has_failed(object) {
+                continue;
+            }
+            let machine = oracle.machine_of(object);
+            for state in machine.state_ids() {
+                if let Some(rule) = machine.rule_in(Event::Lost, state) {
+                    self.lost(execution, oracle, exit, &known, (object, state, rule));
+                }
+            }
+        }
+    }
+
+    fn lost(
+        &mut self,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        exit: &Exit<'_>,
+        known: &FxHashMap<RegionId, Guard>,
+        (object, state, rule): (Object, StateId, &str),
+    ) {
+        let tracked = oracle.now(exit.state, object);
+        let exists = oracle.exists(object.loc);
+        let known = known.get(&object.loc.region).copied().unwrap_or_default();
+        let guards = &mut oracle.formula.guards;
+        let mut paths = guards.and(exit.state.guard, tracked.guard_of(Status::At(state)));
+        paths = guards.and(paths, exists);
+        paths = guards.and_not(paths, known);
+        paths = execution.with_known_effect(oracle, object, paths);
+        let ended = perhaps_ended(execution, oracle, object);
+        paths = oracle.formula.guards.and_not(paths, ended);
+        paths = oracle.on_valid_pointers(exit.state, paths);
+        let Some(model) = oracle.model(paths) else {
+            return;
+        };
+        let made = |event: &&OpEvent| {
+            event.object == object
+                && event.to == Some(Status::At(state))
+                && event.moves()
+                && model.eval_guard(&oracle.formula, event.guard)
+        };
+        let Some(event) = execution.log.ops.iter().find(made) else {
+            return;
+        };
+        let (name, Some(site)) = (event.name.clone(), event.stack.first()) else {
+            return;
+        };
+        let (name, place) = (pointer_to(&name), Place::of(site));
+        let mut steps = trace::path(execution, oracle, &model, object, paths, None);
+        steps.extend(last_step(execution, oracle, &model, (object, state), &name));
+        let text = oracle.machine_of(object).state_text(state).to_owned();
+        let Some(mut finding) = self.finding(rule, place, &name, &text, steps) else {
+            return;
+        };
+        if !possible_unchanged(execution, oracle, paths) {
+            finding.explain_by(Kind::ChangedByCallee);
+        }
+        self.fail(object);
+        self.keep_value(finding);
+    }
+}
+
+/// The pointer to an object: `p` where the object is `*p`.
+fn pointer_to(object: &str) -> String {
+    object.strip_prefix('*').unwrap_or(object).to_owned()
+}
+
+fn last_step(
+    execution: &Execution,
+    arena: &Arena<'_>,
+    model: &crate::symbolic::model::Model,
+    (object, state): (Object, StateId),
+    name: &str,
+) -> Option<TraceStep> {
+    let event = trace::returns(execution, arena, model)?;
+    let to = Target::State(state);
+    Some(trace::return_step(arena, name, event, object, &to))
+}
+
+/// The paths on which others can find each block when the function has returned.
+fn known_elsewhere(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+) -> FxHashMap<RegionId, Guard> {
+    let mut known: FxHashMap<RegionId, Guard> = FxHashMap::default();
+    let mut held: Vec<(RegionId, RegionId, Guard)> = Vec::new();
+    for event in &execution.log.escapes {
+        match event.to {
+            Holder::Region(holder) => held.push((holder, event.region, event.guard)),
+            Holder::Location(_) | Holder::Callee => {
+                add(oracle, &mut known, event.region, event.guard);
+            }
+        }
+    }
+    for (guard, loc) in returned(oracle, exit) {
+        add(oracle, &mut known, loc.region, guard);
+    }
+    for _ in 0..MAX_ROUNDS {
+        let mut changed = false;
+        for &(holder, region, guard) in &held {
+            let by = known.get(&holder).copied().unwrap_or_default();
+            let ended = ended_by_callee(execution, oracle, holder);
+            let guards = &mut oracle.formula.guards;
+            let by = guards.or(by, ended);
+            let paths = guards.and(by, guard);
+            changed |= add(oracle, &mut known, region, paths);
+        }
+        if !changed {
+            break;
+        }
+    }
+    known
+}
+
+/// Adds paths; whether they are new.
+fn add(
+    arena: &mut Arena<'_>,
+    known: &mut FxHashMap<RegionId, Guard>,
+    region: RegionId,
+    paths: Guard,
+) -> bool {
+    let before = known.entry(region).or_default();
+    let after = arena.formula.guards.or(*before, paths);
+    std::mem::replace(before, after) != after
+}
+
+/// The places that the result leads to.
+fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, Loc)> {
+    let mut places = Vec::new();
+    match exit.result {
+        Some(result) if arena.formula.terms.width(result) == crate::ir::POINTER_BITS => {
+            places.extend(arena.locations(result).iter().copied());
+        }
+        Some(_) => {}
+        None => {
+            let slot = arena.result_slot(crate::symbolic::region::FrameId(0));
+            let words = exit.state.memory.words(&arena.formula.terms, slot, MAX_RESULT);
+            for (_, value) in words {
+                places.extend(arena.locations(value).iter().copied());
+            }
+        }
+    }
+    places
+}
+
+/// The paths on which a callee with a body ends the state of what is in a region: it may end that of what is found there, too.
+fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionId) -> Guard {
+    let mut paths = Guard::FALSE;
+    for event in &execution.log.ops {
+        if event.object.loc.region == region && event.moves() && !event.primitive {
+            paths = arena.formula.guards.or(paths, event.guard);
+        }
+    }
+    paths
+}

@@ -1,0 +1,167 @@
+//! A pointer is followed where it is null.
+//!
+//! In: the accesses of the log with the paths on which their pointer is null. Out: one failure for each pointer. An access is looked at
+//! only where the code itself gives a reason: it has compared the pointer with null, has stored null, or has the pointer from a function
+//! that returns null when it fails.
+
+use rustc_hash::FxHashSet;
+
+use super::findings::{Findings, Place, possible_unchanged};
+use crate::finding::{ExplanationKind as Kind, TraceStep};
+use crate::ir::{Body, ExprId, ExprKind, print};
+use crate::property::PointerRules;
+use crate::sat::oracle::Oracle;
+use crate::summary::trace;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::UseEvent;
+use crate::symbolic::term::Term;
+
+/// Failures of one function that are looked at.
+const MAX_FAILURES: usize = 32;
+
+/// Why a pointer may be null.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// It is a constant on these paths.
+    Constant,
+    /// The function has compared it with null.
+    Tested,
+    /// It is the result of a function that may fail.
+    Unchecked,
+}
+
+impl Findings<'_> {
+    /// Accesses through pointers that are null.
+    pub fn null_pointers(&mut self, execution: &Execution, oracle: &mut Oracle<'_>) {
+        let Some(rules) = self.property().pointers() else {
+            return;
+        };
+        let mut failed: FxHashSet<Term> = FxHashSet::default();
+        let mut looked_at = 0;
+        for event in &execution.log.uses {
+            let key = event.base.unwrap_or(event.address);
+            if event.null == Guard::FALSE || failed.contains(&key) {
+                continue;
+            }
+            looked_at += 1;
+            if looked_at > MAX_FAILURES {
+                return;
+            }
+            if self.null_pointer(execution, oracle, rules, event) {
+                failed.insert(key);
+            }
+        }
+    }
+
+    /// Whether an access is a failure, which is kept then.
+    fn null_pointer(
+        &mut self,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        rules: &PointerRules,
+        event: &UseEvent,
+    ) -> bool {
+        let guards = &mut oracle.formula.guards;
+        let paths = guards.and_not(event.null, execution.unknown_effect);
+        let Some(model) = oracle.model(paths) else {
+            return false;
+        };
+        let reason = reason(oracle, event);
+        let rule = match reason {
+            Reason::Unchecked => &rules.unchecked,
+            Reason::Constant | Reason::Tested => &rules.null,
+        };
+        let name = pointer_name(self.body, oracle, event);
+        let Some(site) = event.stack.first() else {
+            return false;
+        };
+        let before = (event.order, event.branches);
+        let mut steps = trace::decisions(execution, oracle, &model, paths, before);
+        steps.extend(last_steps(event, &name));
+        let Some(mut finding) = self.finding(rule, Place::of(site), &name, "", steps) else {
+            return false;
+        };
+        for kind in readings(execution, oracle, event, reason, paths) {
+            finding.explain_by(kind);
+        }
+        self.keep_value(finding);
+        true
+    }
+}
+
+fn reason(arena: &Arena<'_>, event: &UseEvent) -> Reason {
+    match event.base {
+        None => Reason::Constant,
+        Some(base) if arena.tested.contains_key(&base) => Reason::Tested,
+        Some(_) => Reason::Unchecked,
+    }
+}
+
+/// The readings under which the pointer is not null.
+fn readings(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    event: &UseEvent,
+    reason: Reason,
+    paths: Guard,
+) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    let tested = event.base.and_then(|base| oracle.tested.get(&base).copied());
+    let mut ends_loop = reason == Reason::Tested && tested == Some(false);
+    let mut foreign = false;
+    if reason == Reason::Constant {
+        for condition in oracle.formula.guards.support(paths) {
+            match oracle.own_conditions.get(condition) {
+                Some(plain) => ends_loop |= !plain,
+                None => foreign = true,
+            }
+        }
+    }
+    if foreign {
+        kinds.push(Kind::CalleeSucceeds);
+    }
+    if ends_loop {
+        kinds.push(Kind::SearchSucceeds);
+    }
+    if !possible_unchanged(execution, oracle, paths) {
+        kinds.push(Kind::ChangedByCallee);
+    }
+    let warned = oracle.warned;
+    if oracle.formula.guards.implies(paths, warned) {
+        kinds.push(Kind::AfterWarning);
+    }
+    kinds
+}
+
+/// The pointer as the source writes it.
+fn pointer_name(body: &Body, arena: &mut Arena<'_>, event: &UseEvent) -> String {
+    if let Some(name) = event.expr.and_then(|expr| pointer(body, expr)) {
+        return name;
+    }
+    arena.name_of_value(event.base.unwrap_or(event.address))
+}
+
+/// The pointer that an address is made from: `p` of `&p->member`.
+fn pointer(body: &Body, mut address: ExprId) -> Option<String> {
+    loop {
+        match body.expr(address).kind {
+            ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => address = base,
+            ExprKind::Cast { arg } => address = arg,
+            ExprKind::Load { .. } => return Some(print::print_expr(body, address)),
+            _ => return None,
+        }
+    }
+}
+
+fn last_steps(event: &UseEvent, name: &str) -> Vec<TraceStep> {
+    let mut steps = trace::accessing(event);
+    if let Some(last) = steps.first_mut() {
+        last.message = match &event.text {
+            Some(text) => format!("{text}: follows `{name}`, which is null here"),
+            None => format!("`{name}` is null here"),
+        };
+    }
+    steps
+}

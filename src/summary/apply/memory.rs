@@ -1,0 +1,132 @@
+//! What a callee accesses, keeps and returns.
+//!
+//! In: the summary, the call site and the state before the call, or after it. Out: the accesses, checked; the pointers that escape; what is
+//! known of the result.
+
+use super::binding::{Binding, cube};
+use crate::property::{Event, Key, Role, Target};
+use crate::summary::{NullResult, Root, Summary, SummaryObject};
+use crate::symbolic::access::Accessor;
+use crate::symbolic::exec::{ArgValue, Executor};
+use crate::symbolic::guard::Guard;
+use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
+use crate::symbolic::state::{MachineId, Object, State, Status};
+use crate::symbolic::term::Term;
+
+/// Checks what the callee accesses.
+pub(super) fn check_uses(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    inputs: &[Guard],
+    binding: &Binding<'_, '_>,
+) {
+    if !exec.arena.watches {
+        return;
+    }
+    for access in &summary.uses {
+        let here = cube(exec, &access.incond, inputs);
+        let paths = exec.arena.formula.guards.and(state.guard, here);
+        let Some(address) = binding.address(exec, state, &access.object, false) else {
+            continue;
+        };
+        let locations = exec.arena.locations(address);
+        let accessor = Accessor::Callee(binding.site, &access.trace);
+        exec.check_access(state, (address, &locations), paths, accessor);
+        if here == Guard::TRUE {
+            exec.dereference(state, &locations);
+        }
+    }
+}
+
+/// Notes which arguments the callee keeps.
+pub(super) fn hand_kept(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[ArgValue]) {
+    if !exec.arena.watches {
+        return;
+    }
+    for &param in &summary.keeps {
+        if let Some(ArgValue::Scalar(value)) = args.get(param as usize) {
+            exec.hand(state, *value);
+        }
+    }
+}
+
+/// Notes what is known of a result that is a pointer.
+pub(super) fn result(exec: &mut Executor<'_>, state: &mut State, summary: &Summary, result: Term) {
+    if !exec.arena.watches {
+        return;
+    }
+    match summary.null_result {
+        NullResult::Unknown => {}
+        NullResult::May => {
+            exec.arena.nullable.insert(result);
+        }
+        NullResult::Never => {
+            state.nonnull.insert(result);
+        }
+    }
+}
+
+/// Reports an operation on an address within a block that is not its first.
+pub(super) fn check_start(
+    exec: &mut Executor<'_>,
+    state: &State,
+    binding: &Binding<'_, '_>,
+    (loc, machine): (Loc, MachineId),
+    place: Guard,
+) {
+    let inside = loc.offset != 0 || loc.symbolic != SymbolicOffset::NONE;
+    let of = exec.arena.machine_at(machine);
+    let Some(rule) = of.rule(Event::Inside).filter(|_| inside) else {
+        return;
+    };
+    if !exec.arena.is_owned(loc.region) {
+        return;
+    }
+    let object: Object = exec.arena.object_at(loc, machine);
+    let paths = exec.arena.formula.guards.and(state.guard, place);
+    if paths != Guard::FALSE {
+        let (from, accessor) = (Status::At(of.initial), Accessor::Callee(binding.site, &[]));
+        exec.log_failure(object, rule, from, (paths, paths), accessor);
+    }
+}
+
+/// Notes that the caller has got the pointers to blocks that the callee has made, from its result or where it has left them.
+pub(super) fn own(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    (index, object): (usize, &SummaryObject),
+    (binding, places): (&Binding<'_, '_>, &[(Guard, Loc)]),
+) {
+    let Some(machine) = exec.arena.machine(&object.machine) else {
+        return;
+    };
+    let machine = exec.arena.machine_at(machine);
+    let made = |to: &Target| matches!(to, Target::State(to) if machine.role(*to) == Role::Held);
+    let mut rows = summary.rows.iter();
+    let makes = rows.any(|row| {
+        row.object as usize == index && row.from == machine.initial && made(&row.to)
+    });
+    if machine.key != Key::Region || !object.object.root.is_output() || !makes || object.shared {
+        return;
+    }
+    let mut bases = Vec::new();
+    for &(guard, loc) in places {
+        if let RegionKind::Environment { base } = *exec.arena.regions.kind(loc.region) {
+            exec.arena.owned.insert(base);
+            bases.push((guard, base));
+        }
+    }
+    let Root::Exit(pointer) = &object.object.root else {
+        return;
+    };
+    for (guard, holder) in binding.locate(exec, state, pointer) {
+        for &(other, base) in &bases {
+            let guards = &mut exec.arena.formula.guards;
+            let both = guards.and(guard, other);
+            let paths = guards.and(state.guard, both);
+            exec.note_stored(holder, base, paths);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a function does with the pointers that its callers know: what it accesses, which parameters it keeps, whether its result
+//! may be null.
+//!
+//! In: a finished execution, and its summary up to M. Out: the summary's uses, keeps and null result, and which of its objects others
+//! know of, too.
+
+use super::convert::Converter;
+use super::infer::Exit;
+use super::{IExpr, NullResult, Root, Summary, Use, sleep, trace};
+use crate::ir::POINTER_BITS;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{EscapeEvent, Holder};
+use crate::symbolic::origin::Origin;
+use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
+use crate::symbolic::state::Object;
+use crate::symbolic::term::{Node, Term};
+
+/// Accesses that callers learn of, at most.
+const MAX_USES: usize = 16;
+/// Pointers from a root to what is accessed.
+const MAX_PATH: usize = 3;
+
+/// Adds the accesses that are made in any case, or under conditions that callers can evaluate.
+pub fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
+    let mut converter = Converter::of_entry();
+    let mut seen: Vec<Term> = Vec::new();
+    for (index, event) in execution.log.uses.iter().enumerate() {
+        let Some(base) = event.base.filter(|base| !seen.contains(base)) else {
+            continue;
+        };
+        if summary.uses.len() >= MAX_USES {
+            break;
+        }
+        seen.push(base);
+        let start = start_of(oracle, base);
+        let object = converter.object(oracle, start);
+        let Some(object) = object.filter(|object| object.path.len() <= MAX_PATH) else {
+            continue;
+        };
+        let mut paths = Guard::FALSE;
+        for other in &execution.log.uses[index..] {
+            if other.base == Some(base) {
+                paths = oracle.formula.guards.or(paths, other.guard);
+            }
+        }
+        if !sleep::callers_know(oracle, &mut converter, paths) {
+            continue;
+        }
+        let conditions = sleep::conditions(oracle, &mut converter, Guard::TRUE, paths);
+        let incond = sleep::valuation(summary, conditions);
+        summary.uses.push(Use {
+            object,
+            name: oracle.name_of_value(base),
+            incond,
+            trace: trace::accessing(event),
+        });
+    }
+}
+
+fn start_of(arena: &mut Arena<'_>, base: Term) -> Loc {
+    Loc {
+        region: arena.regions.region(RegionKind::Environment { base }),
+        symbolic: SymbolicOffset::NONE,
+        offset: 0,
+    }
+}
+
+/// Notes which parameters the function keeps other than by storing them as M says.
+pub fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
+    let mut converter = Converter::new(exit);
+    for event in &execution.log.escapes {
+        let Some(param) = param_of(arena, event.region) else {
+            continue;
+        };
+        if summary.keeps.contains(&param) {
+            continue;
+        }
+        if !told_by_modified(arena, &mut converter, summary, (event, param)) {
+            summary.keeps.push(param);
+        }
+    }
+    summary.keeps.sort_unstable();
+}
+
+/// The parameter that leads to a region.
+fn param_of(arena: &Arena<'_>, region: RegionId) -> Option<u32> {
+    let RegionKind::Environment { base } = *arena.regions.kind(region) else {
+        return None;
+    };
+    let Node::Var(var) = *arena.formula.terms.node(base) else {
+        return None;
+    };
+    match *arena.origins.of(var) {
+        Origin::Param(index) => Some(index),
+        _ => None,
+    }
+}
+
+/// Whether M says that the parameter is stored there.
+fn told_by_modified(
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    summary: &Summary,
+    (event, param): (&EscapeEvent, u32),
+) -> bool {
+    let Holder::Location(loc) = event.to else {
+        return false;
+    };
+    let Some(object) = converter.object(arena, loc) else {
+        return false;
+    };
+    let mut modified = summary.modified.iter();
+    let value = modified
+        .find(|modified| modified.object == object)
+        .and_then(|modified| modified.value.as_ref());
+    let mut found = false;
+    if let Some(value) = value {
+        value.each(&mut |part| {
+            found |= matches!(part, IExpr::Value { object, .. }
+                if object.root == Root::Param(param) && object.path.is_empty());
+        });
+    }
+    found
+}
+
+/// Finds out whether the result may be null.
+pub fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'_>) {
+    let Some(result) = exit
+        .result
+        .filter(|&result| oracle.formula.terms.width(result) == POINTER_BITS)
+    else {
+        return;
+    };
+    let null = oracle.null_paths(result);
+    let null = oracle.formula.guards.and(exit.state.guard, null);
+    if !oracle.possible(null) {
+        summary.null_result = NullResult::Never;
+        return;
+    }
+    for (guard, loc) in oracle.locations(result).to_vec() {
+        let RegionKind::Environment { base } = *oracle.regions.kind(loc.region) else {
+            continue;
+        };
+        if !oracle.nullable.contains(&base) {
+            continue;
+        }
+        let here = oracle.formula.guards.and(null, guard);
+        if oracle.possible(here) {
+            summary.null_result = NullResult::May;
+        }
+    }
+}
+
+/// Notes of which of the summary's objects others than the callers know.
+pub fn add_shared(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    summary: &mut Summary,
+    (row_paths, exit): (&[(Object, Guard)], &Exit<'_>),
+) {
+    let converter = Converter::new(exit);
+    for (row, (object, _)) in summary.rows.iter().zip(row_paths) {
+        let region = object.loc.region;
+        if !arena.is_owned(region) {
+            continue;
+        }
+        let known = converter.pointers_to(arena, object.loc);
+        let elsewhere = |event: &EscapeEvent| match event.to {
+            Holder::Callee => true,
+            Holder::Location(loc) => !known.contains(&Some(loc)),
+            Holder::Region(_) => false,
+        };
+        let mut escapes = execution.log.escapes.iter();
+        let shared = escapes.any(|event| event.region == region && elsewhere(event));
+        summary.objects[row.object as usize].shared |= shared;
+    }
+}

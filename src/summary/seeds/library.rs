@@ -1,0 +1,95 @@
+//! `[[library]]` rows: what functions of a library do with the pointers that they get and return.
+//!
+//! In: a row as written. Out: the uses, the kept parameters and the result of the summaries of its functions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Seed, syntax};
+use crate::ir::POINTER_BITS;
+use crate::property::document::Document;
+use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
+
+/// A `[[library]]` row as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LibraryRow {
+    names: Vec<Spanned<String>>,
+    /// Parameters, pointers, that lead to what the functions access.
+    #[serde(default)]
+    uses: Vec<u32>,
+    /// Parameters that may be found elsewhere afterwards.
+    #[serde(default)]
+    keeps: Vec<u32>,
+    /// Whether the result may be null.
+    #[serde(default)]
+    null: NullResult,
+    /// The parameter that is the result.
+    returns: Option<u32>,
+    /// The functions write to nothing that they get a pointer to.
+    #[serde(default)]
+    reads: bool,
+    #[serde(default)]
+    noreturn: bool,
+    /// Whatever the tree's own definition of the function does.
+    #[serde(default)]
+    replaces: bool,
+}
+
+impl LibraryRow {
+    pub(super) fn add_to(
+        &self,
+        before: &BTreeMap<String, Seed>,
+        seeds: &mut BTreeMap<String, Seed>,
+        document: &mut Document,
+    ) {
+        for name in &self.names {
+            if !syntax::is_identifier(name.get_ref()) {
+                let message = format!("`{}` is no C function name", name.get_ref());
+                document.error(name.span(), message);
+                continue;
+            }
+            let known = before.get(name.get_ref());
+            let seed = seeds
+                .entry(name.get_ref().clone())
+                .or_insert_with(|| known.cloned().unwrap_or_default());
+            seed.replaces |= self.replaces;
+            self.complete(Arc::make_mut(&mut seed.summary));
+        }
+    }
+
+    fn complete(&self, summary: &mut Summary) {
+        for &param in &self.uses {
+            summary.uses.push(Use {
+                object: IObj {
+                    root: Root::Param(param),
+                    path: vec![Offset::bytes(0)],
+                },
+                name: format!("param{param}"),
+                incond: vec![None; summary.inputs.len()],
+                trace: Vec::new(),
+            });
+        }
+        summary.keeps.extend(&self.keeps);
+        summary.opaque |= !self.reads;
+        summary.noreturn |= self.noreturn;
+        if self.null != NullResult::Unknown {
+            summary.null_result = self.null;
+        }
+        if let Some(param) = self.returns {
+            summary.result = Some(IExpr::Value {
+                object: IObj {
+                    root: Root::Param(param),
+                    path: Vec::new(),
+                },
+                width: POINTER_BITS,
+                when: When::Entry,
+                narrow: false,
+                pointer: Told(true),
+            });
+        }
+    }
+}

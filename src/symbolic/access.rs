@@ -1,0 +1,236 @@
+//! Accesses to memory, where they fail (DESIGN §4): the pointer is null, or leads into a block that is gone.
+//!
+//! In: the address of an access, before it is assumed to be valid, and the state. Out: a [`UseEvent`] for each pointer that is
+//! followed for the first time, and an [`OpEvent`] that fails for each block in a state in which it must not be used.
+
+use std::sync::Arc;
+
+use super::arena::Arena;
+use super::callee::CallSite;
+use super::dereference::Locations;
+use super::exec::Executor;
+use super::guard::Guard;
+use super::log::{OpEvent, UseEvent};
+use super::region::{Loc, RegionId, RegionKind, SymbolicOffset};
+use super::state::{Object, State, Status};
+use super::term::Term;
+use crate::finding::TraceStep;
+use crate::ir::POINTER_BITS;
+use crate::property::{Event, Key};
+
+/// Who makes an access.
+#[derive(Clone, Copy)]
+pub enum Accessor<'s> {
+    /// The statement being executed.
+    Statement,
+    /// The function called at this site, on the way that these steps tell.
+    Callee(&'s CallSite<'s>, &'s [TraceStep]),
+}
+
+impl Arena<'_> {
+    /// The object of a machine at a location: the whole block, where blocks are what counts.
+    pub fn object_at(&self, loc: Loc, machine: super::state::MachineId) -> Object {
+        match self.machine_at(machine).key {
+            Key::Location => Object { loc, machine },
+            Key::Region => Object {
+                loc: start_of(loc.region),
+                machine,
+            },
+        }
+    }
+
+    /// Whether the function has the pointer to a region from a call that made what is there.
+    pub fn is_owned(&self, region: RegionId) -> bool {
+        match self.regions.kind(region) {
+            RegionKind::Environment { base } => self.owned.contains(base),
+            _ => false,
+        }
+    }
+
+    /// The paths on which a pointer is null.
+    pub fn null_paths(&mut self, pointer: Term) -> Guard {
+        let terms = &mut self.formula.terms;
+        let zero = terms.constant(0, POINTER_BITS);
+        let null = terms.eq(pointer, zero);
+        self.formula.guard_of(null)
+    }
+}
+
+/// The first byte of a region.
+fn start_of(region: RegionId) -> Loc {
+    Loc {
+        region,
+        symbolic: SymbolicOffset::NONE,
+        offset: 0,
+    }
+}
+
+impl Executor<'_> {
+    /// Checks an access on some paths. To be called before the pointers are taken to be valid.
+    pub fn check_access(
+        &mut self,
+        state: &State,
+        (address, locations): (Term, &Locations),
+        paths: Guard,
+        accessor: Accessor<'_>,
+    ) {
+        if !self.arena.watches || paths == Guard::FALSE {
+            return;
+        }
+        if let Some(&invalid) = self.arena.invalid_on.get(&address) {
+            let null = self.arena.formula.guards.and(paths, invalid);
+            self.log_use((address, None), (null, null), accessor);
+        }
+        for &(guard, loc) in locations.iter() {
+            let here = self.arena.formula.guards.and(paths, guard);
+            if here == Guard::FALSE {
+                continue;
+            }
+            self.check_block(state, loc.region, here, accessor);
+            let RegionKind::Environment { base } = *self.arena.regions.kind(loc.region) else {
+                continue;
+            };
+            if state.nonnull.contains(&base) {
+                continue;
+            }
+            let before = self.arena.dereferenced.get(&base).copied();
+            let before = before.unwrap_or_default();
+            if self.arena.formula.guards.implies(here, before) {
+                continue;
+            }
+            let in_question =
+                self.arena.tested.contains_key(&base) || self.arena.nullable.contains(&base);
+            let null = match in_question {
+                true => {
+                    let null = self.arena.null_paths(base);
+                    self.arena.formula.guards.and(here, null)
+                }
+                false => Guard::FALSE,
+            };
+            self.log_use((address, Some(base)), (here, null), accessor);
+        }
+    }
+
+    fn log_use(
+        &mut self,
+        (address, base): (Term, Option<Term>),
+        (guard, null): (Guard, Guard),
+        accessor: Accessor<'_>,
+    ) {
+        if guard == Guard::FALSE {
+            return;
+        }
+        let (stack, text, inside) = self.access_site(accessor);
+        let log = &mut self.execution.log;
+        log.uses.push(UseEvent {
+            address,
+            base,
+            guard,
+            null,
+            expr: match (stack.len(), &text) {
+                (1, None) => self.accessed,
+                _ => None,
+            },
+            order: log.ops.len(),
+            branches: log.branches.len(),
+            stack,
+            text,
+            inside,
+        });
+    }
+
+    /// Where an access is made, in which call, and what happens within that.
+    fn access_site(
+        &self,
+        accessor: Accessor<'_>,
+    ) -> (Vec<super::log::Site>, Option<Arc<str>>, Arc<[TraceStep]>) {
+        match accessor {
+            Accessor::Statement => {
+                let mut stack = self.stack.clone();
+                stack.extend(self.site.clone());
+                (stack, None, Arc::default())
+            }
+            Accessor::Callee(site, trace) => {
+                (site.stack.clone(), Some(site.text.into()), trace.into())
+            }
+        }
+    }
+
+    /// Logs a failure for each object of a block that must not be used in its state.
+    fn check_block(
+        &mut self,
+        state: &State,
+        region: RegionId,
+        paths: Guard,
+        accessor: Accessor<'_>,
+    ) {
+        for index in 0..self.arena.of_regions.len() {
+            let object = Object {
+                loc: start_of(region),
+                machine: self.arena.of_regions[index],
+            };
+            let Some(tracked) = state.objects.get(&object) else {
+                continue;
+            };
+            let machine = self.arena.machine_of(object);
+            for &(status, held) in &tracked.set {
+                let Status::At(in_state) = status else {
+                    continue;
+                };
+                let Some(rule) = machine.rule_in(Event::Use, in_state) else {
+                    continue;
+                };
+                let guards = &mut self.arena.formula.guards;
+                let guard = guards.and(paths, held);
+                let touched = guards.and(guard, tracked.touched);
+                if touched == Guard::FALSE {
+                    continue;
+                }
+                self.log_failure(object, rule, status, (guard, touched), accessor);
+            }
+        }
+    }
+
+    /// Logs that something is done to an object in a state in which it must not be.
+    pub(crate) fn log_failure(
+        &mut self,
+        object: Object,
+        rule: &str,
+        from: Status,
+        (guard, touched): (Guard, Guard),
+        accessor: Accessor<'_>,
+    ) {
+        let (stack, text, inside) = self.access_site(accessor);
+        let name = self.arena.name_of_block(object.loc.region);
+        let log = &mut self.execution.log;
+        log.ops.push(OpEvent {
+            object,
+            guard,
+            touched,
+            errors: touched,
+            from,
+            to: None,
+            rule: Some(rule.to_owned()),
+            primitive: false,
+            source: None,
+            saves: false,
+            open: false,
+            contested: false,
+            call: log.call,
+            stack,
+            text: text.unwrap_or_else(|| "used here".into()),
+            name,
+            inside,
+        });
+    }
+}
+
+impl Arena<'_> {
+    /// A block as the source would write the pointer to it.
+    pub fn name_of_block(&mut self, region: RegionId) -> String {
+        let address = self
+            .regions
+            .address(&mut self.formula.terms, start_of(region));
+        self.name_of_value(address)
+    }
+}

@@ -1,0 +1,121 @@
+//! Where pointers to blocks of memory go (DESIGN §4, Escape).
+//!
+//! In: values that are stored, and values that are handed to callees. Out: [`EscapeEvent`]s for the blocks that the function has made, and
+//! for those that its parameters lead to.
+
+use super::arena::Arena;
+use super::exec::{ArgValue, Executor};
+use super::guard::Guard;
+use super::log::{EscapeEvent, Holder};
+use super::origin::Origin;
+use super::region::{Loc, RegionId, RegionKind};
+use super::state::State;
+use super::term::{Node, Term};
+use crate::ir::POINTER_BITS;
+
+/// Bytes of a record of the function's own that are searched for pointers.
+const MAX_SEARCHED: u64 = 4096;
+
+impl Arena<'_> {
+    /// Whether it matters where the pointer to a region goes: the function has made what is there, or a parameter leads to it.
+    fn is_followed(&self, region: RegionId) -> bool {
+        let RegionKind::Environment { base } = *self.regions.kind(region) else {
+            return false;
+        };
+        let param = match *self.formula.terms.node(base) {
+            Node::Var(var) => matches!(self.origins.of(var), Origin::Param(_)),
+            _ => false,
+        };
+        param || self.owned.contains(&base)
+    }
+
+    /// The blocks that a value leads to and that are followed, each with its paths.
+    pub(super) fn followed(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
+        if self.formula.terms.width(value) != POINTER_BITS
+            || self.formula.terms.as_const(value).is_some()
+        {
+            return Vec::new();
+        }
+        let places = self.locations(value);
+        let places = places.iter().map(|&(guard, loc)| (guard, loc.region));
+        places
+            .filter(|&(_, region)| self.is_followed(region))
+            .collect()
+    }
+}
+
+impl Executor<'_> {
+    /// Notes that a value is stored at a location.
+    pub fn note_stored(&mut self, loc: Loc, value: Term, paths: Guard) {
+        if !self.arena.watches {
+            return;
+        }
+        let to = match self.arena.regions.kind(loc.region) {
+            RegionKind::Local { .. } => return,
+            _ if self.arena.is_owned(loc.region) => Holder::Region(loc.region),
+            _ => Holder::Location(loc),
+        };
+        self.escapes(value, paths, to);
+    }
+
+    /// Notes that the pointers within some bytes are copied to a location.
+    pub(super) fn note_copied(&mut self, state: &State, to: Loc, from: Loc, size: u64) {
+        if !self.arena.watches || self.arena.regions.is_local(to.region) {
+            return;
+        }
+        let size = size.min(MAX_SEARCHED);
+        for (at, value) in state.memory.words(&self.arena.formula.terms, from, size) {
+            let place = to.plus(at.offset.wrapping_sub(from.offset));
+            self.note_stored(place, value, state.guard);
+        }
+    }
+
+    /// Notes that a function gets arguments that it may keep, or what they lead to in the function's own variables.
+    pub(super) fn note_handed(&mut self, state: &State, args: &[ArgValue]) {
+        if !self.arena.watches {
+            return;
+        }
+        for arg in args {
+            match *arg {
+                ArgValue::Scalar(value) => self.hand(state, value),
+                ArgValue::Record { source, size } => {
+                    if let Some(source) = source {
+                        self.hand_words(state, source, size);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes that a callee may keep a value.
+    pub fn hand(&mut self, state: &State, value: Term) {
+        self.escapes(value, state.guard, Holder::Callee);
+        if self.arena.formula.terms.width(value) != POINTER_BITS {
+            return;
+        }
+        for &(_, loc) in &*self.arena.locations(value) {
+            if self.arena.regions.is_local(loc.region) {
+                self.hand_words(state, loc, MAX_SEARCHED);
+            }
+        }
+    }
+
+    fn hand_words(&mut self, state: &State, loc: Loc, size: u64) {
+        let words = state
+            .memory
+            .words(&self.arena.formula.terms, loc, size.min(MAX_SEARCHED));
+        for (_, value) in words {
+            self.escapes(value, state.guard, Holder::Callee);
+        }
+    }
+
+    fn escapes(&mut self, value: Term, paths: Guard, to: Holder) {
+        for (guard, region) in self.arena.followed(value) {
+            let guard = self.arena.formula.guards.and(paths, guard);
+            if guard != Guard::FALSE && to != Holder::Region(region) {
+                let event = EscapeEvent { region, guard, to };
+                self.execution.log.escapes.push(event);
+            }
+        }
+    }
+}
