@@ -122,6 +122,8 @@ pub struct Ledger {
     /// Translation units that the user wants left out.
     pub units_excluded: u64,
     pub functions: Functions,
+    /// What became of them in further passes, for checkers that are about accesses to memory.
+    pub further: Vec<Functions>,
     /// Functions outside the tree's own files that these reach.
     pub functions_reached: u64,
     pub statistics: Statistics,
@@ -130,6 +132,8 @@ pub struct Ledger {
 /// What became of the functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Functions {
+    /// Each was to be executed, and not only those that touch an object.
+    pub all: bool,
     pub defined: u64,
     /// Those that call others in some programs of the tree than in others: each is analysed several times.
     pub in_several_programs: u64,
@@ -147,20 +151,46 @@ pub struct Functions {
 }
 
 impl Ledger {
-    pub fn new(program: &Program, records: &[Option<Record>]) -> Ledger {
+    /// `passes`: what each pass over the functions says of them, and whether it is one over all.
+    pub fn new(program: &Program, passes: &[(bool, Vec<Option<Record>>)]) -> Ledger {
         let mut ledger = Ledger {
             reading: Reading::new(program),
             ..Ledger::default()
         };
+        let others = program.functions.iter().filter(|function| !function.own);
+        let reached = others.filter(|function| function.variant.unwrap_or(0) == 0);
+        ledger.functions_reached = reached.count() as u64;
+        for (number, (all, records)) in passes.iter().enumerate() {
+            for record in records.iter().flatten() {
+                ledger.statistics += record.facts.statistics;
+            }
+            let functions = Functions {
+                all: *all,
+                ..Functions::new(program, records)
+            };
+            match number {
+                0 => ledger.functions = functions,
+                _ => ledger.further.push(functions),
+            }
+        }
+        ledger
+    }
+
+    /// Whether a file, declaration of the tree or function was lost to an error or a budget.
+    pub fn has_losses(&self) -> bool {
+        let mut passes = std::iter::once(&self.functions).chain(&self.further);
+        self.reading.units_failed + self.reading.declarations_lost > 0
+            || passes.any(Functions::has_losses)
+    }
+}
+
+impl Functions {
+    fn new(program: &Program, records: &[Option<Record>]) -> Functions {
         // A function compiled in several ways counts once, as the worst that became of it.
         let mut own: BTreeMap<_, _> = BTreeMap::new();
         let mut apart: BTreeSet<u32> = BTreeSet::new();
         for (function, record) in program.functions.iter().zip(records) {
-            if let Some(record) = record {
-                ledger.statistics += record.facts.statistics;
-            }
             if !function.own {
-                ledger.functions_reached += u64::from(function.variant.unwrap_or(0) == 0);
                 continue;
             }
             apart.extend(function.variant.map(|_| function.definition));
@@ -171,9 +201,11 @@ impl Ledger {
                 *worst = record;
             }
         }
-        ledger.functions.in_several_programs = apart.len() as u64;
+        let mut functions = Functions {
+            in_several_programs: apart.len() as u64,
+            ..Functions::default()
+        };
         for record in own.into_values() {
-            let functions = &mut ledger.functions;
             functions.defined += 1;
             *match record.map(|record| &record.disposition) {
                 Some(Disposition::Analysed) => &mut functions.analysed,
@@ -186,16 +218,41 @@ impl Ledger {
                 None => &mut functions.unfinished,
             } += 1;
         }
-        ledger
+        functions
     }
 
-    /// Whether a file, declaration of the tree or function was lost to an error or a budget.
-    pub fn has_losses(&self) -> bool {
-        let Ledger {
-            reading, functions, ..
-        } = self;
-        reading.units_failed + reading.declarations_lost > 0
-            || functions.in_part + functions.out_of_budget + functions.failed + functions.lost > 0
+    fn has_losses(&self) -> bool {
+        self.in_part + self.out_of_budget + self.failed + self.lost > 0
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Functions {
+            analysed, no_op, ..
+        } = *self;
+        match (self.all, analysed) {
+            (true, _) => write!(f, "\n{analysed} of them were analysed for accesses to memory")?,
+            (false, 1) => write!(
+                f,
+                "\n{analysed} of them touches a lock and was analysed, {no_op} touch none"
+            )?,
+            (false, _) => write!(
+                f,
+                "\n{analysed} of them touch a lock and were analysed, {no_op} touch none"
+            )?,
+        }
+        // What is seldom.
+        for (count, what) in [
+            (self.seeded, "are known primitives"),
+            (self.in_part, "analysed in part"),
+            (self.out_of_budget, "out of budget"),
+            (self.failed, "failed"),
+            (self.unfinished, "not reached"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -234,33 +291,18 @@ impl fmt::Display for Ledger {
             let others = reading.declarations_lost - lost;
             write!(f, "; {others} other declarations lost")?;
         }
-        let verb = match functions.analysed {
-            1 => "touches a lock and was",
-            _ => "touch a lock and were",
-        };
-        write!(
-            f,
-            "\n{} of them {verb} analysed, {} touch none",
-            functions.analysed, functions.no_op
-        )?;
-        for (count, what) in [
-            (functions.seeded, "are known primitives"),
-            (functions.in_part, "analysed in part"),
-            (functions.out_of_budget, "out of budget"),
-            (functions.failed, "failed"),
-            (functions.unfinished, "not reached"),
-        ] {
-            if count > 0 {
-                write!(f, ", {count} {what}")?;
-            }
-        }
+        functions.write(f)?;
         match functions.in_several_programs {
             0 => Ok(()),
             count => write!(
                 f,
                 "; {count} of them looked at once for each of the programs that they differ in"
             ),
+        }?;
+        for functions in &self.further {
+            functions.write(f)?;
         }
+        Ok(())
     }
 }
 

@@ -242,7 +242,7 @@ impl<'a> Findings<'a> {
         Some(self.with_message(known, message, place, object, trace))
     }
 
-    /// A finding about a call that needs an object held.
+    /// A finding about a call that needs what is not so: an object held, a pointer that leads somewhere.
     pub fn call_finding(
         &self,
         rule: &str,

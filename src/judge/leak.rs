@@ -82,10 +82,10 @@ impl Findings<'_> {
         let Some(event) = execution.log.ops.iter().find(made) else {
             return;
         };
-        let (name, Some(site)) = (event.name.clone(), event.stack.first()) else {
+        let Some(place) = event.stack.first().map(Place::of) else {
             return;
         };
-        let (name, place) = (pointer_to(&name), Place::of(site));
+        let name = oracle.name_of_block(object.loc.region);
         let mut steps = trace::path(execution, oracle, &model, object, paths, None);
         steps.extend(last_step(execution, oracle, &model, (object, state), &name));
         let text = oracle.machine_of(object).state_text(state).to_owned();
@@ -98,11 +98,6 @@ impl Findings<'_> {
         self.fail(object);
         self.keep_value(finding);
     }
-}
-
-/// The pointer to an object: `p` where the object is `*p`.
-fn pointer_to(object: &str) -> String {
-    object.strip_prefix('*').unwrap_or(object).to_owned()
 }
 
 fn last_step(

@@ -65,7 +65,7 @@ impl Findings<'_> {
     ) -> bool {
         let guards = &mut oracle.formula.guards;
         let paths = guards.and_not(event.null, execution.unknown_effect);
-        let Some(model) = oracle.model(paths) else {
+        let Some(model) = oracle.model_of_null(paths, event.base) else {
             return false;
         };
         let reason = reason(oracle, event);
@@ -80,7 +80,11 @@ impl Findings<'_> {
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, paths, before);
         steps.extend(last_steps(event, &name));
-        let Some(mut finding) = self.finding(rule, Place::of(site), &name, "", steps) else {
+        let finding = match &event.text {
+            Some(call) => self.call_finding(rule, Place::of(site), (&name, call), steps),
+            None => self.finding(rule, Place::of(site), &name, "", steps),
+        };
+        let Some(mut finding) = finding else {
             return false;
         };
         for kind in readings(execution, oracle, event, reason, paths) {
@@ -140,7 +144,11 @@ fn pointer_name(body: &Body, arena: &mut Arena<'_>, event: &UseEvent) -> String 
     if let Some(name) = event.expr.and_then(|expr| pointer(body, expr)) {
         return name;
     }
-    arena.name_of_value(event.base.unwrap_or(event.address))
+    match event.base {
+        Some(base) => arena.name_of_value(base),
+        None if arena.formula.terms.as_const(event.address).is_some() => "NULL".to_owned(),
+        None => arena.name_of_value(event.address),
+    }
 }
 
 /// The pointer that an address is made from: `p` of `&p->member`.

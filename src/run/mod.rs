@@ -3,6 +3,7 @@
 //! In: [`Settings`]. Out: a [`Run`]: findings in order, the ledger, what went wrong on the way. One
 //! bad file is reported and counted, and does not stop the run.
 
+mod checks;
 mod reading;
 
 use std::collections::BTreeSet;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+pub use self::checks::{Pass, load_property, passes};
 use self::reading::Units;
 use crate::cpu_time::Meter;
 use crate::engine::analysis::{self, StoredResult};
@@ -31,12 +33,10 @@ use crate::capture::{
 use crate::finding::Finding;
 use crate::frontend::BodyKey;
 use crate::ir::Body;
-use crate::property::{Checker, LoadError, Property, SourceFile};
 use crate::report;
 use crate::source::Sources;
 use crate::store::{Part, Store, StoreError, default_folder, refuse_links};
 use crate::summary::Summary;
-use crate::summary::seeds::Seeds;
 
 /// Stack of a worker: parser and executor recurse as deep as the program nests.
 const STACK: usize = 64 << 20;
@@ -154,51 +154,13 @@ pub trait Progress: Sync {
     fn notice(&self, text: &str);
 }
 
-/// The checkers and seeds in force, and what was wrong in the user's files.
-pub fn load_property(checkers: &[String]) -> Result<(Property, Seeds, Vec<LoadError>), RunError> {
-    let mut files = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
-    for checker in checkers {
-        if !checker.ends_with(".toml") {
-            names.push(checker);
-            continue;
-        }
-        let text = std::fs::read_to_string(checker).map_err(|error| RunError::CheckerFile {
-            file: checker.into(),
-            error,
-        })?;
-        files.push(SourceFile::new(checker.as_str(), text));
-    }
-    let (mut property, mut errors) = Property::load(&files);
-    let (seeds, seed_errors) = Seeds::load(&property, &files);
-    errors.extend(seed_errors);
-    let exists = |name: &&&str| {
-        !property
-            .checkers
-            .iter()
-            .any(|checker| checker.name == **name)
-    };
-    if let Some(name) = names.iter().find(exists) {
-        let known: Vec<&str> = property.checkers.iter().map(|c| c.name.as_str()).collect();
-        return Err(RunError::NoSuchChecker {
-            name: (*name).to_owned(),
-            known: known.join(", "),
-        });
-    }
-    if !names.is_empty() {
-        let wanted = |checker: &Checker| names.contains(&checker.name.as_str());
-        property.checkers.retain(wanted);
-    }
-    Ok((property, seeds, errors))
-}
-
 /// Checks a tree. Raising `cancel` ends the run early, with what it has done in the database.
 pub fn run(
     settings: &Settings,
     progress: &dyn Progress,
     cancel: &AtomicBool,
 ) -> Result<Run, RunError> {
-    let (property, seeds, errors) = load_property(&settings.checkers)?;
+    let (passes, errors) = passes(&settings.checkers)?;
     for error in errors {
         progress.notice(&format!("{error} (row left out)"));
     }
@@ -227,8 +189,7 @@ pub fn run(
     loop {
         let task = Task {
             settings,
-            property: &property,
-            seeds: &seeds,
+            passes: &passes,
             store: &store,
             progress,
             cancel,
@@ -257,8 +218,7 @@ pub fn run(
 
 struct Task<'a> {
     settings: &'a Settings,
-    property: &'a Property,
-    seeds: &'a Seeds,
+    passes: &'a [Pass],
     store: &'a Store,
     progress: &'a dyn Progress,
     cancel: &'a AtomicBool,
@@ -278,13 +238,18 @@ impl Task<'_> {
             let root = report::from(&folder, &root);
             self.store.database.store_root(&root)?;
         }
-        let (records, reused) = match self.settings.analyse {
-            true => {
-                self.store.database.load_results()?;
-                self.analyse(&program)
+        let mut reused = 0;
+        let mut records = Vec::new();
+        if self.settings.analyse {
+            self.store.database.load_results()?;
+            for (number, pass) in self.passes.iter().enumerate() {
+                let (of_pass, known) = self.analyse(&program, pass, number == 0);
+                records.push((pass.property.watches_accesses(), of_pass));
+                reused += known;
             }
-            false => (vec![None; program.functions.len()], 0),
-        };
+        } else {
+            records.push((false, vec![None; program.functions.len()]));
+        }
         if let Some((part, what)) = self.lost.get().cloned() {
             return Err(StoreError::Lost { part, what }.into());
         }
@@ -370,10 +335,14 @@ impl Task<'_> {
     fn settle(
         &self,
         program: &Program,
-        records: &[Option<Record>],
+        records: &[(bool, Vec<Option<Record>>)],
         root: &Path,
     ) -> Result<Vec<Finding>, RunError> {
-        let mut found = findings(program, records, (self.property, self.seeds), root);
+        let mut found = Vec::new();
+        for (pass, (_, records)) in self.passes.iter().zip(records) {
+            found.extend(findings(program, records, pass, root));
+        }
+        let mut found = report::arrange(found, root);
         found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
         self.store.database.finish(&found)?;
         let keys = program
@@ -387,10 +356,11 @@ impl Task<'_> {
     /// Looks in the files for calls of the functions that operate on the machines' objects.
     fn lock_calls(&self, capture: &Capture) -> Calls {
         let operates = |name: &&str| {
-            let seed = self.seeds.get(name);
-            seed.is_some_and(|seed| !seed.summary.rows.is_empty())
+            let mut seeds = self.passes.iter().map(|pass| pass.seeds.get(name));
+            seeds.any(|seed| seed.is_some_and(|seed| !seed.summary.rows.is_empty()))
         };
-        let names: BTreeSet<&str> = self.seeds.names().filter(operates).collect();
+        let names = self.passes.iter().flat_map(|pass| pass.seeds.names());
+        let names: BTreeSet<&str> = names.filter(operates).collect();
         let arguments = self.settings.compiler_arguments.clone();
         let preprocessor =
             Preprocessor::new(&capture.tree, arguments).with_temporary(self.store.temporary());
@@ -401,19 +371,21 @@ impl Task<'_> {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    fn analyse(&self, program: &Program) -> (Vec<Option<Record>>, u64) {
+    /// `told`: the database says of each function what became of it in this pass.
+    fn analyse(&self, program: &Program, pass: &Pass, told: bool) -> (Vec<Option<Record>>, u64) {
         self.progress
             .stage("analysing", program.functions.len() as u64);
         let results = Tracked {
             task: self,
+            told,
             reused: std::sync::atomic::AtomicU64::new(0),
         };
         let records = analysis::analyse(&analysis::Inputs {
             program,
             bodies: &results,
-            seeds: self.seeds,
+            seeds: &pass.seeds,
             results: &results,
-            property: self.property,
+            property: &pass.property,
             options: &self.settings.options,
             cancel: &|| self.cancelled() || self.lost.get().is_some(),
             timings: &self.analysis,
@@ -425,6 +397,7 @@ impl Task<'_> {
 /// The store, with progress told and reuse counted. After a loss nothing is kept of what rests on it.
 struct Tracked<'a> {
     task: &'a Task<'a>,
+    told: bool,
     reused: std::sync::atomic::AtomicU64,
 }
 
@@ -454,7 +427,9 @@ impl analysis::Results for Tracked<'_> {
     }
 
     fn finished(&self, id: FunctionId, record: &Record) {
-        self.task.store.database.finished(id, record);
+        if self.told {
+            self.task.store.database.finished(id, record);
+        }
         self.task.progress.step();
     }
 }
@@ -473,12 +448,12 @@ impl analysis::Bodies for Tracked<'_> {
 fn findings(
     program: &Program,
     records: &[Option<Record>],
-    (property, seeds): (&Property, &Seeds),
+    pass: &Pass,
     root: &Path,
 ) -> Vec<Finding> {
     let settled = settle::settle(program, records);
-    let recursive = recursive::settle(program, records, seeds);
-    let rings = lock_order::settle(program, records, property);
+    let recursive = recursive::settle(program, records, &pass.seeds);
+    let rings = lock_order::settle(program, records, &pass.property);
     let of_tree = |id: FunctionId| program.function(id).own;
     let mut sources = Sources::default();
     let undischarged = settled
@@ -518,7 +493,7 @@ fn findings(
     }
     let mut findings = of_programs(program, own.into_iter().chain(of_several));
     findings.extend(rings);
-    report::arrange(findings, root)
+    findings
 }
 
 /// The findings of all variants of a function as those of one, each with the programs that it is in if it is not in all.

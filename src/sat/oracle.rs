@@ -12,6 +12,7 @@ use super::{Budget, Outcome, Session};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::model::Model;
+use crate::symbolic::term::Term;
 
 /// Clauses learned for one query: what decides a lock's state is simple, or hopeless.
 const QUERY_EFFORT: u64 = 100;
@@ -121,25 +122,58 @@ impl<'a> Oracle<'a> {
         answer
     }
 
+    /// An execution that satisfies the guard, on whose paths a pointer is followed that is null: that this is impossible is not assumed.
+    pub fn model_of_null(&mut self, guard: Guard, pointer: Option<Term>) -> Option<Rc<Model>> {
+        let mut paths = guard;
+        while paths != Guard::FALSE {
+            let Outcome::Sat(model) = self.session.check(&mut self.arena.formula, &[paths], &[])
+            else {
+                return None;
+            };
+            let support = self.arena.formula.guards.support(paths).to_vec();
+            let of_others = |arena: &Arena<'_>, condition: Cond| {
+                let literal = arena.formula.guards.literal(condition, true);
+                let compared = arena.compared_with_null(literal);
+                pointer.is_none_or(|pointer| !compared.contains(&pointer))
+            };
+            let mut possible = paths;
+            for condition in support {
+                if of_others(&self.arena, condition) {
+                    possible = self.without_impossible_of(possible, condition);
+                }
+            }
+            if possible == paths {
+                return Some(model);
+            }
+            paths = possible;
+        }
+        None
+    }
+
     /// A guard without the impossible paths of which the model just found has one. There are few such models:
     /// to take all impossible paths out of every guard would cost more.
     fn without_impossible(&mut self, guard: Guard) -> Guard {
+        let support = self.arena.formula.guards.support(guard).to_vec();
+        support.into_iter().fold(guard, |guard, condition| {
+            self.without_impossible_of(guard, condition)
+        })
+    }
+
+    /// The same for the paths that one condition makes impossible.
+    fn without_impossible_of(&mut self, guard: Guard, condition: Cond) -> Guard {
         let Oracle {
             arena,
             impossible,
             session,
             ..
         } = self;
-        let support = arena.formula.guards.support(guard).to_vec();
-        support.into_iter().fold(guard, |guard, condition| {
-            let impossible = impossible.entry(condition);
-            let impossible = impossible.or_insert_with(|| arena.impossible(condition).into());
-            impossible.iter().fold(guard, |guard, &paths| {
-                match session.last_model_has(&arena.formula, paths) {
-                    true => arena.formula.guards.and_not(guard, paths),
-                    false => guard,
-                }
-            })
+        let impossible = impossible.entry(condition);
+        let impossible = impossible.or_insert_with(|| arena.impossible(condition).into());
+        impossible.iter().fold(guard, |guard, &paths| {
+            match session.last_model_has(&arena.formula, paths) {
+                true => arena.formula.guards.and_not(guard, paths),
+                false => guard,
+            }
         })
     }
 }

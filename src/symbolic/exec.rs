@@ -20,7 +20,7 @@ use super::region::{FrameId, Loc};
 use super::state::State;
 use super::term::{Term, Var};
 use super::unroll::{Instance, OrderKey};
-use crate::ir::{BlockId, Body, ExprId, LocalId, Pos, RetTy, StmtKind, Ty};
+use crate::ir::{BlockId, Body, ExprId, ExprKind, LocalId, Pos, RetTy, StmtKind, Ty};
 use crate::property::Property;
 
 /// One function's symbolic execution, under way.
@@ -176,6 +176,7 @@ impl Executor<'_> {
                         self.arena.names.pointer_kept(address);
                     }
                     let shape = self.arena.shape(ty);
+                    self.name_stored(body, *addr, term);
                     self.accessed = Some(*addr);
                     self.store(state, address, term, shape);
                 }
@@ -214,6 +215,17 @@ impl Executor<'_> {
             if state.guard == Guard::FALSE || self.execution.exhausted.is_some() {
                 return;
             }
+        }
+    }
+
+    /// Names a value after the variable that it is stored in.
+    fn name_stored(&mut self, body: &Body, addr: ExprId, value: Term) {
+        if self.arena.watches
+            && let ExprKind::AddrLocal(local) = body.expr(addr).kind
+        {
+            let name = &body.local(local).name;
+            let arena = &mut self.arena;
+            arena.names.variable(&arena.formula.terms, value, name);
         }
     }
 

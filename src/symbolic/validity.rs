@@ -171,7 +171,7 @@ impl Arena<'_> {
     }
 
     /// The unknown pointers that a guard's conditions compare with null.
-    pub(super) fn compared_with_null(&self, guard: Guard) -> Vec<Term> {
+    pub fn compared_with_null(&self, guard: Guard) -> Vec<Term> {
         let conditions = self.formula.guards.support(guard).iter();
         let compared = conditions.filter_map(|&condition| {
             let term = self.formula.cond_term(condition);

@@ -18,7 +18,7 @@ use crate::frontend::dialect::Dialect;
 use crate::frontend::model::QUESTIONS;
 use crate::ir::{self, Body};
 use crate::report::summary::Extent;
-use crate::run::load_property;
+use crate::run::{Pass, passes};
 use crate::store::Bodies;
 use crate::store::callees::StoredCallees;
 use crate::store::query::{FunctionRow, Reader, open_bodies};
@@ -99,18 +99,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
         Form::Terms { name, unroll } => {
             let (row, body, bodies) = open(&folder, name)?;
-            let (property, seeds, _) = load_property(&[])?;
+            let (passes, _) = passes(&[])?;
+            let [Pass { property, seeds }, ..] = &passes[..] else {
+                anyhow::bail!("no checker is in force");
+            };
             let callees = StoredCallees {
                 reader: Mutex::new(Reader::open(&folder)?),
                 bodies: &bodies,
-                seeds: &seeds,
+                seeds,
                 function: row.id,
             };
             let limits = Limits {
                 unroll: *unroll,
                 ..Limits::default()
             };
-            let text = function::describe(&body, &callees, &property, &limits);
+            let text = function::describe(&body, &callees, property, &limits);
             output::write(None, |out| write!(out, "{text}"))?;
         }
     }

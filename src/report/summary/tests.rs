@@ -180,6 +180,7 @@ fn summary() -> Summary {
             machine: "mutex".into(),
             optional: false,
             open: false,
+            shared: false,
             exact: true,
         }],
         rows: vec![

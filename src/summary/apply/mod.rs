@@ -22,7 +22,7 @@ use self::binding::{Binding, cube};
 use self::rows::Enabled;
 use super::convert::RESULT;
 use super::{IObj, Root, Row, Summary, SummaryObject};
-use crate::property::Target;
+use crate::property::{Key, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
 use crate::symbolic::class::Class;
 use crate::symbolic::exec::Executor;
@@ -225,7 +225,10 @@ impl Application<'_, '_> {
             memory::check_start(exec, state, &self.binding, (loc, machine), place);
             let at = exec.arena.object_at(loc, machine);
             rows::doubt(exec, state, at, place, &rows);
-            let name = exec.arena.name_of(loc);
+            let name = match exec.arena.machine_at(machine).key {
+                Key::Location => exec.arena.name_of(loc),
+                Key::Region => exec.arena.name_of_block(loc.region),
+            };
             rows::taking(exec, state, (at, &name), place, &rows, (self.site, order));
             let guards = &mut exec.arena.formula.guards;
             let paths = guards.and(place, state.guard);
