@@ -265,7 +265,11 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Runs `check --format json` on a copy, and returns the findings and what became of each function, or what went wrong.
-fn check(sources: &[(String, String)], options: &[&str]) -> Result<(Vec<Found>, Outcomes), String> {
+fn check(
+    sources: &[(String, String)],
+    checkers: &str,
+    options: &[&str],
+) -> Result<(Vec<Found>, Outcomes), String> {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in sources {
         let file = folder.path().join(name);
@@ -281,6 +285,8 @@ fn check(sources: &[(String, String)], options: &[&str]) -> Result<(Vec<Found>, 
             "--level",
             "note",
             "--no-progress",
+            "--checkers",
+            checkers,
             ".",
             "--",
         ])
@@ -342,8 +348,11 @@ fn outcomes(folder: &Path) -> Result<Outcomes, String> {
     Ok(outcomes)
 }
 
+/// The folders of fixtures, with the checkers that each is about.
+const FOLDERS: [(&str, &str); 2] = [("lock", "lock"), ("memory", "heap,null,file")];
+
 #[test]
-fn the_findings_on_the_lock_fixtures_are_those_marked() {
+fn the_findings_on_the_fixtures_are_those_marked() {
     findings_are_those_marked(&[]);
 }
 
@@ -361,11 +370,15 @@ fn the_findings_are_the_same_for_a_machine_of_32_bits() {
 
 fn findings_are_those_marked(options: &[&str]) {
     let only = std::env::var("FIXTURE").ok();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/lock");
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let mut report = String::new();
     let mut counts = [0usize; 4];
     let mut seen = false;
-    for fixture in entries(&folder) {
+    let fixtures = FOLDERS.iter().flat_map(|&(folder, checkers)| {
+        let fixtures = entries(&testdata.join(folder)).into_iter();
+        fixtures.map(move |fixture| (fixture, checkers))
+    });
+    for (fixture, checkers) in fixtures {
         let name = fixture.file_stem().unwrap().to_string_lossy().into_owned();
         if only.as_ref().is_some_and(|only| *only != name) {
             continue;
@@ -392,7 +405,7 @@ fn findings_are_those_marked(options: &[&str]) {
                 Expectation::Miss { .. } => 3,
             }] += 1;
         }
-        match check(&sources, options) {
+        match check(&sources, checkers, options) {
             Ok((findings, outcomes)) => {
                 wrong.extend(differences(&expected, &findings));
                 wrong.extend(not_analysed(&expected, &outcomes));
@@ -421,7 +434,7 @@ fn findings_are_those_marked(options: &[&str]) {
 fn the_demo_has_one_bug_of_each_kind() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/demo");
     let sources = sources(&folder);
-    let (found, _) = check(&sources, &[]).unwrap();
+    let (found, _) = check(&sources, "lock", &[]).unwrap();
     let found: Vec<_> = found
         .into_iter()
         .map(|found| (found.file, found.line, found.rule))
