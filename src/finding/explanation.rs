@@ -96,11 +96,15 @@ pub enum Kind {
     CalleeSucceeds,
     /// A loop ends before the pointer is null.
     SearchSucceeds,
+    /// A callee has put another pointer in its place.
+    ReplacedByCallee,
+    /// A macro compares the pointer with null, for all its users.
+    TestedByMacro,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 38] = [
+    pub const ALL: [Kind; 40] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -139,6 +143,8 @@ impl Kind {
         Kind::CalledElsewhere,
         Kind::CalleeSucceeds,
         Kind::SearchSucceeds,
+        Kind::ReplacedByCallee,
+        Kind::TestedByMacro,
     ];
 
     /// The gravest level of a failure that has such an explanation.
@@ -150,13 +156,15 @@ impl Kind {
         match self {
             FoundEqual | AnotherName | TakenByUnknown | LeftWithAnother | UnknownEffect
             | OthersHeld | ChangedByCallee | AnotherInstead | OneOfSeveral | GivenAway
-            | KeptAtTimes | OneKind | HalfOfCallee | HalfOfPair | LeftToCallers | ForGood => {
+            | KeptAtTimes | OneKind | HalfOfCallee | HalfOfPair | LeftToCallers | ForGood
+            | TestedByMacro => {
                 Level::Explained
             }
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
-            | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds | SearchSucceeds => {
+            | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds | SearchSucceeds
+            | ReplacedByCallee => {
                 Level::Note
             }
         }
@@ -252,6 +260,8 @@ impl Kind {
             }
             CalleeSucceeds => format!("a callee sees to it that `{object}` is not null here"),
             SearchSucceeds => format!("the loop ends before `{object}` is null"),
+            ReplacedByCallee => format!("a callee has put another pointer where `{object}` is read from"),
+            TestedByMacro => format!("`{object}` is never null, though a macro asks"),
         };
         Explanation { kind: self, text }
     }

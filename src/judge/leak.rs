@@ -16,7 +16,8 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, OpEvent};
-use crate::symbolic::region::{Loc, RegionId};
+use crate::symbolic::origin::Origin;
+use crate::symbolic::region::{Loc, RegionId, RegionKind};
 use crate::symbolic::state::{Object, Status};
 
 /// Blocks that hold pointers to each other are gone through so often.
@@ -95,6 +96,9 @@ impl Findings<'_> {
         if !possible_unchanged(execution, oracle, paths) {
             finding.explain_by(Kind::ChangedByCallee);
         }
+        if event.stack.len() == 1 && decided_by_result(oracle, object, paths, &event.text) {
+            finding.explain_by(Kind::CalleeOutcome);
+        }
         self.fail(object);
         self.keep_value(finding);
     }
@@ -119,9 +123,13 @@ fn known_elsewhere(
     exit: &Exit<'_>,
 ) -> FxHashMap<RegionId, Guard> {
     let mut known: FxHashMap<RegionId, Guard> = FxHashMap::default();
+    let mut copied: FxHashMap<RegionId, Guard> = FxHashMap::default();
     let mut held: Vec<(RegionId, RegionId, Guard)> = Vec::new();
     for event in &execution.log.escapes {
         match event.to {
+            Holder::Contents => {
+                add(oracle, &mut copied, event.region, event.guard);
+            }
             Holder::Region(holder) => held.push((holder, event.region, event.guard)),
             Holder::Location(_) | Holder::Callee => {
                 add(oracle, &mut known, event.region, event.guard);
@@ -136,8 +144,10 @@ fn known_elsewhere(
         for &(holder, region, guard) in &held {
             let by = known.get(&holder).copied().unwrap_or_default();
             let ended = ended_by_callee(execution, oracle, holder);
+            let copied = copied.get(&holder).copied().unwrap_or_default();
             let guards = &mut oracle.formula.guards;
             let by = guards.or(by, ended);
+            let by = guards.or(by, copied);
             let paths = guards.and(by, guard);
             changed |= add(oracle, &mut known, region, paths);
         }
@@ -188,4 +198,21 @@ fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionI
         }
     }
     paths
+}
+
+/// Whether the paths are told by the result of the call that has left the block in memory: whether it leaves one may be told by the
+/// result, too, in a way that its summary does not express.
+fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str) -> bool {
+    let RegionKind::Environment { base } = *arena.regions.kind(object.loc.region) else {
+        return false;
+    };
+    let conditions = arena.formula.guards.support(paths).iter();
+    let mut vars = conditions.flat_map(|&condition| {
+        let term = arena.formula.cond_term(condition);
+        arena.formula.vars(term)
+    });
+    vars.any(|var| {
+        let is_result = matches!(arena.origins.of(var), Origin::Call { text } if **text == *call);
+        is_result && arena.formula.terms.var_term(var) != base
+    })
 }

@@ -15,7 +15,7 @@ use crate::summary::trace;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::UseEvent;
+use crate::symbolic::log::{Site, UseEvent};
 use crate::symbolic::term::Term;
 
 /// Failures of one function that are looked at.
@@ -53,6 +53,49 @@ impl Findings<'_> {
                 failed.insert(key);
             }
         }
+        for (pointer, site) in &execution.log.late_tests {
+            if failed.insert(*pointer) {
+                self.tested_late(execution, oracle, rules, (*pointer, site));
+            }
+        }
+    }
+
+    /// A pointer that is compared with null after all paths have followed it: the comparison says that it may have been null before.
+    fn tested_late(
+        &mut self,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        rules: &PointerRules,
+        (pointer, site): (Term, &Site),
+    ) {
+        let mut uses = execution.log.uses.iter();
+        let Some(event) = uses.find(|event| event.base == Some(pointer)) else {
+            return;
+        };
+        let null = oracle.null_paths(pointer);
+        let null = oracle.formula.guards.and(event.guard, null);
+        let Some(model) = oracle.model_of_null(null, Some(pointer)) else {
+            return;
+        };
+        let name = pointer_name(self.body, oracle, event);
+        let before = (event.order, event.branches);
+        let mut steps = trace::decisions(execution, oracle, &model, null, before);
+        let mut followed = trace::accessing(event);
+        if let Some(first) = followed.first_mut() {
+            first.message = format!("`{name}` is followed here");
+        }
+        steps.extend(followed);
+        steps.push(trace::compared(site, &name));
+        let Some(place) = event.stack.first().map(Place::of) else {
+            return;
+        };
+        let finding = match &event.text {
+            Some(call) => self.call_finding(&rules.null, place, (&name, call), steps),
+            None => self.finding(&rules.null, place, &name, "", steps),
+        };
+        if let Some(finding) = finding {
+            self.keep_value(finding);
+        }
     }
 
     /// Whether an access is a failure, which is kept then.
@@ -68,7 +111,7 @@ impl Findings<'_> {
         let Some(model) = oracle.model_of_null(paths, event.base) else {
             return false;
         };
-        let reason = reason(oracle, event);
+        let reason = reason(event);
         let rule = match reason {
             Reason::Unchecked => &rules.unchecked,
             Reason::Constant | Reason::Tested => &rules.null,
@@ -79,6 +122,9 @@ impl Findings<'_> {
         };
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, paths, before);
+        if let Some(site) = event.tested.as_ref().and_then(|tested| tested.site.as_ref()) {
+            steps.insert(0, trace::compared(site, &name));
+        }
         steps.extend(last_steps(event, &name));
         let finding = match &event.text {
             Some(call) => self.call_finding(rule, Place::of(site), (&name, call), steps),
@@ -95,11 +141,11 @@ impl Findings<'_> {
     }
 }
 
-fn reason(arena: &Arena<'_>, event: &UseEvent) -> Reason {
-    match event.base {
-        None => Reason::Constant,
-        Some(base) if arena.tested.contains_key(&base) => Reason::Tested,
-        Some(_) => Reason::Unchecked,
+fn reason(event: &UseEvent) -> Reason {
+    match (event.base, &event.tested) {
+        (None, _) => Reason::Constant,
+        (Some(_), Some(_)) => Reason::Tested,
+        (Some(_), None) => Reason::Unchecked,
     }
 }
 
@@ -112,8 +158,8 @@ fn readings(
     paths: Guard,
 ) -> Vec<Kind> {
     let mut kinds = Vec::new();
-    let tested = event.base.and_then(|base| oracle.tested.get(&base).copied());
-    let mut ends_loop = reason == Reason::Tested && tested == Some(false);
+    let plain = event.tested.as_ref().is_some_and(|tested| tested.plain);
+    let mut ends_loop = reason == Reason::Tested && !plain;
     let mut foreign = false;
     if reason == Reason::Constant {
         for condition in oracle.formula.guards.support(paths) {

@@ -493,6 +493,10 @@ fn findings(
     }
     let mut findings = of_programs(program, own.into_iter().chain(of_several));
     findings.extend(rings);
+    let mut sources = Sources::default();
+    for finding in &mut findings {
+        settle::macros::explain(finding, &mut sources, root);
+    }
     findings
 }
 

@@ -15,6 +15,7 @@ mod by_argument;
 mod counterparts;
 mod discharge;
 pub mod lock_order;
+pub mod macros;
 pub mod recursive;
 pub mod requirement;
 

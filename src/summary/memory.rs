@@ -75,6 +75,12 @@ pub fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Sum
         let Some(param) = param_of(arena, event.region) else {
             continue;
         };
+        if event.to == Holder::Contents {
+            if !summary.keeps_contents.contains(&param) {
+                summary.keeps_contents.push(param);
+            }
+            continue;
+        }
         if summary.keeps.contains(&param) {
             continue;
         }
@@ -82,6 +88,7 @@ pub fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Sum
             summary.keeps.push(param);
         }
     }
+    summary.keeps_contents.sort_unstable();
     summary.keeps.sort_unstable();
 }
 
@@ -171,7 +178,7 @@ pub fn add_shared(
         let elsewhere = |event: &EscapeEvent| match event.to {
             Holder::Callee => true,
             Holder::Location(loc) => !known.contains(&Some(loc)),
-            Holder::Region(_) => false,
+            Holder::Region(_) | Holder::Contents => false,
         };
         let mut escapes = execution.log.escapes.iter();
         let shared = escapes.any(|event| event.region == region && elsewhere(event));

@@ -185,6 +185,8 @@ pub struct Summary {
     pub uses: Vec<Use>,
     /// Parameters that may be found elsewhere when it has returned.
     pub keeps: Vec<u32>,
+    /// Parameters that lead to pointers which may be found elsewhere when it has returned.
+    pub keeps_contents: Vec<u32>,
     pub null_result: NullResult,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
@@ -232,6 +234,7 @@ impl Summary {
         self.initialises.clear();
         self.uses.clear();
         self.keeps = (0..self.params.len() as u32).collect();
+        self.keeps_contents = self.keeps.clone();
         self.null_result = NullResult::Unknown;
         self.result = None;
         self.opaque = true;
@@ -266,6 +269,7 @@ impl Summary {
             && self.unnamed == other.unnamed
             && self.initialises == other.initialises
             && self.keeps == other.keeps
+            && self.keeps_contents == other.keeps_contents
             && self.null_result == other.null_result
             && all_alike(&self.uses, &other.uses, same_use)
             && all_alike(&self.objects, &other.objects, same_object)

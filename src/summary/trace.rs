@@ -98,6 +98,14 @@ pub fn accessing(event: &UseEvent) -> Vec<TraceStep> {
     }
 }
 
+/// Where a pointer is compared with null.
+pub fn compared(site: &Site, name: &str) -> TraceStep {
+    step(site, 0, format!("`{name}` {COMPARED}"))
+}
+
+/// What is said of such a place.
+pub const COMPARED: &str = "is compared with null here";
+
 /// The decisions of a path up to an event, which so many operations and branches come before.
 pub fn decisions(
     execution: &Execution,

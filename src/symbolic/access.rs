@@ -15,14 +15,14 @@ use super::region::{Loc, RegionId, RegionKind, SymbolicOffset};
 use super::state::{Object, State, Status};
 use super::term::Term;
 use crate::finding::TraceStep;
-use crate::ir::POINTER_BITS;
+use crate::ir::{ExprId, POINTER_BITS};
 use crate::property::{Event, Key};
 
 /// Who makes an access.
 #[derive(Clone, Copy)]
 pub enum Accessor<'s> {
-    /// The statement being executed.
-    Statement,
+    /// The statement being executed, by this expression.
+    Statement(Option<ExprId>),
     /// The function called at this site, on the way that these steps tell.
     Callee(&'s CallSite<'s>, &'s [TraceStep]),
 }
@@ -66,48 +66,66 @@ fn start_of(region: RegionId) -> Loc {
 }
 
 impl Executor<'_> {
-    /// Checks an access on some paths. To be called before the pointers are taken to be valid.
+    /// Checks an access on some paths, by a pointer to what lies at these locations. To be called before the pointers are taken
+    /// to be valid.
     pub fn check_access(
         &mut self,
         state: &State,
-        (address, locations): (Term, &Locations),
+        (pointer, locations): (Term, &Locations),
         paths: Guard,
         accessor: Accessor<'_>,
     ) {
         if !self.arena.watches || paths == Guard::FALSE {
             return;
         }
-        if let Some(&invalid) = self.arena.invalid_on.get(&address) {
-            let null = self.arena.formula.guards.and(paths, invalid);
-            self.log_use((address, None), (null, null), accessor);
-        }
         for &(guard, loc) in locations.iter() {
             let here = self.arena.formula.guards.and(paths, guard);
-            if here == Guard::FALSE {
-                continue;
+            if here != Guard::FALSE {
+                self.check_block(state, loc.region, here, accessor);
             }
-            self.check_block(state, loc.region, here, accessor);
-            let RegionKind::Environment { base } = *self.arena.regions.kind(loc.region) else {
-                continue;
-            };
-            if state.nonnull.contains(&base) {
-                continue;
+        }
+        let led = self.arena.locations(pointer);
+        if let Some(&invalid) = self.arena.invalid_on.get(&pointer) {
+            let null = self.arena.formula.guards.and(paths, invalid);
+            self.log_use((pointer, None), (null, null), accessor);
+        }
+        for &(guard, loc) in led.iter() {
+            let here = self.arena.formula.guards.and(paths, guard);
+            if let RegionKind::Environment { base } = *self.arena.regions.kind(loc.region)
+                && !state.nonnull.contains(&base)
+            {
+                let null = self.null_at(loc, base, here);
+                self.follow((pointer, base), (here, null), accessor);
             }
-            let before = self.arena.dereferenced.get(&base).copied();
-            let before = before.unwrap_or_default();
-            if self.arena.formula.guards.implies(here, before) {
-                continue;
+        }
+    }
+
+    /// The paths among these on which a pointer to a location is null, if there is a reason to ask.
+    fn null_at(&mut self, loc: Loc, base: Term, paths: Guard) -> Guard {
+        // What lies further on is not null if the pointer is.
+        let plain = loc == start_of(loc.region);
+        let in_question =
+            self.arena.tested.contains_key(&base) || self.arena.nullable.contains(&base);
+        match plain && in_question {
+            true => {
+                let null = self.arena.null_paths(base);
+                self.arena.formula.guards.and(paths, null)
             }
-            let in_question =
-                self.arena.tested.contains_key(&base) || self.arena.nullable.contains(&base);
-            let null = match in_question {
-                true => {
-                    let null = self.arena.null_paths(base);
-                    self.arena.formula.guards.and(here, null)
-                }
-                false => Guard::FALSE,
-            };
-            self.log_use((address, Some(base)), (here, null), accessor);
+            false => Guard::FALSE,
+        }
+    }
+
+    /// Logs that an unknown pointer is followed, unless it is already known that it is on these paths.
+    fn follow(
+        &mut self,
+        (pointer, base): (Term, Term),
+        (paths, null): (Guard, Guard),
+        accessor: Accessor<'_>,
+    ) {
+        let before = self.arena.dereferenced.get(&base).copied();
+        let before = before.unwrap_or_default();
+        if !self.arena.formula.guards.implies(paths, before) {
+            self.log_use((pointer, Some(base)), (paths, null), accessor);
         }
     }
 
@@ -121,14 +139,16 @@ impl Executor<'_> {
             return;
         }
         let (stack, text, inside) = self.access_site(accessor);
+        let tested = base.and_then(|base| self.arena.tested.get(&base).cloned());
         let log = &mut self.execution.log;
         log.uses.push(UseEvent {
             address,
             base,
             guard,
             null,
-            expr: match (stack.len(), &text) {
-                (1, None) => self.accessed,
+            tested,
+            expr: match (stack.len(), accessor) {
+                (1, Accessor::Statement(expr)) => expr,
                 _ => None,
             },
             order: log.ops.len(),
@@ -145,7 +165,7 @@ impl Executor<'_> {
         accessor: Accessor<'_>,
     ) -> (Vec<super::log::Site>, Option<Arc<str>>, Arc<[TraceStep]>) {
         match accessor {
-            Accessor::Statement => {
+            Accessor::Statement(_) => {
                 let mut stack = self.stack.clone();
                 stack.extend(self.site.clone());
                 (stack, None, Arc::default())

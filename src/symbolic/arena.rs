@@ -18,6 +18,7 @@ use super::guard::{Cond, Guard};
 use super::heap::{Heap, Initial};
 use super::limits::Precision;
 use super::naming::{Named, Namer, Names};
+use super::log::Tested;
 use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
@@ -56,8 +57,8 @@ pub struct Arena<'a> {
     pub(super) of_regions: Vec<MachineId>,
     /// Pointers to blocks that the function has from a call that made them.
     pub owned: FxHashSet<Term>,
-    /// Pointers that the function itself compares with null, and whether it does so other than to end a loop.
-    pub tested: FxHashMap<Term, bool>,
+    /// Pointers that the function itself compares with null.
+    pub tested: FxHashMap<Term, Tested>,
     /// The conditions that the analysed function itself tests, and whether it does so other than to end a loop.
     pub own_conditions: FxHashMap<Cond, bool>,
     /// Results of functions that return null when they fail.

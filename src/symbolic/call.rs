@@ -212,6 +212,7 @@ impl Executor<'_> {
         } else if effects.is_opaque() {
             self.havoc_out_parameters(at.frame, state, &at.args);
         }
+        self.note_records(state, &at.args);
         let result = effects.apply(self, state, site);
         if result.is_none() {
             self.unknown_result(at, state);
@@ -339,6 +340,9 @@ impl Executor<'_> {
     ) -> Option<Term> {
         let terms = self.arena.formula.terms.len();
         self.note_handed(state, &at.args);
+        if self.arena.watches {
+            self.disturb(state, &at.args);
+        }
         let result = self.unknown_call(at, state);
         let mut reached = Vec::new();
         for arg in &at.args {

@@ -7,11 +7,11 @@ use super::exec::Executor;
 use super::formula::Formula;
 use super::frame::Frame;
 use super::guard::Guard;
-use super::log::{BranchEvent, ReturnEvent};
+use super::log::{BranchEvent, ReturnEvent, Tested};
 use super::state::State;
 use super::term::Term;
 use super::unroll::Instance;
-use crate::ir::{Arg, BlockId, Pos, RetTy, Says, TermKind, Ty};
+use crate::ir::{Arg, BlockId, ExprId, Pos, RetTy, Says, TermKind, Ty};
 
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
@@ -105,14 +105,13 @@ impl Executor<'_> {
                 then,
                 els,
                 says,
-            } => match self.condition(frame, state, cond) {
+            } => match self.test(frame, instance, state, (cond, [then, els])) {
                 Guard::TRUE => vec![self.decided(frame, instance, state, then, els)],
                 Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
                 guard => {
                     self.log_branch(frame, state, guard, says, term.pos);
-                    let ends_loop = frame.unrolling.leaves_loop(instance.block, then)
-                        != frame.unrolling.leaves_loop(instance.block, els);
-                    self.note_tested(guard, !ends_loop);
+                    let plain = !ends_loop(frame, instance, [then, els]);
+                    self.note_tested(guard, plain);
                     self.split(state, guard, then, els)
                 }
             },
@@ -133,6 +132,22 @@ impl Executor<'_> {
             }
             TermKind::Unreachable => Vec::new(),
         }
+    }
+
+    /// The guard of a branch's condition. That a list's end is looked for after its first element was followed says nothing of that.
+    fn test(
+        &mut self,
+        frame: &Frame<'_>,
+        instance: &Instance,
+        state: &mut State,
+        (cond, targets): (ExprId, [BlockId; 2]),
+    ) -> Guard {
+        let before = self.execution.log.late_tests.len();
+        let guard = self.condition(frame, state, cond);
+        if ends_loop(frame, instance, targets) {
+            self.execution.log.late_tests.truncate(before);
+        }
+        guard
     }
 
     /// The edge that a folded test takes, or the other one if that leaves a loop that has run often enough.
@@ -176,7 +191,15 @@ impl Executor<'_> {
             *self.arena.own_conditions.entry(condition).or_default() |= plain;
         }
         for pointer in self.arena.compared_with_null(test) {
-            *self.arena.tested.entry(pointer).or_default() |= plain;
+            let site = self.site.clone();
+            let known = self.arena.tested.entry(pointer);
+            let known = known.or_insert_with(|| Tested {
+                plain,
+                site: site.clone(),
+            });
+            if plain && !known.plain {
+                *known = Tested { plain, site };
+            }
         }
     }
 
@@ -293,4 +316,10 @@ impl Executor<'_> {
         add(&mut self.arena.formula, default, rest);
         edges
     }
+}
+
+/// Whether just one of a branch's edges leaves the loop that it is in.
+fn ends_loop(frame: &Frame<'_>, instance: &Instance, targets: [BlockId; 2]) -> bool {
+    let [one, other] = targets.map(|target| frame.unrolling.leaves_loop(instance.block, target));
+    one != other
 }

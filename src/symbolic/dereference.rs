@@ -158,12 +158,19 @@ impl Arena<'_> {
 impl Executor<'_> {
     /// Notes that execution accesses what an address leads to, and checks that it may.
     pub fn access(&mut self, state: &mut State, address: Term, locations: &Locations) {
-        self.check_access(
-            state,
-            (address, locations),
-            state.guard,
-            Accessor::Statement,
-        );
+        if self.arena.watches {
+            let accessed = self.accessed.take();
+            let pointer = accessed.map_or(address, |(_, pointer)| pointer);
+            let accessor = Accessor::Statement(accessed.map(|(expr, _)| expr));
+            self.check_access(state, (pointer, locations), state.guard, accessor);
+            // A run that goes on had a pointer that leads somewhere.
+            if let Some(&invalid) = self.arena.invalid_on.get(&address) {
+                let valid = self.arena.formula.guards.and_not(state.guard, invalid);
+                if valid != Guard::FALSE {
+                    state.guard = valid;
+                }
+            }
+        }
         self.dereference(state, locations);
     }
 

@@ -6,7 +6,7 @@
 use super::arena::Arena;
 use super::exec::{ArgValue, Executor};
 use super::guard::Guard;
-use super::log::{EscapeEvent, Holder};
+use super::log::{Disturbance, EscapeEvent, Holder};
 use super::origin::Origin;
 use super::region::{Loc, RegionId, RegionKind};
 use super::state::State;
@@ -63,6 +63,9 @@ impl Executor<'_> {
         if !self.arena.watches || self.arena.regions.is_local(to.region) {
             return;
         }
+        if self.arena.is_followed(from.region) {
+            self.contents_escape(from.region, state.guard);
+        }
         let size = size.min(MAX_SEARCHED);
         for (at, value) in state.memory.words(&self.arena.formula.terms, from, size) {
             let place = to.plus(at.offset.wrapping_sub(from.offset));
@@ -100,6 +103,47 @@ impl Executor<'_> {
         }
     }
 
+    /// Notes that a callee gets records by value, of which nothing is known inside it.
+    pub(super) fn note_records(&mut self, state: &State, args: &[ArgValue]) {
+        if !self.arena.watches {
+            return;
+        }
+        for arg in args {
+            if let ArgValue::Record {
+                source: Some(source),
+                size,
+            } = *arg
+            {
+                self.hand_words(state, source, size);
+            }
+        }
+    }
+
+    /// Notes that a function may change what its arguments lead to.
+    pub fn disturb(&mut self, state: &State, args: &[ArgValue]) {
+        for arg in args {
+            let ArgValue::Scalar(value) = *arg else {
+                continue;
+            };
+            if self.arena.formula.terms.width(value) != POINTER_BITS {
+                continue;
+            }
+            for &(guard, loc) in &*self.arena.locations(value) {
+                self.disturb_region(state, loc.region, guard);
+            }
+        }
+    }
+
+    pub fn disturb_region(&mut self, state: &State, region: RegionId, on: Guard) {
+        let guard = self.arena.formula.guards.and(state.guard, on);
+        let order = self.execution.log.ops.len();
+        self.execution.log.disturbed.push(Disturbance {
+            region,
+            guard,
+            order,
+        });
+    }
+
     fn hand_words(&mut self, state: &State, loc: Loc, size: u64) {
         let words = state
             .memory
@@ -109,7 +153,47 @@ impl Executor<'_> {
         }
     }
 
+    /// Notes that somebody may copy the pointers found in what a value leads to.
+    pub fn hand_contents(&mut self, state: &State, value: Term) {
+        for (guard, region) in self.arena.followed(value) {
+            let guard = self.arena.formula.guards.and(state.guard, guard);
+            self.contents_escape(region, guard);
+        }
+        if self.arena.formula.terms.width(value) != POINTER_BITS {
+            return;
+        }
+        for &(_, loc) in &*self.arena.locations(value) {
+            if self.arena.regions.is_local(loc.region) {
+                self.hand_words(state, loc, MAX_SEARCHED);
+            }
+        }
+    }
+
+    fn contents_escape(&mut self, region: RegionId, guard: Guard) {
+        if guard != Guard::FALSE {
+            let to = Holder::Contents;
+            self.execution
+                .log
+                .escapes
+                .push(EscapeEvent { region, guard, to });
+        }
+    }
+
+    /// A pointer read from a block that is followed: its contents escape.
+    fn read_from_followed(&self, value: Term) -> Option<RegionId> {
+        let Node::Var(var) = *self.arena.formula.terms.node(value) else {
+            return None;
+        };
+        match *self.arena.origins.of(var) {
+            Origin::Initial { loc, .. } if self.arena.is_followed(loc.region) => Some(loc.region),
+            _ => None,
+        }
+    }
+
     fn escapes(&mut self, value: Term, paths: Guard, to: Holder) {
+        if let Some(region) = self.read_from_followed(value) {
+            self.contents_escape(region, paths);
+        }
         for (guard, region) in self.arena.followed(value) {
             let guard = self.arena.formula.guards.and(paths, guard);
             if guard != Guard::FALSE && to != Holder::Region(region) {

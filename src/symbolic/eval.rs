@@ -7,7 +7,7 @@ use super::exec::Executor;
 use super::frame::Frame;
 use super::guard::Guard;
 use super::heap;
-use super::region::{Loc, RegionKind, SymbolicOffset};
+use super::region::{FrameId, Loc, RegionKind, SymbolicOffset};
 use super::state::State;
 use super::term::Term;
 use crate::ir::{BinOp, Body, CmpOp, Expr, ExprId, ExprKind, LocalId, POINTER_BITS, Ty, UnOp};
@@ -56,7 +56,22 @@ impl Executor<'_> {
     ) -> Guard {
         let term = self.eval(frame, state, cond);
         let truth = self.arena.nonzero(term);
+        if self.arena.watches && self.stack.is_empty() {
+            self.note_late_tests(state, truth);
+        }
         self.arena.guard_of(state, truth)
+    }
+
+    /// Notes the pointers that a condition compares with null and that every path here has followed.
+    fn note_late_tests(&mut self, state: &State, truth: Term) {
+        let guard = self.arena.formula.guard_of(truth);
+        for pointer in self.arena.compared_with_null(guard) {
+            if state.nonnull.contains(&pointer)
+                && let Some(site) = self.site.clone()
+            {
+                self.execution.log.late_tests.push((pointer, site));
+            }
+        }
     }
 
     pub fn eval(&mut self, frame: &Frame<'_>, state: &mut State, id: ExprId) -> Term {
@@ -89,12 +104,11 @@ impl Executor<'_> {
                 name,
                 record,
             } => {
-                let names = &frame.body.names;
-                let (record, name) = (&names[*record as usize], &names[*name as usize]);
-                self.member(frame, state, *base, (record, name, *offset))
+                let (record, name, offset) = (*record, *name, *offset);
+                self.member(frame, state, *base, (record, name, offset)).0
             }
             ExprKind::Index { base, index, scale } => {
-                self.element(frame, state, *base, *index, *scale)
+                self.element(frame, state, *base, *index, *scale).0
             }
             ExprKind::Load { addr, .. } => self.read(frame, state, *addr, ty),
             ExprKind::IsConstant { arg } => {
@@ -160,12 +174,38 @@ impl Executor<'_> {
         }
     }
 
+    /// The address that an expression tells, and the pointer that the source gets there from: `p` of `&p->member` and of `&p[i]`.
+    pub(super) fn address(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        id: ExprId,
+    ) -> (Term, Term) {
+        match frame.body.expr(id).kind {
+            ExprKind::Member {
+                base,
+                offset,
+                name,
+                record,
+            } => self.member(frame, state, base, (record, name, offset)),
+            ExprKind::Index { base, index, scale } => {
+                self.element(frame, state, base, index, scale)
+            }
+            _ => {
+                let address = self.eval(frame, state, id);
+                (address, address)
+            }
+        }
+    }
+
     /// The value at an address.
     fn read(&mut self, frame: &Frame<'_>, state: &mut State, addr: ExprId, ty: Ty) -> Term {
-        let address = self.eval(frame, state, addr);
-        self.accessed = Some(addr);
+        let (address, pointer) = self.address(frame, state, addr);
+        self.accessed = Some((addr, pointer));
         let value = self.load(state, address, ty);
-        if let ExprKind::AddrLocal(local) = frame.body.expr(addr).kind {
+        // A parameter of an inlined function says nothing to who reads the caller.
+        let own = !self.arena.watches || frame.id == FrameId(0);
+        if own && let ExprKind::AddrLocal(local) = frame.body.expr(addr).kind {
             self.arena.names.variable(
                 &self.arena.formula.terms,
                 value,
@@ -187,16 +227,18 @@ impl Executor<'_> {
         address
     }
 
-    /// The address of a record's member.
+    /// The address of a record's member, and the pointer that it is made from.
     fn member(
         &mut self,
         frame: &Frame<'_>,
         state: &mut State,
         base: ExprId,
-        (record, name, offset): (&str, &str, u64),
-    ) -> Term {
+        (record, name, offset): (u32, u32, u64),
+    ) -> (Term, Term) {
+        let names = &frame.body.names;
+        let (record, name) = (&names[record as usize], &names[name as usize]);
         let first = first_members(frame.body, base);
-        let base = self.eval(frame, state, base);
+        let (base, pointer) = self.address(frame, state, base);
         self.arena.names.choice_of(&self.arena.formula.terms, base);
         let terms = &mut self.arena.formula.terms;
         let distance = terms.constant(u128::from(offset), POINTER_BITS);
@@ -204,10 +246,10 @@ impl Executor<'_> {
         self.arena
             .names
             .member(address, base, first, (record, name, offset));
-        address
+        (address, pointer)
     }
 
-    /// The address of an array's element.
+    /// The address of an array's element, and the pointer that it is made from.
     fn element(
         &mut self,
         frame: &Frame<'_>,
@@ -215,9 +257,9 @@ impl Executor<'_> {
         base: ExprId,
         index: ExprId,
         scale: u64,
-    ) -> Term {
+    ) -> (Term, Term) {
         let first = first_members(frame.body, base);
-        let base = self.eval(frame, state, base);
+        let (base, pointer) = self.address(frame, state, base);
         let index = self.eval(frame, state, index);
         let index = self.arena.resize(index, POINTER_BITS);
         let address = self.arena.formula.terms.linear(
@@ -226,7 +268,7 @@ impl Executor<'_> {
             &[(1, base), (u128::from(scale), index)],
         );
         self.arena.names.element(address, base, first, index);
-        address
+        (address, pointer)
     }
 
     fn cast(&mut self, value: Term, from: Ty, to: Ty) -> Term {

@@ -38,7 +38,7 @@ pub struct Executor<'a> {
     pub inlining: Option<(Guard, Var)>,
     /// The statement being executed, and the address that it accesses.
     pub(super) site: Option<Site>,
-    pub(super) accessed: Option<ExprId>,
+    pub(super) accessed: Option<(ExprId, Term)>,
     deadline: Option<Instant>,
     frames: u32,
 }
@@ -169,7 +169,7 @@ impl Executor<'_> {
             self.come_to(frame, stmt.pos);
             match &stmt.kind {
                 StmtKind::Store { addr, value } => {
-                    let address = self.eval(frame, state, *addr);
+                    let (address, pointer) = self.address(frame, state, *addr);
                     let term = self.eval(frame, state, *value);
                     let ty = body.expr(*value).ty;
                     if ty == Ty::Ptr && self.arena.formula.terms.as_const(term).is_some() {
@@ -177,7 +177,7 @@ impl Executor<'_> {
                     }
                     let shape = self.arena.shape(ty);
                     self.name_stored(body, *addr, term);
-                    self.accessed = Some(*addr);
+                    self.accessed = Some((*addr, pointer));
                     self.store(state, address, term, shape);
                 }
                 StmtKind::Copy { dst, src, size } => {

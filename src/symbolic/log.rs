@@ -153,6 +153,8 @@ pub struct UseEvent {
     pub guard: Guard,
     /// Those on which the pointer is null.
     pub null: Guard,
+    /// Where the function has compared the pointer with null before.
+    pub tested: Option<Tested>,
     /// The expression for the address, if the analysed function makes the access itself.
     pub expr: Option<ExprId>,
     /// Number of operations, and of branches, logged before it.
@@ -164,6 +166,24 @@ pub struct UseEvent {
     pub text: Option<Arc<str>>,
     /// What happens within the callee.
     pub inside: Arc<[TraceStep]>,
+}
+
+/// A comparison of a pointer with null in the function's own text.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    /// There is one that does not end a loop.
+    pub plain: bool,
+    /// The first of those, or else the first.
+    pub site: Option<Site>,
+}
+
+/// A function may have changed what it was given pointers to, in a way that is not known.
+#[derive(Clone, Debug)]
+pub struct Disturbance {
+    pub region: RegionId,
+    pub guard: Guard,
+    /// Number of operations logged before it.
+    pub order: usize,
 }
 
 /// A pointer is stored where somebody else may find it, or handed to a function that may keep it.
@@ -185,6 +205,8 @@ pub enum Holder {
     Location(Loc),
     /// Wherever a callee puts it.
     Callee,
+    /// Not the pointer to the block is meant, but those that are found in it: somebody else may have copied them.
+    Contents,
 }
 
 /// A row of a callee's summary.
@@ -316,4 +338,7 @@ pub struct Log {
     pub returns: Vec<ReturnEvent>,
     pub uses: Vec<UseEvent>,
     pub escapes: Vec<EscapeEvent>,
+    pub disturbed: Vec<Disturbance>,
+    /// Pointers that the function compares with null where all paths have followed them already, and where.
+    pub late_tests: Vec<(Term, Site)>,
 }

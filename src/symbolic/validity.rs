@@ -115,6 +115,10 @@ impl Arena<'_> {
                     .map(|paths| guards.and_not(paths, valid)),
             );
         }
+        if self.watches {
+            impossible.extend(self.impossible_choices(condition));
+            impossible.extend(self.impossible_equality(condition));
+        }
         if let Some(number) = self.error_test(condition) {
             let zero = self
                 .formula
@@ -126,6 +130,46 @@ impl Arena<'_> {
             impossible.push(self.formula.guards.and(negative, no_error));
         }
         impossible
+    }
+
+    /// The paths on which a condition says that an address is null which is, on these paths, a pointer that they dereference.
+    fn impossible_choices(&mut self, condition: Cond) -> Vec<Guard> {
+        let mut impossible = Vec::new();
+        let Some((Some(address), value)) = self.pointer_test(condition) else {
+            return impossible;
+        };
+        if !matches!(
+            self.formula.terms.node(address),
+            Node::Op { op: Op::Ite, .. }
+        ) {
+            return impossible;
+        }
+        let valid = self.formula.guards.literal(condition, value);
+        for &(chosen, loc) in &*self.locations(address) {
+            let RegionKind::Environment { base } = *self.regions.kind(loc.region) else {
+                continue;
+            };
+            let Some(&dereferenced) = self.dereferenced.get(&base) else {
+                continue;
+            };
+            let guards = &mut self.formula.guards;
+            let paths = guards.and(dereferenced, chosen);
+            impossible.push(guards.and_not(paths, valid));
+        }
+        impossible
+    }
+
+    /// The paths on which a condition says that a block which has just been made lies where something else does.
+    fn impossible_equality(&mut self, condition: Cond) -> Option<Guard> {
+        let Node::Op { op: Op::Eq, args } = self.formula.terms.node(self.formula.cond_term(condition))
+        else {
+            return None;
+        };
+        let (left, right) = (*args.first()?, *args.get(1)?);
+        let is_null = |term| self.formula.terms.as_const(term) == Some(0);
+        let of_blocks = self.owned.contains(&left) || self.owned.contains(&right);
+        (of_blocks && !is_null(left) && !is_null(right))
+            .then(|| self.formula.guards.literal(condition, true))
     }
 
     /// The number that a condition says is no error number: `!IS_ERR(ERR_PTR(number))`.

@@ -10,11 +10,14 @@ pub mod value;
 
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::Body;
+use crate::property::Key;
 use crate::sat::oracle::Oracle;
 use crate::summary::infer::Exit;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::log::OpEvent;
+use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{Object, State, Status};
 
 /// What is wrong with an object.
@@ -266,6 +269,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::UnnamedByCallee, moves_another_unnamed),
     (Kind::AnotherUnknown, another_left_open),
     (Kind::AfterWarning, only_after_warning),
+    (Kind::ReplacedByCallee, replaced_by_callee),
 ];
 
 /// The readings under which what is left of a failure in a function's body is none.
@@ -316,6 +320,32 @@ fn depends_on_outcomes(execution: &Execution, oracle: &mut Oracle<'_>, left: &Le
 fn has_result_by_chance(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
     left.other.is_some_and(|(other, exit)| {
         !value::returns_no_failure_by_chance(oracle, exit, [left.paths, other])
+    })
+}
+
+/// Whether the pointer to a block that fails is read from what a callee may have changed since the block's state was ended: it may
+/// have put another pointer there.
+fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    let What::Operation(failing) = left.what else {
+        return false;
+    };
+    if oracle.machine_of(left.object).key != Key::Region {
+        return false;
+    }
+    let ops = &execution.log.ops;
+    let ended = |event: &&OpEvent| event.object == left.object && event.moves();
+    let Some(ended) = ops[..failing].iter().rev().find(ended) else {
+        return false;
+    };
+    let of_call = |event: &OpEvent| event.call == ended.call;
+    let since = ops.iter().position(of_call).unwrap_or(failing);
+    let way = oracle.access_path(left.object.loc.region);
+    let containers: Vec<RegionId> = way.iter().skip(1).map(|(region, _)| *region).collect();
+    let mut disturbed = execution.log.disturbed.iter();
+    disturbed.any(|event| {
+        (since..=failing).contains(&event.order)
+            && containers.contains(&event.region)
+            && !oracle.formula.guards.excludes(event.guard, left.paths)
     })
 }
 

@@ -49,6 +49,29 @@ pub(super) fn hand_kept(exec: &mut Executor<'_>, state: &State, summary: &Summar
             exec.hand(state, *value);
         }
     }
+    for &param in &summary.keeps_contents {
+        if let Some(ArgValue::Scalar(value)) = args.get(param as usize) {
+            exec.hand_contents(state, *value);
+        }
+    }
+    disturb(exec, state, summary, args);
+}
+
+/// Notes what the callee may change in a way that M does not tell, or that depends on what it finds.
+fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[ArgValue]) {
+    let mut written = summary.modified.iter().filter(|modified| modified.size > 0);
+    let of_callers = |root: &Root| matches!(root, Root::Param(_) | Root::Global(_));
+    let writes = written.any(|modified| of_callers(&modified.object.root));
+    if summary.opaque || writes {
+        exec.disturb(state, args);
+    }
+    for modified in &summary.modified {
+        if let Root::Global(name) = &modified.object.root {
+            let kind = RegionKind::Symbol(name.clone());
+            let region = exec.arena.regions.region(kind);
+            exec.disturb_region(state, region, Guard::TRUE);
+        }
+    }
 }
 
 /// Notes what is known of a result that is a pointer.
@@ -129,4 +152,15 @@ pub(super) fn own(
             exec.note_stored(holder, base, paths);
         }
     }
+}
+
+/// Whether a location is no block of the machine's, though it lies in a region that may be one: a member of a record, which a callee
+/// compares the pointer with before it ends a block.
+pub(super) fn is_elsewhere(exec: &Executor<'_>, loc: Loc, machine: MachineId) -> bool {
+    let of_regions = exec.arena.machine_at(machine).key == Key::Region;
+    let environment = matches!(
+        exec.arena.regions.kind(loc.region),
+        RegionKind::Environment { .. }
+    );
+    of_regions && environment && loc.offset > 0 && !exec.arena.is_owned(loc.region)
 }

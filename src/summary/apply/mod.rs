@@ -223,6 +223,9 @@ impl Application<'_, '_> {
                 place = exec.arena.formula.guards.and(place, exists);
             }
             memory::check_start(exec, state, &self.binding, (loc, machine), place);
+            if memory::is_elsewhere(exec, loc, machine) {
+                continue;
+            }
             let at = exec.arena.object_at(loc, machine);
             rows::doubt(exec, state, at, place, &rows);
             let name = match exec.arena.machine_at(machine).key {

@@ -24,6 +24,9 @@ pub(super) struct LibraryRow {
     /// Parameters that may be found elsewhere afterwards.
     #[serde(default)]
     keeps: Vec<u32>,
+    /// Parameters that lead to pointers which may be found elsewhere afterwards.
+    #[serde(default)]
+    keeps_contents: Vec<u32>,
     /// Whether the result may be null.
     #[serde(default)]
     null: NullResult,
@@ -74,6 +77,7 @@ impl LibraryRow {
             });
         }
         summary.keeps.extend(&self.keeps);
+        summary.keeps_contents.extend(&self.keeps_contents);
         summary.opaque |= !self.reads;
         summary.noreturn |= self.noreturn;
         if self.null != NullResult::Unknown {
