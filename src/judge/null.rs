@@ -122,8 +122,8 @@ impl Findings<'_> {
         };
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, paths, before);
-        if let Some(site) = event.tested.as_ref().and_then(|tested| tested.site.as_ref()) {
-            steps.insert(0, trace::compared(site, &name));
+        if let Some(tested) = &event.tested {
+            steps.insert(0, trace::compared(&tested.site, &name));
         }
         steps.extend(last_steps(event, &name));
         let finding = match &event.text {
@@ -163,6 +163,7 @@ fn readings(
     let mut foreign = false;
     if reason == Reason::Constant {
         for condition in oracle.formula.guards.support(paths) {
+            foreign |= oracle.foreign_conditions.contains(condition);
             match oracle.own_conditions.get(condition) {
                 Some(plain) => ends_loop |= !plain,
                 None => foreign = true,

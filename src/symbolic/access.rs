@@ -47,6 +47,18 @@ impl Arena<'_> {
         }
     }
 
+    /// Notes that a callee has made a pointer: whether it is null is decided there.
+    pub fn made_by_callee(&mut self, value: Term) {
+        if !self.watches || self.formula.terms.width(value) != POINTER_BITS {
+            return;
+        }
+        self.locations(value);
+        if let Some(&null) = self.invalid_on.get(&value) {
+            let conditions = self.formula.guards.support(null);
+            self.foreign_conditions.extend(conditions);
+        }
+    }
+
     /// The paths on which a pointer is null.
     pub fn null_paths(&mut self, pointer: Term) -> Guard {
         let terms = &mut self.formula.terms;

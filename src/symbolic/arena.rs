@@ -61,6 +61,8 @@ pub struct Arena<'a> {
     pub tested: FxHashMap<Term, Tested>,
     /// The conditions that the analysed function itself tests, and whether it does so other than to end a loop.
     pub own_conditions: FxHashMap<Cond, bool>,
+    /// The conditions on which callees make pointers null.
+    pub foreign_conditions: FxHashSet<Cond>,
     /// Results of functions that return null when they fail.
     pub nullable: FxHashSet<Term>,
     /// Parameters that are records: what they lead to has no name for a caller.
@@ -113,6 +115,7 @@ impl<'a> Arena<'a> {
             owned: FxHashSet::default(),
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),
+            foreign_conditions: FxHashSet::default(),
             nullable: FxHashSet::default(),
             given_records: Vec::new(),
             pointer_size: u64::from(POINTER_BITS / 8),

@@ -11,7 +11,7 @@ use super::log::{BranchEvent, ReturnEvent, Tested};
 use super::state::State;
 use super::term::Term;
 use super::unroll::Instance;
-use crate::ir::{Arg, BlockId, ExprId, Pos, RetTy, Says, TermKind, Ty};
+use crate::ir::{Arg, BlockId, Body, ExprId, ExprKind, Pos, RetTy, Says, TermKind, Ty};
 
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
@@ -110,8 +110,6 @@ impl Executor<'_> {
                 Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
                 guard => {
                     self.log_branch(frame, state, guard, says, term.pos);
-                    let plain = !ends_loop(frame, instance, [then, els]);
-                    self.note_tested(guard, plain);
                     self.split(state, guard, then, els)
                 }
             },
@@ -134,7 +132,7 @@ impl Executor<'_> {
         }
     }
 
-    /// The guard of a branch's condition. That a list's end is looked for after its first element was followed says nothing of that.
+    /// The guard of a branch's condition, with note of the pointers that the analysed function itself compares with null by it.
     fn test(
         &mut self,
         frame: &Frame<'_>,
@@ -142,12 +140,34 @@ impl Executor<'_> {
         state: &mut State,
         (cond, targets): (ExprId, [BlockId; 2]),
     ) -> Guard {
-        let before = self.execution.log.late_tests.len();
         let guard = self.condition(frame, state, cond);
-        if ends_loop(frame, instance, targets) {
-            self.execution.log.late_tests.truncate(before);
+        if !self.arena.watches || !self.stack.is_empty() {
+            return guard;
+        }
+        let plain = !ends_loop(frame, instance, targets);
+        self.note_conditions(guard, plain);
+        for pointer in compared(frame.body, cond) {
+            let pointer = self.eval(frame, state, pointer);
+            self.note_compared(state, pointer, plain);
         }
         guard
+    }
+
+    /// Notes that the function compares a pointer with null here; `plain`: not to end a loop.
+    fn note_compared(&mut self, state: &State, pointer: Term, plain: bool) {
+        let Some(site) = self.site.clone() else {
+            return;
+        };
+        // That a list's end is looked for after its first element was followed says nothing of that.
+        if state.nonnull.contains(&pointer) && plain {
+            self.execution.log.late_tests.push((pointer, site.clone()));
+        }
+        let known = self.arena.tested.entry(pointer);
+        let tested = Tested { plain, site };
+        let known = known.or_insert_with(|| tested.clone());
+        if plain && !known.plain {
+            *known = tested;
+        }
     }
 
     /// The edge that a folded test takes, or the other one if that leaves a loop that has run often enough.
@@ -181,24 +201,11 @@ impl Executor<'_> {
         });
     }
 
-    /// Notes which pointers the analysed function itself compares with null by a test, and whether the test is `plain`: it does
-    /// not end a loop.
-    pub(super) fn note_tested(&mut self, test: Guard, plain: bool) {
-        if !self.arena.watches || !self.stack.is_empty() {
-            return;
-        }
-        for &condition in self.arena.formula.guards.support(test) {
-            *self.arena.own_conditions.entry(condition).or_default() |= plain;
-        }
-        for pointer in self.arena.compared_with_null(test) {
-            let site = self.site.clone();
-            let known = self.arena.tested.entry(pointer);
-            let known = known.or_insert_with(|| Tested {
-                plain,
-                site: site.clone(),
-            });
-            if plain && !known.plain {
-                *known = Tested { plain, site };
+    /// Notes the conditions that the analysed function itself tests; `plain`: not to end a loop.
+    pub(super) fn note_conditions(&mut self, test: Guard, plain: bool) {
+        if self.arena.watches && self.stack.is_empty() {
+            for &condition in self.arena.formula.guards.support(test) {
+                *self.arena.own_conditions.entry(condition).or_default() |= plain;
             }
         }
     }
@@ -322,4 +329,27 @@ impl Executor<'_> {
 fn ends_loop(frame: &Frame<'_>, instance: &Instance, targets: [BlockId; 2]) -> bool {
     let [one, other] = targets.map(|target| frame.unrolling.leaves_loop(instance.block, target));
     one != other
+}
+
+/// The pointers that a condition compares with null.
+fn compared(body: &Body, condition: ExprId) -> Vec<ExprId> {
+    let is_null = |id: ExprId| matches!(body.expr(id).kind, ExprKind::Const(0));
+    let is_pointer = |id: ExprId| body.expr(id).ty == Ty::Ptr && !is_null(id);
+    let mut found = Vec::new();
+    let mut work = vec![condition];
+    while let Some(id) = work.pop() {
+        match body.expr(id).kind {
+            ExprKind::Compare { lhs, rhs, .. } if is_pointer(lhs) && is_null(rhs) => found.push(lhs),
+            ExprKind::Compare { lhs, rhs, .. } if is_pointer(rhs) && is_null(lhs) => found.push(rhs),
+            ExprKind::Compare { lhs, rhs, .. } | ExprKind::Binary { lhs, rhs, .. } => {
+                work.extend([lhs, rhs]);
+            }
+            ExprKind::Unary { arg, .. } => work.push(arg),
+            ExprKind::Cast { arg } if is_pointer(arg) => found.push(arg),
+            ExprKind::Cast { arg } => work.push(arg),
+            ExprKind::Load { .. } if is_pointer(id) => found.push(id),
+            _ => {}
+        }
+    }
+    found
 }

@@ -56,22 +56,7 @@ impl Executor<'_> {
     ) -> Guard {
         let term = self.eval(frame, state, cond);
         let truth = self.arena.nonzero(term);
-        if self.arena.watches && self.stack.is_empty() {
-            self.note_late_tests(state, truth);
-        }
         self.arena.guard_of(state, truth)
-    }
-
-    /// Notes the pointers that a condition compares with null and that every path here has followed.
-    fn note_late_tests(&mut self, state: &State, truth: Term) {
-        let guard = self.arena.formula.guard_of(truth);
-        for pointer in self.arena.compared_with_null(guard) {
-            if state.nonnull.contains(&pointer)
-                && let Some(site) = self.site.clone()
-            {
-                self.execution.log.late_tests.push((pointer, site));
-            }
-        }
     }
 
     pub fn eval(&mut self, frame: &Frame<'_>, state: &mut State, id: ExprId) -> Term {
@@ -142,7 +127,7 @@ impl Executor<'_> {
             }
             ExprKind::Select { cond, then, els } => {
                 let guard = self.condition(frame, state, *cond);
-                self.note_tested(guard, true);
+                self.note_conditions(guard, true);
                 let then = self.eval(frame, state, *then);
                 let els = self.eval(frame, state, *els);
                 self.arena.formula.ite_guard(guard, then, els)

@@ -174,7 +174,7 @@ pub struct Tested {
     /// There is one that does not end a loop.
     pub plain: bool,
     /// The first of those, or else the first.
-    pub site: Option<Site>,
+    pub site: Site,
 }
 
 /// A function may have changed what it was given pointers to, in a way that is not known.

@@ -79,6 +79,7 @@ pub(super) fn result(exec: &mut Executor<'_>, state: &mut State, summary: &Summa
     if !exec.arena.watches {
         return;
     }
+    exec.arena.made_by_callee(result);
     match summary.null_result {
         NullResult::Unknown => {}
         NullResult::May => {

@@ -76,8 +76,11 @@ pub(super) fn modify(
                 Some(value) => exec.arena.resize(value, shape.bits),
                 None => exec.arena.unknown(shape.bits),
             };
-            let paths = exec.arena.formula.guards.and(state.guard, guard);
-            exec.note_stored(loc, value, paths);
+            if exec.arena.watches {
+                let paths = exec.arena.formula.guards.and(state.guard, guard);
+                exec.note_stored(loc, value, paths);
+                exec.arena.made_by_callee(value);
+            }
             let memory = state.memory.clone();
             let old = memory.read(&mut exec.arena.heap(), loc, shape);
             let new = exec.arena.formula.ite_guard(guard, value, old);
