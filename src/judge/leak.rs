@@ -129,6 +129,10 @@ fn known_elsewhere(
         match event.to {
             Holder::Contents => {
                 add(oracle, &mut copied, event.region, event.guard);
+                // What a callee has made may lead back to itself.
+                if made_by_callee(execution, event.region) {
+                    add(oracle, &mut known, event.region, event.guard);
+                }
             }
             Holder::Region(holder) => held.push((holder, event.region, event.guard)),
             Holder::Location(_) | Holder::Callee => {
@@ -215,4 +219,11 @@ fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str
         let is_result = matches!(arena.origins.of(var), Origin::Call { text } if **text == *call);
         is_result && arena.formula.terms.var_term(var) != base
     })
+}
+
+/// Whether a block comes from a function with a body.
+fn made_by_callee(execution: &Execution, region: RegionId) -> bool {
+    let mut ops = execution.log.ops.iter();
+    let made = ops.find(|event| event.object.loc.region == region && event.moves());
+    made.is_some_and(|event| !event.primitive)
 }

@@ -342,7 +342,8 @@ fn compared(body: &Body, condition: ExprId) -> Vec<ExprId> {
             ExprKind::Compare { lhs, rhs, .. } if is_pointer(lhs) && is_null(rhs) => found.push(lhs),
             ExprKind::Compare { lhs, rhs, .. } if is_pointer(rhs) && is_null(lhs) => found.push(rhs),
             ExprKind::Compare { lhs, rhs, .. } | ExprKind::Binary { lhs, rhs, .. } => {
-                work.extend([lhs, rhs]);
+                let numbers = [lhs, rhs].into_iter();
+                work.extend(numbers.filter(|&part| body.expr(part).ty != Ty::Ptr));
             }
             ExprKind::Unary { arg, .. } => work.push(arg),
             ExprKind::Cast { arg } if is_pointer(arg) => found.push(arg),

@@ -37,10 +37,29 @@ impl Arena<'_> {
             return Vec::new();
         }
         let places = self.locations(value);
-        let places = places.iter().map(|&(guard, loc)| (guard, loc.region));
-        places
-            .filter(|&(_, region)| self.is_followed(region))
-            .collect()
+        let mut covered = self.invalid_on.get(&value).copied().unwrap_or_default();
+        let mut found = Vec::new();
+        for &(guard, loc) in places.iter() {
+            covered = self.formula.guards.or(covered, guard);
+            if self.is_followed(loc.region) {
+                found.push((guard, loc.region));
+            }
+        }
+        if covered != Guard::TRUE && !self.owned.is_empty() {
+            self.hidden_in(value, &mut found);
+        }
+        found
+    }
+
+    /// Adds the blocks that a value may lead to, among them those that its choices are too many to tell.
+    fn hidden_in(&mut self, value: Term, found: &mut Vec<(Guard, RegionId)>) {
+        for var in self.formula.vars(value) {
+            let base = self.formula.terms.var_term(var);
+            if self.owned.contains(&base) {
+                let region = self.regions.region(RegionKind::Environment { base });
+                found.push((Guard::TRUE, region));
+            }
+        }
     }
 }
 

@@ -167,9 +167,22 @@ impl Arena<'_> {
         };
         let (left, right) = (*args.first()?, *args.get(1)?);
         let is_null = |term| self.formula.terms.as_const(term) == Some(0);
-        let of_blocks = self.owned.contains(&left) || self.owned.contains(&right);
-        (of_blocks && !is_null(left) && !is_null(right))
-            .then(|| self.formula.guards.literal(condition, true))
+        let pointers = self.formula.terms.width(left) == POINTER_BITS;
+        if self.owned.is_empty() || !pointers || is_null(left) || is_null(right) {
+            return None;
+        }
+        let mut paths = Guard::FALSE;
+        for (one, other) in [(left, right), (right, left)] {
+            let others = self.locations(other);
+            for &(chosen, loc) in &*self.locations(one) {
+                let elsewhere = others.iter().all(|(_, other)| other.region != loc.region);
+                if self.is_owned(loc.region) && elsewhere {
+                    paths = self.formula.guards.or(paths, chosen);
+                }
+            }
+        }
+        let equal = self.formula.guards.literal(condition, true);
+        Some(self.formula.guards.and(paths, equal))
     }
 
     /// The number that a condition says is no error number: `!IS_ERR(ERR_PTR(number))`.
