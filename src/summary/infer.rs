@@ -240,7 +240,10 @@ pub fn infer(
     let mut unnamed: BTreeMap<(Class, MachineId), u8> = BTreeMap::new();
     for object in exits {
         let interface = match summary.objects.len() < MAX_OBJECTS {
-            true => converter.object(oracle, object.object.loc),
+            true => {
+                let at = oracle.operated_at.get(&object.object).copied();
+                converter.object(oracle, at.unwrap_or(object.object.loc))
+            }
             false => None,
         };
         let Some(interface) = interface else {

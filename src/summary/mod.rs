@@ -188,6 +188,8 @@ pub struct Summary {
     /// Parameters that lead to pointers which may be found elsewhere when it has returned.
     pub keeps_contents: Vec<u32>,
     pub null_result: NullResult,
+    /// The parameter that leads to the string that the result is the length of.
+    pub length_of: Option<u32>,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.

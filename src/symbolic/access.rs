@@ -260,6 +260,10 @@ impl Executor<'_> {
 impl Arena<'_> {
     /// A block as the source would write the pointer to it.
     pub fn name_of_block(&mut self, region: RegionId) -> String {
+        if let RegionKind::String(bytes) = self.regions.kind(region) {
+            let text = String::from_utf8_lossy(bytes);
+            return format!("\"{}\"", text.trim_end_matches('\0').escape_debug());
+        }
         let address = self
             .regions
             .address(&mut self.formula.terms, start_of(region));

@@ -55,6 +55,8 @@ pub struct Arena<'a> {
     pub watches: bool,
     /// The machines whose objects are blocks of memory.
     pub(super) of_regions: Vec<MachineId>,
+    /// Where, within its block, each object was first operated on.
+    pub operated_at: FxHashMap<Object, Loc>,
     /// Pointers to blocks that the function has from a call that made them.
     pub owned: FxHashSet<Term>,
     /// Pointers that the function itself compares with null.
@@ -112,6 +114,7 @@ impl<'a> Arena<'a> {
             invalid_on: FxHashMap::default(),
             watches: property.watches_accesses(),
             of_regions,
+            operated_at: FxHashMap::default(),
             owned: FxHashSet::default(),
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),

@@ -157,6 +157,10 @@ fn under_no_other_name(
     paths: Guard,
 ) -> Guard {
     let Failure { object, what, exit } = *failure;
+    // A block that the function has made has no name but those that it has given it.
+    if arena.is_owned(object.loc.region) {
+        return paths;
+    }
     let initial = arena.machine_of(object).initial;
     let other = match what {
         What::Operation(event) => another_object::meant_for_another(execution, arena, exit, event),

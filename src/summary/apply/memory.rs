@@ -4,9 +4,11 @@
 //! known of the result.
 
 use super::binding::{Binding, cube};
+use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Role, Target};
 use crate::summary::{NullResult, Root, Summary, SummaryObject};
 use crate::symbolic::access::Accessor;
+use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
@@ -164,4 +166,27 @@ pub(super) fn is_elsewhere(exec: &Executor<'_>, loc: Loc, machine: MachineId) ->
         RegionKind::Environment { .. }
     );
     of_regions && environment && loc.offset > 0 && !exec.arena.is_owned(loc.region)
+}
+
+/// The length of a string literal, for a function that returns that.
+pub(super) fn length(
+    exec: &mut Executor<'_>,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) -> Option<Term> {
+    let Some(ArgValue::Scalar(value)) = site.args.get(summary.length_of? as usize) else {
+        return None;
+    };
+    let [(_, loc)] = exec.arena.locations(*value)[..] else {
+        return None;
+    };
+    let RegionKind::String(bytes) = exec.arena.regions.kind(loc.region) else {
+        return None;
+    };
+    let rest = bytes.get(usize::try_from(loc.offset).ok()?..)?;
+    let length = rest.iter().position(|&byte| byte == 0)?;
+    (loc.symbolic == SymbolicOffset::NONE).then(|| {
+        let terms = &mut exec.arena.formula.terms;
+        terms.constant(length as u128, site.result_width.unwrap_or(POINTER_BITS))
+    })
 }

@@ -173,6 +173,7 @@ impl Application<'_, '_> {
     fn result(&self, exec: &mut Executor<'_>, state: &mut State) -> Option<Term> {
         let known = self.summary.result.as_ref();
         let known = known.and_then(|value| self.binding.value(exec, state, value));
+        let known = known.or_else(|| memory::length(exec, self.summary, self.site));
         self.site.result_width.map(|width| match known {
             Some(value) => exec.arena.resize(value, width),
             None => {
@@ -227,6 +228,9 @@ impl Application<'_, '_> {
                 continue;
             }
             let at = exec.arena.object_at(loc, machine);
+            if at.loc != loc {
+                exec.arena.operated_at.entry(at).or_insert(loc);
+            }
             rows::doubt(exec, state, at, place, &rows);
             let name = match exec.arena.machine_at(machine).key {
                 Key::Location => exec.arena.name_of(loc),

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::syntax::{self, Condition, When as Happens};
 use super::{Seed, saved};
+use crate::ir::POINTER_BITS;
 use crate::property::document::{Document, expected};
 use crate::property::{Machine, Property, StateId, Target};
 use crate::summary::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, Told};
@@ -222,7 +223,9 @@ impl<'a> Effect<'a> {
             shared: false,
             exact: true,
         });
-        if let Operation::Transition(..) = self.operation {
+        if let Root::Exit(pointer) = &self.object.root {
+            modify(summary, (**pointer).clone(), u64::from(POINTER_BITS / 8));
+        } else if let Operation::Transition(..) = self.operation {
             // The lock's word is modified, but that is the machine's business: size 0, nothing to
             // havoc.
             modify(summary, self.object.clone(), 0);

@@ -12,6 +12,7 @@ use super::{Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
 use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
+use crate::symbolic::term::Op;
 
 /// A `[[library]]` row as written.
 #[derive(Deserialize)]
@@ -32,6 +33,10 @@ pub(super) struct LibraryRow {
     null: NullResult,
     /// The parameter that is the result.
     returns: Option<u32>,
+    /// The parameter that leads to what the result leads into, unless that is null.
+    within: Option<u32>,
+    /// The parameter that leads to the string that the result is the length of.
+    length: Option<u32>,
     /// The functions write to nothing that they get a pointer to.
     #[serde(default)]
     reads: bool,
@@ -83,17 +88,61 @@ impl LibraryRow {
         if self.null != NullResult::Unknown {
             summary.null_result = self.null;
         }
+        summary.length_of = self.length.or(summary.length_of);
         if let Some(param) = self.returns {
-            summary.result = Some(IExpr::Value {
-                object: IObj {
-                    root: Root::Param(param),
-                    path: Vec::new(),
-                },
-                width: POINTER_BITS,
-                when: When::Entry,
-                narrow: false,
-                pointer: Told(true),
-            });
+            summary.result = Some(pointer(param));
         }
+        if let Some(param) = self.within {
+            summary.result = Some(pointer_within(param));
+        }
+    }
+}
+
+/// The value of a parameter that is a pointer.
+fn pointer(param: u32) -> IExpr {
+    IExpr::Value {
+        object: IObj {
+            root: Root::Param(param),
+            path: Vec::new(),
+        },
+        width: POINTER_BITS,
+        when: When::Entry,
+        narrow: false,
+        pointer: Told(true),
+    }
+}
+
+/// Null, or some way further on than a parameter.
+fn pointer_within(param: u32) -> IExpr {
+    let (found, distance) = (0, 1);
+    let further = IExpr::Linear {
+        width: POINTER_BITS,
+        constant: 0,
+        terms: vec![
+            (1, pointer(param)),
+            (
+                1,
+                IExpr::Unknown {
+                    id: distance,
+                    width: POINTER_BITS,
+                },
+            ),
+        ],
+    };
+    let null = IExpr::Const {
+        value: 0,
+        width: POINTER_BITS,
+    };
+    IExpr::Op {
+        op: Op::Ite,
+        width: POINTER_BITS,
+        args: vec![
+            IExpr::Unknown {
+                id: found,
+                width: 1,
+            },
+            further,
+            null,
+        ],
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn is_identifier(name: &str) -> bool {
 }
 
 /// Reads `*param0`, `*(param0 + 8)`, `*(*(param0 + 8) + 16)`, `*(param1 + param0)` (an `int`
-/// parameter as a byte offset), `*ret` or `global name`.
+/// parameter as a byte offset), `*ret`, `*out0` (what the function leaves a pointer to where parameter 0 leads) or `global name`.
 pub(super) fn object(text: &str) -> Result<IObj, String> {
     if let Some(name) = text.strip_prefix("global ") {
         let name = name.trim();
@@ -42,6 +42,19 @@ pub(super) fn object(text: &str) -> Result<IObj, String> {
                 name: name.to_owned(),
                 file: None,
             }),
+            path: vec![Offset::bytes(0)],
+        });
+    }
+    if let Some(param) = text.strip_prefix("*out") {
+        let Ok(param) = param.parse() else {
+            return Err(format!("`{param}` is no number of a parameter"));
+        };
+        let pointer = IObj {
+            root: Root::Param(param),
+            path: vec![Offset::bytes(0)],
+        };
+        return Ok(IObj {
+            root: Root::Exit(Box::new(pointer)),
             path: vec![Offset::bytes(0)],
         });
     }
