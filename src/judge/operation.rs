@@ -9,7 +9,6 @@ use super::by_argument;
 use super::explanation::{self, Failure, Left, What};
 use super::findings::{About, Findings, Place, entered_as_usual, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, Finding};
-use crate::property::{Key, Role};
 use crate::sat::oracle::Oracle;
 use crate::summary::trace;
 use crate::symbolic::arena::Arena;
@@ -125,18 +124,7 @@ fn from_every_entry(execution: &Execution, arena: &mut Arena<'_>, event: usize) 
     let entries = arena.entry_state(object);
     let from_initial = arena.formula.guards.and(moved, entries.guard_of(initial));
     let mut everywhere = Guard::TRUE;
-    let machine = arena.machine_of(object);
-    let is_live = |status: Status| match status {
-        Status::At(state) => machine.role(state) == Role::Held,
-        Status::Error(_) => false,
-    };
-    // Nobody hands over a block that is none, or is gone: that is wrong there.
-    let live_only =
-        machine.key == Key::Region && entries.set.iter().any(|&(status, _)| is_live(status));
-    for (status, entry) in entries.set {
-        if live_only && !is_live(status) {
-            continue;
-        }
+    for (_, entry) in entries.set {
         let literals = arena.formula.guards.implied_literals(entry);
         let from_here = arena.formula.guards.restrict(errors, &literals);
         everywhere = arena.formula.guards.and(everywhere, from_here);

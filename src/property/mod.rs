@@ -325,6 +325,21 @@ impl Machine {
             })
     }
 
+    /// The targets of an operation that leads from one state to another.
+    pub fn target_like(&self, from: StateId, to: StateId) -> Option<&[Target]> {
+        let mut operations = self.operations.values();
+        operations
+            .find(|targets| targets.get(usize::from(from.0)) == Some(&Target::State(to)))
+            .map(Vec::as_slice)
+    }
+
+    /// The state of an object that a caller leads to, for all that is known: nobody hands over what is gone.
+    pub fn expected(&self) -> StateId {
+        let mut states = self.state_ids();
+        let held = states.find(|&state| self.role(state) == Role::Held);
+        held.unwrap_or(self.initial)
+    }
+
     /// The state's name; empty for an id of another machine.
     pub fn state_name(&self, state: StateId) -> &str {
         self.states

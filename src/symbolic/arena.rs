@@ -209,6 +209,9 @@ impl<'a> Arena<'a> {
                 // What the program declares is no block of memory, whoever calls.
                 tracked.touched = Guard::TRUE;
             }
+        } else if machine.key == Key::Region {
+            let expected = Status::At(machine.expected());
+            tracked.set.push((expected, Guard::TRUE));
         } else {
             let mut rest = Guard::TRUE;
             for state in 0..machine.states.len() as u8 {

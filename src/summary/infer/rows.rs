@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::{Exits, Move};
-use crate::property::{StateId, Target};
+use crate::property::{Key, Machine, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::predicates::{Predicate, Side};
 use crate::summary::{Cube, Row, Summary, trace};
@@ -82,10 +82,34 @@ pub(super) fn rows(
             made.push((row, guard));
         }
     }
+    if machine.key == Key::Region {
+        let others: Vec<_> = made
+            .iter()
+            .flat_map(|(row, guard)| from_other_states(machine, row).map(|row| (row, *guard)))
+            .collect();
+        made.extend(others);
+    }
     made.sort_by_key(|(row, _)| rank(row));
     let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
     summary.rows.extend(rows);
     paths
+}
+
+/// What becomes of a block that the function ends the state of, where its caller passes what is none, or what is gone: execution takes
+/// all blocks to be in order on entry.
+fn from_other_states<'m>(machine: &'m Machine, row: &'m Row) -> impl Iterator<Item = Row> + 'm {
+    let targets = match row.to {
+        Target::State(to) if machine.role(to) == Role::Dead => machine.target_like(row.from, to),
+        _ => None,
+    };
+    let states = machine.state_ids().zip(targets.into_iter().flatten());
+    states
+        .filter(|(from, _)| *from != row.from)
+        .map(|(from, to)| Row {
+            from,
+            to: to.clone(),
+            ..row.clone()
+        })
 }
 
 /// Columns of the summary's predicate lists for the chosen predicates, added where they are missing.
