@@ -106,6 +106,21 @@ impl Body {
         removed < self.blocks.len()
     }
 
+    /// Whether control can get from one block to another.
+    pub fn leads_to(&self, from: BlockId, to: BlockId) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut work = vec![from];
+        while let Some(block) = work.pop() {
+            if block == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[block.index()], true) {
+                work.extend(self.block(block).term.successors());
+            }
+        }
+        false
+    }
+
     /// The members that functions are called through, sorted.
     pub fn members_called(&self) -> Vec<MemberName> {
         let statements = self.blocks.iter().flat_map(|block| &block.stmts);

@@ -17,7 +17,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, OpEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionId, RegionKind};
+use crate::symbolic::region::{FrameId, RegionId, RegionKind};
 use crate::symbolic::state::{Object, Status};
 
 /// Blocks that hold pointers to each other are gone through so often.
@@ -140,8 +140,8 @@ fn known_elsewhere(
             }
         }
     }
-    for (guard, loc) in returned(oracle, exit) {
-        add(oracle, &mut known, loc.region, guard);
+    for (guard, region) in returned(oracle, exit) {
+        add(oracle, &mut known, region, guard);
     }
     for _ in 0..MAX_ROUNDS {
         let mut changed = false;
@@ -174,23 +174,17 @@ fn add(
     std::mem::replace(before, after) != after
 }
 
-/// The places that the result leads to.
-fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, Loc)> {
-    let mut places = Vec::new();
+/// The blocks that the result leads to.
+fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, RegionId)> {
     match exit.result {
-        Some(result) if arena.formula.terms.width(result) == crate::ir::POINTER_BITS => {
-            places.extend(arena.locations(result).iter().copied());
-        }
-        Some(_) => {}
+        Some(result) => arena.followed(result),
         None => {
-            let slot = arena.result_slot(crate::symbolic::region::FrameId(0));
+            let slot = arena.result_slot(FrameId(0));
             let words = exit.state.memory.words(&arena.formula.terms, slot, MAX_RESULT);
-            for (_, value) in words {
-                places.extend(arena.locations(value).iter().copied());
-            }
+            let blocks = words.into_iter().map(|(_, value)| arena.followed(value));
+            blocks.flatten().collect()
         }
     }
-    places
 }
 
 /// The paths on which a callee with a body ends the state of what is in a region: it may end that of what is found there, too.

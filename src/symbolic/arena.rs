@@ -59,6 +59,8 @@ pub struct Arena<'a> {
     pub operated_at: FxHashMap<Object, Loc>,
     /// Pointers to blocks that the function has from a call that made them.
     pub owned: FxHashSet<Term>,
+    /// Those of them that lead to the block's first byte.
+    pub at_start: FxHashSet<Term>,
     /// Pointers that the function itself compares with null.
     pub tested: FxHashMap<Term, Tested>,
     /// The conditions that the analysed function itself tests, and whether it does so other than to end a loop.
@@ -116,6 +118,7 @@ impl<'a> Arena<'a> {
             of_regions,
             operated_at: FxHashMap::default(),
             owned: FxHashSet::default(),
+            at_start: FxHashSet::default(),
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),
             foreign_conditions: FxHashSet::default(),

@@ -11,7 +11,7 @@ use super::log::{BranchEvent, ReturnEvent, Tested};
 use super::state::State;
 use super::term::Term;
 use super::unroll::Instance;
-use crate::ir::{Arg, BlockId, Body, ExprId, ExprKind, Pos, RetTy, Says, TermKind, Ty};
+use crate::ir::{Arg, BinOp, BlockId, Body, CmpOp, ExprId, ExprKind, Pos, RetTy, Says, TermKind, Ty};
 
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
@@ -146,20 +146,27 @@ impl Executor<'_> {
         }
         let plain = !ends_loop(frame, instance, targets);
         self.note_conditions(guard, plain);
-        for pointer in compared(frame.body, cond) {
+        for (pointer, if_null) in compared(frame.body, cond) {
             let pointer = self.eval(frame, state, pointer);
-            self.note_compared(state, pointer, plain);
+            let [taken, other] = match if_null {
+                true => targets,
+                false => [targets[1], targets[0]],
+            };
+            // `if (p) free(p);` says nothing of what comes before, but `if (!p) return -1;` does.
+            let late = plain
+                && state.nonnull.contains(&pointer)
+                && !frame.body.leads_to(other, taken);
+            self.note_compared(pointer, plain, late);
         }
         guard
     }
 
-    /// Notes that the function compares a pointer with null here; `plain`: not to end a loop.
-    fn note_compared(&mut self, state: &State, pointer: Term, plain: bool) {
+    /// Notes that the function compares a pointer with null here; `plain`: not to end a loop; `late`: all paths have followed it.
+    fn note_compared(&mut self, pointer: Term, plain: bool, late: bool) {
         let Some(site) = self.site.clone() else {
             return;
         };
-        // That a list's end is looked for after its first element was followed says nothing of that.
-        if state.nonnull.contains(&pointer) && plain {
+        if late {
             self.execution.log.late_tests.push((pointer, site.clone()));
         }
         let known = self.arena.tested.entry(pointer);
@@ -325,32 +332,41 @@ impl Executor<'_> {
     }
 }
 
-/// Whether just one of a branch's edges leaves the loop that it is in.
-fn ends_loop(frame: &Frame<'_>, instance: &Instance, targets: [BlockId; 2]) -> bool {
-    let [one, other] = targets.map(|target| frame.unrolling.leaves_loop(instance.block, target));
-    one != other
-}
-
-/// The pointers that a condition compares with null.
-fn compared(body: &Body, condition: ExprId) -> Vec<ExprId> {
-    let is_null = |id: ExprId| matches!(body.expr(id).kind, ExprKind::Const(0));
-    let is_pointer = |id: ExprId| body.expr(id).ty == Ty::Ptr && !is_null(id);
+/// The pointers that a condition compares with null, each with whether the condition holds if it is null.
+fn compared(body: &Body, condition: ExprId) -> Vec<(ExprId, bool)> {
+    let is_zero = |id: ExprId| matches!(body.expr(id).kind, ExprKind::Const(0));
+    let is_pointer = |id: ExprId| body.expr(id).ty == Ty::Ptr && !is_zero(id);
+    let is_comparison = |id: ExprId| matches!(body.expr(id).kind, ExprKind::Compare { .. });
     let mut found = Vec::new();
-    let mut work = vec![condition];
-    while let Some(id) = work.pop() {
+    let mut work = vec![(condition, false)];
+    while let Some((id, if_null)) = work.pop() {
         match body.expr(id).kind {
-            ExprKind::Compare { lhs, rhs, .. } if is_pointer(lhs) && is_null(rhs) => found.push(lhs),
-            ExprKind::Compare { lhs, rhs, .. } if is_pointer(rhs) && is_null(lhs) => found.push(rhs),
-            ExprKind::Compare { lhs, rhs, .. } | ExprKind::Binary { lhs, rhs, .. } => {
-                let numbers = [lhs, rhs].into_iter();
-                work.extend(numbers.filter(|&part| body.expr(part).ty != Ty::Ptr));
+            _ if is_pointer(id) => found.push((id, if_null)),
+            ExprKind::Compare { op, lhs, rhs } if is_zero(lhs) || is_zero(rhs) => {
+                let part = if is_zero(rhs) { lhs } else { rhs };
+                match op {
+                    CmpOp::Eq => work.push((part, !if_null)),
+                    CmpOp::Ne => work.push((part, if_null)),
+                    _ => {}
+                }
             }
-            ExprKind::Unary { arg, .. } => work.push(arg),
-            ExprKind::Cast { arg } if is_pointer(arg) => found.push(arg),
-            ExprKind::Cast { arg } => work.push(arg),
-            ExprKind::Load { .. } if is_pointer(id) => found.push(id),
+            ExprKind::Binary {
+                op: BinOp::And | BinOp::Or,
+                lhs,
+                rhs,
+            } => {
+                let parts = [lhs, rhs].into_iter().filter(|&part| is_comparison(part));
+                work.extend(parts.map(|part| (part, if_null)));
+            }
+            ExprKind::Cast { arg } => work.push((arg, if_null)),
             _ => {}
         }
     }
     found
+}
+
+/// Whether just one of a branch's edges leaves the loop that it is in.
+fn ends_loop(frame: &Frame<'_>, instance: &Instance, targets: [BlockId; 2]) -> bool {
+    let [one, other] = targets.map(|target| frame.unrolling.leaves_loop(instance.block, target));
+    one != other
 }

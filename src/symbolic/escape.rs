@@ -30,7 +30,7 @@ impl Arena<'_> {
     }
 
     /// The blocks that a value leads to and that are followed, each with its paths.
-    pub(super) fn followed(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
+    pub fn followed(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
         if self.formula.terms.width(value) != POINTER_BITS
             || self.formula.terms.as_const(value).is_some()
         {

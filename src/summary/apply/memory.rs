@@ -6,7 +6,7 @@
 use super::binding::{Binding, cube};
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Role, Target};
-use crate::summary::{NullResult, Root, Summary, SummaryObject};
+use crate::summary::{NullResult, Offset, Root, Summary, SummaryObject};
 use crate::symbolic::access::Accessor;
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -106,7 +106,11 @@ pub(super) fn check_start(
     let Some(rule) = of.rule(Event::Inside).filter(|_| inside) else {
         return;
     };
-    if !exec.arena.is_owned(loc.region) {
+    let starts = match exec.arena.regions.kind(loc.region) {
+        RegionKind::Environment { base } => exec.arena.at_start.contains(base),
+        _ => false,
+    };
+    if !starts {
         return;
     }
     let object: Object = exec.arena.object_at(loc, machine);
@@ -141,6 +145,9 @@ pub(super) fn own(
     for &(guard, loc) in places {
         if let RegionKind::Environment { base } = *exec.arena.regions.kind(loc.region) {
             exec.arena.owned.insert(base);
+            if object.object.path == [Offset::bytes(0)] {
+                exec.arena.at_start.insert(base);
+            }
             bases.push((guard, base));
         }
     }
