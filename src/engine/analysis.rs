@@ -198,8 +198,8 @@ impl<'a> Run<'a> {
                 (None, Ok(body)) => open.push((id, *body)),
             }
         }
-        let touches = self.inputs.property.watches_accesses()
-            || self.any_callee(&open, Interface::is_active);
+        let touches =
+            self.inputs.property.watches_accesses() || self.any_callee(&open, Interface::is_active);
         if !touches && !self.any_callee(&open, Interface::initialises) {
             for &(id, body) in &open {
                 self.finish(id, self.noop(id, body), Disposition::NoOp);

@@ -230,7 +230,10 @@ impl Functions {
             analysed, no_op, ..
         } = *self;
         match (self.all, analysed) {
-            (true, _) => write!(f, "\n{analysed} of them were analysed for accesses to memory")?,
+            (true, _) => write!(
+                f,
+                "\n{analysed} of them were analysed for accesses to memory"
+            )?,
             (false, 1) => write!(
                 f,
                 "\n{analysed} of them touches a lock and was analysed, {no_op} touch none"

@@ -157,16 +157,12 @@ impl Kind {
             FoundEqual | AnotherName | TakenByUnknown | LeftWithAnother | UnknownEffect
             | OthersHeld | ChangedByCallee | AnotherInstead | OneOfSeveral | GivenAway
             | KeptAtTimes | OneKind | HalfOfCallee | HalfOfPair | LeftToCallers | ForGood
-            | TestedByMacro => {
-                Level::Explained
-            }
+            | TestedByMacro => Level::Explained,
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
             | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds | SearchSucceeds
-            | ReplacedByCallee => {
-                Level::Note
-            }
+            | ReplacedByCallee => Level::Note,
         }
     }
 

@@ -180,7 +180,10 @@ fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, RegionId)> {
         Some(result) => arena.followed(result),
         None => {
             let slot = arena.result_slot(FrameId(0));
-            let words = exit.state.memory.words(&arena.formula.terms, slot, MAX_RESULT);
+            let words = exit
+                .state
+                .memory
+                .words(&arena.formula.terms, slot, MAX_RESULT);
             let blocks = words.into_iter().map(|(_, value)| arena.followed(value));
             blocks.flatten().collect()
         }

@@ -69,7 +69,12 @@ fn start_of(arena: &mut Arena<'_>, base: Term) -> Loc {
 }
 
 /// Notes which parameters the function keeps other than by storing them as M says.
-pub fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
+pub fn add_keeps(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    summary: &mut Summary,
+    exit: &Exit<'_>,
+) {
     let mut converter = Converter::new(exit);
     for event in &execution.log.escapes {
         let Some(param) = param_of(arena, event.region) else {

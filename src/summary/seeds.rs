@@ -104,7 +104,9 @@ impl Seeds {
         property: &Property,
         files: &[SourceFile],
     ) -> (Seeds, Vec<LoadError>) {
-        let mut all = SUMMARIES.get_dir("libraries").map_or_else(Vec::new, built_in);
+        let mut all = SUMMARIES
+            .get_dir("libraries")
+            .map_or_else(Vec::new, built_in);
         all.extend(built_in(&SUMMARIES));
         Seeds::load_all(property, &all, files)
     }

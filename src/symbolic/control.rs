@@ -11,7 +11,9 @@ use super::log::{BranchEvent, ReturnEvent, Tested};
 use super::state::State;
 use super::term::Term;
 use super::unroll::Instance;
-use crate::ir::{Arg, BinOp, BlockId, Body, CmpOp, ExprId, ExprKind, Pos, RetTy, Says, TermKind, Ty};
+use crate::ir::{
+    Arg, BinOp, BlockId, Body, CmpOp, ExprId, ExprKind, Pos, RetTy, Says, TermKind, Ty,
+};
 
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
@@ -153,9 +155,8 @@ impl Executor<'_> {
                 false => [targets[1], targets[0]],
             };
             // `if (p) free(p);` says nothing of what comes before, but `if (!p) return -1;` does.
-            let late = plain
-                && state.nonnull.contains(&pointer)
-                && !frame.body.leads_to(other, taken);
+            let late =
+                plain && state.nonnull.contains(&pointer) && !frame.body.leads_to(other, taken);
             self.note_compared(pointer, plain, late);
         }
         guard

@@ -161,7 +161,8 @@ impl Arena<'_> {
 
     /// The paths on which a condition says that a block which has just been made lies where something else does.
     fn impossible_equality(&mut self, condition: Cond) -> Option<Guard> {
-        let Node::Op { op: Op::Eq, args } = self.formula.terms.node(self.formula.cond_term(condition))
+        let Node::Op { op: Op::Eq, args } =
+            self.formula.terms.node(self.formula.cond_term(condition))
         else {
             return None;
         };

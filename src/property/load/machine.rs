@@ -10,7 +10,8 @@ use toml::Spanned;
 
 use crate::property::document::{Document, expected};
 use crate::property::{
-    Checker, Event, Key, Machine, MachineRule, Names, Property, Role, State, StateId, States, Target,
+    Checker, Event, Key, Machine, MachineRule, Names, Property, Role, State, StateId, States,
+    Target,
 };
 
 #[derive(Deserialize)]

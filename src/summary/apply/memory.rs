@@ -42,7 +42,12 @@ pub(super) fn check_uses(
 }
 
 /// Notes which arguments the callee keeps.
-pub(super) fn hand_kept(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[ArgValue]) {
+pub(super) fn hand_kept(
+    exec: &mut Executor<'_>,
+    state: &State,
+    summary: &Summary,
+    args: &[ArgValue],
+) {
     if !exec.arena.watches {
         return;
     }
@@ -135,9 +140,8 @@ pub(super) fn own(
     let machine = exec.arena.machine_at(machine);
     let made = |to: &Target| matches!(to, Target::State(to) if machine.role(*to) == Role::Held);
     let mut rows = summary.rows.iter();
-    let makes = rows.any(|row| {
-        row.object as usize == index && row.from == machine.initial && made(&row.to)
-    });
+    let makes = rows
+        .any(|row| row.object as usize == index && row.from == machine.initial && made(&row.to));
     if machine.key != Key::Region || !object.object.root.is_output() || !makes || object.shared {
         return;
     }
