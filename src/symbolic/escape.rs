@@ -10,7 +10,7 @@ use super::log::{Disturbance, EscapeEvent, Holder};
 use super::origin::Origin;
 use super::region::{Loc, RegionId, RegionKind};
 use super::state::State;
-use super::term::{Node, Term};
+use super::term::{Node, Op, Term};
 use crate::ir::POINTER_BITS;
 
 /// Bytes of a record of the function's own that are searched for pointers.
@@ -31,6 +31,14 @@ impl Arena<'_> {
 
     /// The blocks that a value leads to and that are followed, each with its paths.
     pub fn followed(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
+        // Half of a pointer is stored where the type of a member is not known.
+        let value = match self.formula.terms.node(value) {
+            Node::Op {
+                op: Op::Extract { lo: 0 },
+                args,
+            } => args[0],
+            _ => value,
+        };
         if self.formula.terms.width(value) != POINTER_BITS
             || self.formula.terms.as_const(value).is_some()
         {
