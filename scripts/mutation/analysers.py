@@ -30,8 +30,8 @@ class Finding:
         return f"{self.line}: {self.rule}: {self.message}"
 
 
-def cassini(unit, copy, folder, program):
-    command = [program or "cassini", "check", os.path.dirname(copy), "--db", os.path.join(folder, "db"), "--jobs", "1"]
+def cassini(unit, copy, folder, program, checkers="lock"):
+    command = [program or "cassini", "check", os.path.dirname(copy), "--checkers", checkers, "--db", os.path.join(folder, "db"), "--jobs", "1"]
     here = os.path.basename(copy)
     return [
         Finding(row["rule"], row["function"], row["line"], row["message"],

@@ -1,5 +1,6 @@
 """The analysers that can be scored on bugs of memory and files, as `analysers` has those for locks."""
 
+import functools
 import os
 import re
 import xml.etree.ElementTree
@@ -74,4 +75,4 @@ def cppcheck_option(unit, before, word):
     return [before + word] if before in ("-D", "-U", "-I") else []
 
 
-ANALYSERS = {"cassini": analysers.cassini, "gcc": gcc, "clang": clang, "cppcheck": cppcheck}
+ANALYSERS = {"cassini": functools.partial(analysers.cassini, checkers="heap,null,file"), "gcc": gcc, "clang": clang, "cppcheck": cppcheck}

@@ -39,7 +39,7 @@ def run(command, folder):
 def cassini(folder, files, program, place, level):
     """The folder as it is; `files` are for those that analyse one unit."""
     report = os.path.join(place, "report.json")
-    command = [program or "cassini", "check", folder, "--db", os.path.join(place, "db"), "--jobs", "1", "--format", "json", "--output", report, "--quiet"]
+    command = [program or "cassini", "check", folder, "--checkers", "lock,heap,null,file", "--db", os.path.join(place, "db"), "--jobs", "1", "--format", "json", "--output", report, "--quiet"]
     done = run(command + (["--level", level] if level else []), folder)
     if done.returncode not in (0, 1):
         raise Failed(done.stderr[-500:])
