@@ -164,7 +164,9 @@ fn an_unknown_checker_is_an_error_that_names_the_known_ones() {
         .args(["--checkers", "locks"])
         .assert()
         .code(2)
-        .stderr(predicate::str::contains("there are: lock"));
+        .stderr(predicate::str::contains(
+            "there are: file, heap, lock, null",
+        ));
 }
 
 #[test]

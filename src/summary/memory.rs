@@ -8,6 +8,7 @@ use super::convert::Converter;
 use super::infer::Exit;
 use super::{IExpr, NullResult, Root, Summary, Use, sleep, trace};
 use crate::ir::POINTER_BITS;
+use crate::property::{Role, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -93,8 +94,28 @@ pub fn add_keeps(
             summary.keeps.push(param);
         }
     }
+    if execution.cut {
+        add_perhaps_ended(arena, summary);
+    }
     summary.keeps_contents.sort_unstable();
+    summary.keeps_contents.dedup();
     summary.keeps.sort_unstable();
+}
+
+/// A function that ends blocks in a loop, of which only some rounds were executed, may end all that its parameter leads to.
+fn add_perhaps_ended(arena: &Arena<'_>, summary: &mut Summary) {
+    for row in &summary.rows {
+        let object = &summary.objects[row.object as usize];
+        let machine = arena.machine(&object.machine);
+        let machine = machine.map(|machine| arena.machine_at(machine));
+        let ends = machine.is_some_and(|machine| match row.to {
+            Target::State(to) => machine.role(to) == Role::Dead,
+            Target::Error(_) => false,
+        });
+        if let (true, Root::Param(param)) = (ends, &object.object.root) {
+            summary.keeps_contents.push(*param);
+        }
+    }
 }
 
 /// The parameter that leads to a region.

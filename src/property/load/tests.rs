@@ -9,13 +9,15 @@ fn errors_of(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_built_in_checker_loads_without_errors() {
+fn the_built_in_checkers_load_without_errors() {
     let (property, errors) = Property::load(&[]);
     assert_eq!(errors, []);
     let names: Vec<_> = property.machines().map(|m| m.name.as_str()).collect();
     assert_eq!(
         names,
         [
+            "file",
+            "heap",
             "mutex",
             "spinlock",
             "thread_mutex",
@@ -78,22 +80,22 @@ fn two_nested_readers_come_back_to_where_they_started() {
 fn a_user_file_adds_a_machine_and_a_rule() {
     let text = r#"
             [[rule]]
-            id = "file/leak"
+            id = "socket/leak"
             level = "warning"
             message = "`{object}` is not closed"
             explanation = "Close it."
 
             [[machine]]
-            name = "file"
+            name = "socket"
             states = ["closed", "open"]
             rules = [{ event = "exits-differ", id = "lock/inconsistent-exit" }]
-            operations.open = { closed = "open", open = "error file/leak" }
+            operations.open = { closed = "open", open = "error socket/leak" }
         "#;
     let (property, errors) = Property::load(&[SourceFile::new("a/my.toml", text)]);
     assert_eq!(errors, []);
-    assert_eq!(property.checkers[1].name, "my");
-    assert_eq!(property.rule("file/leak").unwrap().level, Level::Warning);
-    assert!(property.machine("file").is_some());
+    assert_eq!(property.checkers.last().unwrap().name, "my");
+    assert_eq!(property.rule("socket/leak").unwrap().level, Level::Warning);
+    assert!(property.machine("socket").is_some());
 }
 
 #[test]
@@ -137,7 +139,7 @@ fn mistakes_name_what_was_expected() {
         ),
         (
             "[[machines]]".into(),
-            "my.toml:1:3: unknown key `machines`; expected one of name, machine, rule, function, sleep, assert",
+            "my.toml:1:3: unknown key `machines`; expected one of name, on_demand, pointers, machine, rule, function, sleep, assert",
         ),
         (
             machine("operations = {}\nsaved = { b = 1 }"),
