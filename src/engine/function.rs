@@ -155,6 +155,7 @@ fn judge_exit(
         exit: &exit,
         inferred: &inferred,
         findings,
+        after: &[],
     };
     let mut obligations = collect::obligations(execution, oracle, &finished, &exits);
     obligations.assertions = findings.assertions(execution, oracle, &exit);

@@ -9,7 +9,7 @@ use super::by_argument::Tested;
 use super::obligation::CalleeObligation;
 use crate::finding::{self, ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, RetTy, Ty};
-use crate::property::{Property, Rule};
+use crate::property::{Event, Property, Rule};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -211,6 +211,15 @@ impl<'a> Findings<'a> {
     /// Whether a finding about the object was made.
     pub fn has_failed(&self, object: Object) -> bool {
         self.failed.contains(&object)
+    }
+
+    /// Whether an operation on the object is among the findings.
+    pub fn has_failing_operation_on(&self, arena: &Arena<'_>, object: Object) -> bool {
+        let exits_differ = arena.machine_of(object).rule(Event::ExitsDiffer);
+        let mut found = self.found.iter().zip(&self.about);
+        found.any(|(finding, about)| {
+            about.object == object && Some(finding.rule.as_str()) != exits_differ
+        })
     }
 
     /// The finding about the object, by its number, if it says only what becomes of one that is held on entry.

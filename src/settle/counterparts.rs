@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Explained, Matching};
 use crate::finding::ExplanationKind;
-use crate::judge::obligation::{Kind, Place};
+use crate::judge::obligation::{Ambiguous, ByName, Kind, Place};
 use crate::judge::record::{Record, with_ids};
 use crate::program::FunctionId;
 use crate::symbolic::class::Class;
@@ -45,14 +45,17 @@ pub(super) fn explanations<'p>(
     };
     for (id, record) in with_ids(records) {
         for ambiguous in &record.facts.obligations.ambiguous {
-            let mut explain = |kind: ExplanationKind, other: FunctionId| {
+            let mut explain = |kind: ExplanationKind, other: Option<FunctionId>| {
                 let kinds = found.explained.entry((id, ambiguous.finding)).or_default();
-                kinds.entry(kind).or_insert(Some(other));
+                kinds.entry(kind).or_insert(other);
             };
+            if matching.may_be_one_half(id, ambiguous) {
+                explain(ExplanationKind::OtherHalf, None);
+            }
             if ambiguous.again
                 && let Some(other) = matching.started_counterpart(id, ambiguous.class.as_ref())
             {
-                explain(ExplanationKind::OtherThread, other);
+                explain(ExplanationKind::OtherThread, Some(other));
             }
             let Some(class) = &ambiguous.class else {
                 continue;
@@ -60,8 +63,8 @@ pub(super) fn explanations<'p>(
             let raisers = signals.get(class).into_iter().flatten();
             let mut raisers = raisers.filter(|raiser| matching.program.are_together(**raiser, id));
             let raiser = raisers.next().filter(|_| ambiguous.counts);
-            if let Some(&raiser) = raiser {
-                explain(ExplanationKind::Signal, raiser);
+            if raiser.is_some() {
+                explain(ExplanationKind::Signal, raiser.copied());
             }
             if !ambiguous.exits {
                 continue;
@@ -71,7 +74,7 @@ pub(super) fn explanations<'p>(
                 .or_else(|| matching.counterpart_of_a_caller(id, class))
                 .or_else(|| matching.named_counterpart(id, class));
             if let Some(other) = counterpart {
-                explain(ExplanationKind::Counterpart, other);
+                explain(ExplanationKind::Counterpart, Some(other));
             }
             if let Some(other) = pair.filter(|_| raiser.is_none()) {
                 found.halves.entry((other, class)).or_insert(id);
@@ -82,6 +85,16 @@ pub(super) fn explanations<'p>(
 }
 
 impl Matching<'_> {
+    /// Whether a function that keeps an object at times, and never gives it back, may be half of a pair: its name says so, or
+    /// another function gives such objects back that it has not taken.
+    fn may_be_one_half(&self, function: FunctionId, ambiguous: &Ambiguous) -> bool {
+        let Some(by_name) = ambiguous.one_half else {
+            return false;
+        };
+        let other_half = |class| self.is_handed_over(function, Kind::Required, class);
+        by_name != ByName::No || ambiguous.class.as_ref().is_none_or(other_half)
+    }
+
     /// Another function of the same file that releases what this one takes. Neither is exported or called by name:
     /// both are operations of one table.
     fn other_of_a_pair(&self, function: FunctionId, class: &Class) -> Option<FunctionId> {

@@ -120,7 +120,9 @@ impl<'p> Matching<'p> {
                 match usage {
                     Use::Discharged => return true,
                     Use::PassedOn(place) => match self.own.get(&(caller, *place)) {
-                        Some(next) if next.perhaps_discharged => return true,
+                        Some(next) if next.perhaps_discharged || next.perhaps_taken && !alone => {
+                            return true;
+                        }
                         Some(next) => work.push(((caller, *place), next)),
                         None if alone => {}
                         // Too much for the caller to say: it may be discharged.
@@ -132,6 +134,7 @@ impl<'p> Matching<'p> {
                             obligations.filter(|(other, _)| *other == caller).peekable();
                         let discharged = |&(caller, obligation): &(FunctionId, &Obligation)| {
                             obligation.perhaps_discharged
+                                || obligation.perhaps_taken && !alone
                                 || self.unnamed_is_discharged(caller, obligation)
                         };
                         if obligations.peek().is_none() && !alone || obligations.any(discharged) {

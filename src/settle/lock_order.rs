@@ -89,10 +89,8 @@ pub fn settle(
     let mut told = FxHashSet::default();
     let mut findings = Vec::new();
     for ring in one_for_each_cause(contradictions) {
-        let [first, others @ ..] = ring.as_slice() else {
-            continue;
-        };
-        if let Some(finding) = finding(program, property, first, others)
+        if let Some(first) = ring.first()
+            && let Some(finding) = finding(program, property, &ring)
             && told.insert((finding.file.clone(), finding.line))
         {
             findings.push((first.function, finding));
@@ -118,7 +116,10 @@ fn one_for_each_cause<'e, 'p>(mut rings: Vec<Vec<&'e Edge<'p>>>) -> Vec<Vec<&'e 
         let cause = counts.iter().find(|(_, count)| Some(**count) == most);
         let Some((&cause, _)) = cause else { break };
         let (same, rest): (Vec<_>, Vec<_>) = rings.into_iter().partition(|ring| is_at(ring, cause));
-        kept.extend(same.into_iter().next());
+        kept.extend(
+            same.into_iter()
+                .min_by_key(|ring| !explanations(ring).is_empty()),
+        );
         rings = rest;
     }
     kept
@@ -313,12 +314,11 @@ fn pair<'e, 'p>(
         edges.iter().map(|edge| edge.definition).collect()
     };
     let (forth_in, back_in) = (functions(forth), functions(back));
-    if forth_in
+    // That is about two records: two locks of one record have an order all the same.
+    let ordered_otherwise = forth_in
         .intersection(&back_in)
-        .any(|&function| !is_one_pair(function, forth, back))
-    {
-        return None;
-    }
+        .any(|&function| !is_one_pair(function, forth, back));
+    let is_of_one_record = |edge: &Edge<'_>| edge.nested.of_one_record == Some(true);
     let (rare, usual) = match forth_in.len() <= back_in.len() {
         true => (forth, back),
         false => (back, forth),
@@ -326,7 +326,10 @@ fn pair<'e, 'p>(
     let mut pairs: Vec<[&Edge<'_>; 2]> = Vec::new();
     for first in rare {
         for second in usual {
-            if waits(first, second)
+            let ordered =
+                ordered_otherwise && !(is_of_one_record(first) && is_of_one_record(second));
+            if !ordered
+                && waits(first, second)
                 && waits(second, first)
                 && !kept_apart(first, second)
                 && program.are_together(first.function, second.function)
@@ -338,6 +341,7 @@ fn pair<'e, 'p>(
     pairs.into_iter().min_by_key(|pair| {
         let calls: usize = pair.iter().map(|edge| edge.below.len()).sum();
         (
+            !explanations(pair).is_empty(),
             calls,
             pair[0].nested.site.clone(),
             pair[1].nested.site.clone(),
@@ -452,12 +456,10 @@ fn witnesses<'e, 'p>(program: &Program, steps: &[&'e [Edge<'p>]]) -> Option<Vec<
     Some(ring)
 }
 
-fn finding(
-    program: &Program,
-    property: &Property,
-    first: &Edge<'_>,
-    others: &[&Edge<'_>],
-) -> Option<Finding> {
+fn finding(program: &Program, property: &Property, ring: &[&Edge<'_>]) -> Option<Finding> {
+    let [first, others @ ..] = ring else {
+        return None;
+    };
     let rule = property.rule(&first.nested.rule)?;
     let function = program.function(first.function);
     let mut trace = steps(program, first);
@@ -487,19 +489,25 @@ fn finding(
         programs: Vec::new(),
         trace,
     };
-    // What callees take on some of their paths only, they may not take under the conditions of this call.
-    let ring: Vec<&Edge<'_>> = std::iter::once(first)
-        .chain(others.iter().copied())
-        .collect();
-    if !ring.iter().all(|edge| edge.nested.surely) {
-        finding.explain_by(ExplanationKind::TakenAtTimes);
-    }
-    if (0..ring.len()).any(|at| is_of_another(ring[at], ring[(at + 1) % ring.len()]))
-        || is_between_records(&ring)
-    {
-        finding.explain_by(ExplanationKind::AnotherRecord);
+    for kind in explanations(ring) {
+        finding.explain_by(kind);
     }
     Some(finding)
+}
+
+/// The readings under which a cycle is none.
+fn explanations(ring: &[&Edge<'_>]) -> Vec<ExplanationKind> {
+    let mut kinds = Vec::new();
+    // What callees take on some of their paths only, they may not take under the conditions of this call.
+    if !ring.iter().all(|edge| edge.nested.surely) {
+        kinds.push(ExplanationKind::TakenAtTimes);
+    }
+    if (0..ring.len()).any(|at| is_of_another(ring[at], ring[(at + 1) % ring.len()]))
+        || is_between_records(ring)
+    {
+        kinds.push(ExplanationKind::AnotherRecord);
+    }
+    kinds
 }
 
 /// Whether what one edge takes is found through a global pointer, and what the next one holds through another one, or the

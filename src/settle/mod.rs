@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::by_argument::Standing;
 use self::counterparts::{Explanations, Halves, explanations};
-use crate::finding::{ExplanationKind, Finding};
+use crate::finding::{ExplanationKind, Finding, Level};
 use crate::judge::obligation::{
     HandOver, Kind, Obligation, Obligations, OtherHalf, Place, Restored, Use,
 };
@@ -46,6 +46,23 @@ pub struct Settled {
     pub explained: Explained,
     /// Those that are none: callers show that what they tell is meant, or something else is among `undischarged` in their place.
     pub dropped: FxHashSet<(FunctionId, u32)>,
+}
+
+impl Settled {
+    /// The level of the gravest of these findings of a function's own.
+    fn gravest(&self, function: FunctionId, record: &Record, findings: &[u32]) -> Option<Level> {
+        let known = findings.iter().filter(|finding| {
+            let key = (function, **finding);
+            !self.dropped.contains(&key)
+        });
+        let levels = known.filter_map(|&finding| {
+            let own = record.facts.findings.get(finding as usize)?;
+            let explained = self.explained.get(&(function, finding));
+            let kinds = explained.into_iter().flat_map(BTreeMap::keys);
+            Some(kinds.fold(own.level, |level, kind| level.max(kind.level())))
+        });
+        levels.min()
+    }
 }
 
 pub fn settle(program: &Program, records: &[Option<Record>]) -> Settled {
@@ -72,6 +89,7 @@ fn undischarged(
     let definition = |id: FunctionId| matching.program.function(id).definition;
     for (id, record) in with_ids(records) {
         for obligation in &record.facts.obligations.own {
+            let gravest = settled.gravest(id, record, &obligation.after);
             let told = obligation.contested.map(|finding| (id, finding));
             if told.is_some_and(|told| !settled.dropped.contains(&told))
                 || matching.rests_on(standing, id, obligation)
@@ -82,6 +100,7 @@ fn undischarged(
                 Verdict::Fulfilled => continue,
                 // The function's own finding says it.
                 Verdict::Explained(..) if obligation.instead_of.is_some() => continue,
+                Verdict::Explained(..) if gravest.is_some() => continue,
                 Verdict::Explained(kind, function) => {
                     let mut finding = obligation.finding.clone();
                     explain(&mut finding, matching.program, kind, function);
@@ -91,26 +110,26 @@ fn undischarged(
                 Verdict::Undischarged => {}
             }
             let certain = obligation.processor.is_some() || matching.is_certain(id, obligation);
+            let mut finding = obligation.finding.clone();
+            if !certain {
+                finding.explain_by(ExplanationKind::Counterpart);
+            }
+            if gravest.is_some_and(|gravest| gravest <= finding.level) {
+                continue;
+            }
             if let Some(other) = obligation.instead_of {
                 if !certain {
                     continue;
                 }
                 settled.dropped.insert((id, other));
             }
-            let Finding {
-                rule, file, line, ..
-            } = &obligation.finding;
             // One place, one finding, whatever else it is about: one for each variant of the function.
-            let place = (rule.clone(), file.clone(), *line);
+            let place = (finding.rule.clone(), finding.file.clone(), finding.line);
             let known = reported.entry(place).or_default();
             let first = known.first().copied();
             let again = |first| definition(first) == definition(id) && !known.contains(&id);
             if first.is_none_or(again) {
                 known.push(id);
-                let mut finding = obligation.finding.clone();
-                if !certain {
-                    finding.explain_by(ExplanationKind::Counterpart);
-                }
                 settled.undischarged.push((id, obligation.kind, finding));
             }
         }
@@ -192,6 +211,8 @@ struct Matching<'p> {
     unused: FxHashSet<FunctionId>,
     /// The uncalled and exported functions that keep or need an object of a class.
     entries: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
+    /// The classes of what functions themselves take and give back.
+    gives_back: FxHashSet<&'p Class>,
     /// All that keep or need one, and whether at times only.
     hands_over: FxHashMap<(Kind, &'p Class), Vec<(FunctionId, bool)>>,
     records: &'p [Option<Record>],
@@ -212,6 +233,7 @@ impl<'p> Matching<'p> {
             unnamed: FxHashMap::default(),
             unused: unused(program),
             entries: FxHashMap::default(),
+            gives_back: FxHashSet::default(),
             hands_over: FxHashMap::default(),
             records,
         };
@@ -288,6 +310,7 @@ impl<'p> Matching<'p> {
                 unnamed.push((caller, obligation));
             }
         }
+        self.gives_back.extend(&obligations.gives_back);
         let handed_out = obligations.handed_out.iter();
         self.handed_out.extend(handed_out.filter_map(defined));
         for ((name, place), usage) in &obligations.uses {
@@ -308,7 +331,9 @@ impl<'p> Matching<'p> {
             if !exported && self.mentioned.contains(&id) {
                 continue;
             }
-            for obligation in &record.facts.obligations.own {
+            let own = record.facts.obligations.own.iter();
+            // What may follow from a mistake, or from what is not known, is no intent.
+            for obligation in own.filter(|own| own.after.is_empty() && !own.perhaps_taken) {
                 for class in &obligation.classes {
                     let functions = self.entries.entry((obligation.kind, class));
                     functions.or_default().push(id);
@@ -328,6 +353,9 @@ impl<'p> Matching<'p> {
         }
         if obligation.perhaps_discharged {
             return Verdict::Explained(ExplanationKind::HalfOfCallee, None);
+        }
+        if self.perhaps_taken(function, obligation) {
+            return Verdict::Explained(ExplanationKind::TakenByUnknown, None);
         }
         if obligation.is_unusual() {
             return Verdict::Explained(ExplanationKind::OthersHeld, None);
@@ -373,6 +401,17 @@ impl<'p> Matching<'p> {
         obligation.inherited.is_none() && self.is_alone(function, obligation)
     }
 
+    /// Whether a function of which nothing is known may have taken what is given back. Not where functions of the program take
+    /// such objects, and give back themselves all that they take: they do not expect that others take it for them.
+    fn perhaps_taken(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        let takes_itself = || {
+            let mut classes = obligation.classes.iter();
+            obligation.other_half != OtherHalf::Never
+                || classes.any(|class| self.gives_back.contains(class))
+        };
+        obligation.perhaps_taken && !(self.is_alone(function, obligation) && takes_itself())
+    }
+
     /// Whether no other function has the other half of an obligation, if only at times.
     fn is_alone(&self, function: FunctionId, obligation: &Obligation) -> bool {
         let half = obligation.kind.other_half();
@@ -383,7 +422,7 @@ impl<'p> Matching<'p> {
 
     /// Whether a function other than this one keeps or needs objects of a class, if only at times, and keeps them not only
     /// for callers in the tree that give them back.
-    fn is_handed_over(&self, but: FunctionId, kind: Kind, class: &Class) -> bool {
+    pub(super) fn is_handed_over(&self, but: FunctionId, kind: Kind, class: &Class) -> bool {
         let others = self.hands_over.get(&(kind, class));
         let mut others = others.into_iter().flatten();
         others.any(|&(other, _)| {
@@ -430,7 +469,9 @@ impl<'p> Matching<'p> {
     fn comes_from_a_callee(&self, function: FunctionId, obligation: &Obligation) -> bool {
         self.inherited(function, obligation)
             .is_some_and(|(node, inherited)| {
-                !inherited.is_unusual() && !self.is_discharged(node.0, inherited)
+                !inherited.is_unusual()
+                    && !self.perhaps_taken(node.0, inherited)
+                    && !self.is_discharged(node.0, inherited)
             })
     }
 

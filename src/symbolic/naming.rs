@@ -188,14 +188,16 @@ impl Names {
         self.links.get(&address)
     }
 
-    /// The innermost member at an address that is no member of an object itself.
+    /// The innermost member at an address that is no member of an object itself, nor of a record without a name: what that is a
+    /// member of names it.
     pub(super) fn innermost(
         &self,
         address: Term,
         is_object: &dyn Fn(&str) -> bool,
     ) -> Option<&Part> {
         let parts = self.parts.get(&address)?;
-        parts.iter().rfind(|part| !is_object(&part.record))
+        let named = |part: &&Part| !part.record.is_empty() && !is_object(&part.record);
+        parts.iter().rfind(named)
     }
 
     /// Whether the source names a member at this very address: a record lies there.

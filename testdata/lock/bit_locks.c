@@ -46,7 +46,7 @@ void wrong_bit(struct head *h)
 	h->count++;
 	bit_spin_unlock(1, &h->word);
 	bit_spin_unlock(1, &h->word); //~ lock/double-unlock
-}
+} //~ lock/held-on-exit
 
 /* The lock is bit 0 of a pointer: storing the pointer gives it back. */
 struct node { struct node *next; };

@@ -143,14 +143,15 @@ void right_first(void)
 	pthread_mutex_unlock(&right);
 }
 
-/* One that takes its lock at times may not where the other is held. */
+/* One that takes its lock at times, and only it knows when, may not where the other is held. */
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static int inners, outers;
+int is_due(void);
 
 static void count_inner(void) //~ clean
 {
-	if (inners > outers % 7) {
+	if (inners && is_due()) {
 		pthread_mutex_lock(&inner);
 		inners++;
 		pthread_mutex_unlock(&inner);
@@ -171,6 +172,75 @@ void inner_first(void)
 	outers++;
 	pthread_mutex_unlock(&outer);
 	pthread_mutex_unlock(&inner);
+}
+
+/* One that asks what is in memory is like a branch of its caller's own. */
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
+static int firsts, seconds;
+
+static void count_first(void) //~ clean
+{
+	if (firsts) {
+		pthread_mutex_lock(&first);
+		firsts++;
+		pthread_mutex_unlock(&first);
+	}
+}
+
+void second_first(void)
+{
+	pthread_mutex_lock(&second);
+	count_first();
+	pthread_mutex_unlock(&second);
+}
+
+void first_first(void)
+{
+	pthread_mutex_lock(&first);
+	pthread_mutex_lock(&second); //~ certain lock/order
+	seconds++;
+	pthread_mutex_unlock(&second);
+	pthread_mutex_unlock(&first);
+}
+
+/* Of two pairs of functions in the wrong order the one is shown that says most. */
+static pthread_mutex_t upper = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lower = PTHREAD_MUTEX_INITIALIZER;
+static int lowers;
+
+static void count_lower(void) //~ clean
+{
+	if (lowers && is_due()) {
+		pthread_mutex_lock(&lower);
+		lowers++;
+		pthread_mutex_unlock(&lower);
+	}
+}
+
+void a_upper_perhaps(void)
+{
+	pthread_mutex_lock(&upper);
+	count_lower();
+	pthread_mutex_unlock(&upper);
+}
+
+void b_upper_first(void)
+{
+	pthread_mutex_lock(&upper);
+	pthread_mutex_lock(&lower);
+	lowers++;
+	pthread_mutex_unlock(&lower);
+	pthread_mutex_unlock(&upper);
+}
+
+void lower_first(void)
+{
+	pthread_mutex_lock(&lower);
+	pthread_mutex_lock(&upper); //~ certain lock/order
+	lowers++;
+	pthread_mutex_unlock(&upper);
+	pthread_mutex_unlock(&lower);
 }
 
 /* A kind of record that there are many of, each with its lock: trees. What a global pointer leads to is one of its own. */

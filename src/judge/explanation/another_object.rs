@@ -171,7 +171,7 @@ fn kept_until(
     arena: &mut Arena<'_>,
     object: Object,
     until: usize,
-    wanted: impl Fn(&Arena<'_>, Object) -> bool,
+    wanted: impl Fn(&mut Arena<'_>, Object) -> bool,
 ) -> Vec<(usize, Guard)> {
     let initial = Status::At(arena.machine_of(object).initial);
     let mut known: FxHashMap<Object, bool> = FxHashMap::default();
@@ -249,7 +249,7 @@ pub fn meant_for_another(
 
 /// Whether two objects may be one, at least one of which the function has found by itself, or by way of the
 /// other.
-fn may_be_found_as(arena: &Arena<'_>, object: Object, other: Object) -> bool {
+fn may_be_found_as(arena: &mut Arena<'_>, object: Object, other: Object) -> bool {
     (found_inside(arena, object)
         || found_inside(arena, other)
         || leads_back(arena, object, other)
@@ -335,7 +335,20 @@ pub fn another_is_held(
 }
 
 /// Whether two locations are one for some values of the pointers and indices on the way to them.
-fn may_be_one(arena: &Arena<'_>, a: Loc, b: Loc) -> bool {
+fn may_be_one(arena: &mut Arena<'_>, a: Loc, b: Loc) -> bool {
+    lie_alike(arena, a, b) && !are_different_members(arena, a, b)
+}
+
+/// Whether the source reaches the two as members of different records, or as different members of one: whatever their pointers
+/// lead to, a `struct inode.i_lock` is no `struct dentry.d_lock`.
+fn are_different_members(arena: &mut Arena<'_>, a: Loc, b: Loc) -> bool {
+    let (Some(a), Some(b)) = (arena.class_of(a), arena.class_of(b)) else {
+        return false;
+    };
+    a.is_members() && b.is_members() && a != b
+}
+
+fn lie_alike(arena: &Arena<'_>, a: Loc, b: Loc) -> bool {
     let known = |loc: Loc| loc.symbolic == SymbolicOffset::NONE;
     let unknown = |loc: Loc| {
         matches!(

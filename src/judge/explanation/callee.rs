@@ -2,14 +2,15 @@
 //!
 //! In: the log of an execution, an object. Out: the paths that such an explanation covers, or whether there are any.
 
-use crate::property::StateId;
+use crate::property::{Machine, Names, StateId};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{OpEvent, SleepEvent, UnknownCall};
+use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{Object, Status};
-use crate::symbolic::term::Term;
+use crate::symbolic::term::{Node, Term};
 
 use super::union;
 
@@ -115,16 +116,26 @@ pub fn one_kind_or_the_other(execution: &Execution, object: Object, sleep: &Slee
     })
 }
 
+/// What makes it plausible that a function of which nothing is known has taken an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// Anything below.
+    Any,
+    /// The object was found only where that function may have put it; or its name says that it takes, and what it returned decides
+    /// whether the object is given back. Else that decides it alone.
+    Said,
+}
+
 /// The paths on which the function gives back an object that it has not taken, but that a function of which
-/// nothing is known may have taken for it: the object was found only where that function may have put it, or
-/// what that function returned decides whether it is given back.
+/// nothing is known may have taken for it.
 pub fn taken_by_unknown(
     execution: &Execution,
     arena: &mut Arena<'_>,
     object: Object,
-    initial: StateId,
+    because: Unknown,
 ) -> Guard {
-    let initial = Status::At(initial);
+    let machine = arena.machine_of(object);
+    let initial = Status::At(machine.initial);
     let way = arena.access_path(object.loc.region);
     let calls = execution.log.unknown_calls.clone();
     let mut paths = Vec::new();
@@ -144,7 +155,11 @@ pub fn taken_by_unknown(
             let found_later = |step: &(RegionId, Option<Term>)| {
                 step.1.is_some_and(|base| base.index() >= call.terms)
             };
-            at.is_some_and(|at| way[..at].iter().any(found_later) || decides(arena, call, guard))
+            let decides = || {
+                let counts = because == Unknown::Any || says_that_it_takes(arena, call, machine);
+                counts && decides(arena, call, guard)
+            };
+            at.is_some_and(|at| way[..at].iter().any(found_later) || decides())
                 && !arena.formula.guards.excludes(call.guard, guard)
         };
         if calls.iter().any(explains) {
@@ -213,6 +228,23 @@ pub fn another_left_open(
             && !guards.excludes(event.guard, back)
             && guards.excludes(event.guard, kept)
     })
+}
+
+/// Whether the name of the function, or of the member through which it is called, says that it takes an object.
+fn says_that_it_takes(arena: &Arena<'_>, call: &UnknownCall, machine: &Machine) -> bool {
+    let Some(result) = call.result else {
+        return false;
+    };
+    let Node::Var(var) = *arena.formula.terms.node(result) else {
+        return true;
+    };
+    match arena.origins.of(var) {
+        Origin::Call { text } => {
+            let called = text.split('(').next().unwrap_or_default();
+            Names::say(&machine.names.held, called)
+        }
+        _ => true,
+    }
 }
 
 /// Whether a call's result is among what decides whether paths are taken.

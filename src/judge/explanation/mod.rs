@@ -8,6 +8,7 @@ pub mod another_object;
 pub mod callee;
 pub mod value;
 
+use self::callee::Unknown;
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::Body;
 use crate::property::Key;
@@ -88,6 +89,18 @@ pub fn uncovered(
     without(execution, arena, failure, paths, COVERS.iter())
 }
 
+/// The paths that no explanation covers, one of them not being asked for.
+pub fn uncovered_but(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    failure: &Failure<'_>,
+    paths: Guard,
+    but: Option<Kind>,
+) -> Uncovered {
+    let covers = COVERS.iter().filter(|(kind, _)| Some(*kind) != but);
+    without(execution, arena, failure, paths, covers)
+}
+
 /// The paths that no explanation covers, be other objects held on entry or not.
 pub fn uncovered_however_entered(
     execution: &Execution,
@@ -95,8 +108,7 @@ pub fn uncovered_however_entered(
     failure: &Failure<'_>,
     paths: Guard,
 ) -> Uncovered {
-    let covers = COVERS.iter().filter(|(kind, _)| *kind != Kind::OthersHeld);
-    without(execution, arena, failure, paths, covers)
+    uncovered_but(execution, arena, failure, paths, Some(Kind::OthersHeld))
 }
 
 fn without<'c>(
@@ -181,8 +193,7 @@ fn not_taken_by_unknown(
 ) -> Guard {
     match failure.what {
         What::GivenUp | What::Unheld => {
-            let initial = arena.machine_of(failure.object).initial;
-            let taken = callee::taken_by_unknown(execution, arena, failure.object, initial);
+            let taken = callee::taken_by_unknown(execution, arena, failure.object, Unknown::Any);
             arena.formula.guards.and_not(paths, taken)
         }
         What::Operation(_) | What::Kept | What::Needed | What::Asleep => paths,
@@ -264,7 +275,7 @@ type Reading = fn(&Execution, &mut Oracle<'_>, &Left<'_>) -> bool;
 
 /// What makes a failure less than certain, in the order in which it is told.
 const READINGS: &[(Kind, Reading)] = &[
-    (Kind::OtherHalf, has_one_half_only),
+    (Kind::OtherHalf, gives_up_only),
     (Kind::PerhapsNew, is_perhaps_new),
     (Kind::CalleeOutcome, depends_on_outcomes),
     (Kind::ResultByChance, has_result_by_chance),
@@ -291,12 +302,10 @@ pub fn readings(
     kinds
 }
 
-fn has_one_half_only(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
-    match left.what {
-        What::Kept => left.other.is_some() && !gives_back(execution, oracle, left.object),
-        What::GivenUp => true,
-        What::Operation(_) | What::Unheld | What::Needed | What::Asleep => false,
-    }
+/// Whether what is found held is given up: what is kept and never given back is for others to explain
+/// ([`crate::settle`]), who may be seen to have the other half or not.
+fn gives_up_only(_: &Execution, _: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    left.what == What::GivenUp
 }
 
 /// Whether the function gives an object back on some path.

@@ -5,10 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use super::intent::by_name;
 use super::{held, required, uses};
+use crate::finding::Finding;
 use crate::ir::SymbolName;
 use crate::judge::by_argument::Tested;
-use crate::judge::findings::{About, Findings};
+use crate::judge::explanation::{self, Left, gives_back};
+use crate::judge::findings::Findings;
 use crate::judge::obligation::{
     Ambiguous, Conditional, HandOver, Kind, Obligation, Obligations, Place,
 };
@@ -24,10 +27,30 @@ use crate::symbolic::log::OpEvent;
 use crate::symbolic::state::{Object, Status};
 
 /// A function that has been executed and summarised.
+#[derive(Clone, Copy)]
 pub struct Finished<'f> {
     pub exit: &'f Exit<'f>,
     pub inferred: &'f Inferred,
     pub findings: &'f Findings<'f>,
+    /// The findings, by their numbers, that an obligation may follow from.
+    pub after: &'f [u32],
+}
+
+impl Finished<'_> {
+    /// Adds to an obligation's finding what makes it less than certain, if there are others that it may follow from: a function
+    /// that was taken for wrong in one way may be misunderstood in others.
+    pub(super) fn explain(
+        &self,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        left: &Left<'_>,
+        finding: &mut Finding,
+    ) {
+        if !self.after.is_empty() {
+            let readings = explanation::readings(execution, oracle, left, self.findings.body);
+            readings.iter().for_each(|kind| finding.explain_by(*kind));
+        }
+    }
 }
 
 /// Collects a function's obligations of the objects that leave it so.
@@ -42,8 +65,9 @@ pub fn obligations(
     let mut obligations = Obligations::default();
     // What follows from a mistake that is reported is not another; but one that shows only where the caller holds
     // the object may be that nobody does.
-    let mut about = findings.about.iter();
-    let counting = about.all(|about| about.held_on_entry || about.is_conditional());
+    let about = (0..).zip(&findings.about);
+    let mistakes = about.filter(|(_, about)| !about.held_on_entry && !about.is_conditional());
+    let after: Vec<u32> = mistakes.map(|(finding, _)| finding).collect();
     for object in exits {
         // What a record leads to that is passed by value: who uses the function knows.
         let region = object.object.loc.region;
@@ -55,17 +79,23 @@ pub fn obligations(
         let failed = findings.has_failed(object.object);
         let instead_of = findings.of_held_on_entry(object.object);
         let contested = findings.of_contested(object.object);
-        if !counting || unnameable || failed && instead_of.is_none() && contested.is_none() {
+        let by_operation = failed && findings.has_failing_operation_on(oracle, object.object);
+        let told = instead_of.is_some() || contested.is_some() || by_operation;
+        if unnameable || failed && !told {
             continue;
         }
-        if !failed || contested.is_some() {
-            let held = held::held(execution, oracle, finished, object).into_iter();
+        let finished = Finished {
+            after: &after,
+            ..*finished
+        };
+        if !failed || contested.is_some() || by_operation && instead_of.is_none() {
+            let held = held::held(execution, oracle, &finished, object).into_iter();
             obligations.own.extend(held.map(|obligation| Obligation {
                 contested,
                 ..obligation
             }));
         }
-        let required = required::required(execution, oracle, finished, object);
+        let required = required::required(execution, oracle, &finished, object);
         obligations
             .own
             .extend(required.map(|obligation| Obligation {
@@ -75,10 +105,11 @@ pub fn obligations(
             }));
     }
     obligations.hands_over = hands_over(oracle, exits, summary, row_paths);
+    obligations.gives_back = given_back(execution, oracle, exits);
     obligations.uses = uses::uses(execution, oracle, finished, exits);
     obligations.calls = execution.called.clone();
     obligations.handed_out = execution.handed_out.clone();
-    obligations.ambiguous = ambiguous(oracle, finished, exits);
+    obligations.ambiguous = ambiguous(execution, oracle, finished, exits);
     let about = (0..).zip(&findings.about);
     let conditional = about.filter(|(_, about)| !about.rests_on.is_empty());
     obligations.conditional = conditional
@@ -128,6 +159,22 @@ fn hands_over(
     all
 }
 
+/// The classes of the objects that the function itself takes, and gives back on all its ways out.
+fn given_back(execution: &Execution, arena: &mut Arena<'_>, exits: &[Exits]) -> BTreeSet<Class> {
+    let mut all = BTreeSet::new();
+    for exits in exits {
+        let initial = arena.machine_of(exits.object).initial;
+        let mut own = execution.log.ops.iter().filter(|event| event.primitive);
+        let takes =
+            own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
+        let mut entered_free = exits.moves.iter().filter(|entry| entry.from == initial);
+        if takes && entered_free.all(|entry| entry.to == Target::State(initial)) {
+            all.extend(arena.class_of(exits.object.loc));
+        }
+    }
+    all
+}
+
 /// The halves of a hand-over that an object's moves are.
 fn halves(machine: &Machine, moves: &[(StateId, &Target)], class: &Class) -> BTreeSet<HandOver> {
     let halves = moves.iter().filter_map(|&(from, to)| {
@@ -153,21 +200,27 @@ pub(super) fn half(machine: &Machine, from: StateId, to: &Target) -> Option<Kind
 }
 
 /// What the findings are about that other functions may explain.
-fn ambiguous(arena: &mut Arena<'_>, finished: &Finished<'_>, exits: &[Exits]) -> Vec<Ambiguous> {
+fn ambiguous(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    finished: &Finished<'_>,
+    exits: &[Exits],
+) -> Vec<Ambiguous> {
     let findings = finished.findings;
     let about = (0..).zip(findings.found.iter().zip(&findings.about));
     let about = about.filter_map(|(index, (finding, about))| {
-        let About {
-            object, contested, ..
-        } = *about;
+        let (object, contested) = (about.object, about.contested);
         let machine = arena.machine_of(object);
         let is_of_exits = machine.rule(Event::ExitsDiffer) == Some(&finding.rule);
         let again = machine.is_about_taking(&finding.rule);
         if !is_of_exits && !again && !machine.counts {
             return None;
         }
+        let one_half = is_of_exits && !about.held_on_entry && !gives_back(execution, arena, object);
+        let name = findings.function_name();
         Some(Ambiguous {
             finding: index,
+            one_half: one_half.then(|| by_name(machine, Kind::Held, name)),
             class: arena.class_of(object.loc),
             counts: machine.counts,
             exits: is_of_exits,

@@ -76,6 +76,10 @@ pub struct Obligation {
     /// The function's own finding, by its number, that an argument alone decides whether this object is kept: while that
     /// stands it says what is wrong, and no other obligation about the object does.
     pub contested: Option<u32>,
+    /// The function's own findings, by their numbers, that this may follow from: it is reported only if all of them are less grave.
+    pub after: Vec<u32>,
+    /// A function of which nothing is known may have taken what is given back here.
+    pub perhaps_taken: bool,
     /// What to report if it is not discharged.
     pub finding: Finding,
 }
@@ -178,6 +182,8 @@ pub struct Obligations {
     pub conditional: Vec<Conditional>,
     /// The objects that it leaves in another state than it finds them in.
     pub hands_over: BTreeSet<HandOver>,
+    /// The classes of the objects that it itself takes, and gives back on all its ways out.
+    pub gives_back: BTreeSet<Class>,
     /// Semaphores that it raises and never lowers, with their place in its summary.
     pub raised: BTreeSet<(Class, Option<Place>)>,
     /// What it does with what its callees state to be held.
@@ -195,6 +201,8 @@ pub struct Ambiguous {
     pub counts: bool,
     /// It is about ways out that callers cannot tell apart.
     pub exits: bool,
+    /// The function keeps the object and never gives it back: whether its name says that it is there for that.
+    pub one_half: Option<ByName>,
     /// It is about an object that is taken again.
     pub again: bool,
     /// Where an argument alone decides which way out is taken: what the function keeps on the one that keeps

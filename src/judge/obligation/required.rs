@@ -8,8 +8,9 @@ use std::rc::Rc;
 use super::collect::{Finished, needed_place};
 use super::intent::{by_name, goes_both_ways};
 use super::{Intent, Kind, Obligation, OtherHalf};
-use crate::finding::Finding;
-use crate::judge::explanation::{self, Failure, What};
+use crate::finding::{ExplanationKind, Finding};
+use crate::judge::explanation::callee::{self, Unknown};
+use crate::judge::explanation::{self, Failure, Left, What};
 use crate::judge::findings::{self, possible_unchanged};
 use crate::property::{Event, StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -18,6 +19,7 @@ use crate::summary::infer::Exits;
 use crate::summary::trace;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::log::OpEvent;
 use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
 
@@ -35,7 +37,12 @@ pub(super) fn required(
     if !moves.any(|entry| entry.from != initial && entry.to == Target::State(initial)) {
         return None;
     }
-    let (index, paths, model) = release(execution, oracle, finished, exits.object)?;
+    let Release {
+        index,
+        paths,
+        model,
+        perhaps_taken,
+    } = release(execution, oracle, finished, exits.object)?;
     let mut own = execution.log.ops.iter().filter(|event| event.primitive);
     let takes = own.any(|event| event.object == exits.object && event.takes(Status::At(initial)));
     let taken_by_callee = moved_by_callee(execution, exits.object, |from, to| {
@@ -63,18 +70,31 @@ pub(super) fn required(
         processor: None,
         instead_of: None,
         contested: None,
-        finding: finding(execution, oracle, finished, (rule, index), (&model, paths))?,
+        after: finished.after.to_vec(),
+        perhaps_taken,
+        finding: finding(execution, oracle, finished, (rule, index), (&*model, paths))?,
     })
 }
 
-/// The first release of an object that the function has not taken: its number among the operations, the paths on which nothing
-/// explains it, and one of them.
+/// A release of an object that the function has not taken.
+struct Release {
+    /// Among the operations.
+    index: usize,
+    /// Where nothing explains it.
+    paths: Guard,
+    /// One of them.
+    model: Rc<Model>,
+    /// Only a function of which nothing is known may have taken the object.
+    perhaps_taken: bool,
+}
+
+/// The first release of an object that the function has not taken, nor, if there is one, an unknown function.
 fn release(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     finished: &Finished<'_>,
     object: Object,
-) -> Option<(usize, Guard, Rc<Model>)> {
+) -> Option<Release> {
     let initial = Status::At(oracle.machine_of(object).initial);
     let failure = Failure {
         object,
@@ -82,15 +102,29 @@ fn release(
         exit: Some(finished.exit.state),
     };
     let ops = execution.log.ops.iter().enumerate();
-    let mut releases = ops.filter(|(_, event)| {
+    let releases = ops.filter(|(_, event)| {
         let fails = event.to.is_none() && event.rule.is_some();
         event.object == object && event.from == initial && fails
     });
-    releases.find_map(|(index, event)| {
-        let untouched = oracle.formula.guards.and_not(event.guard, event.touched);
-        let paths = explanation::uncovered(execution, oracle, &failure, untouched).paths;
-        Some((index, paths, oracle.model(paths)?))
-    })
+    let releases: Vec<(usize, &OpEvent)> = releases.collect();
+    let mut first = |but: Option<ExplanationKind>| {
+        releases.iter().find_map(|&(index, event)| {
+            let untouched = oracle.formula.guards.and_not(event.guard, event.touched);
+            let left = explanation::uncovered_but(execution, oracle, &failure, untouched, but);
+            let mut paths = left.paths;
+            if but.is_some() && paths != Guard::FALSE {
+                let said = callee::taken_by_unknown(execution, oracle, object, Unknown::Said);
+                paths = oracle.formula.guards.and_not(paths, said);
+            }
+            Some(Release {
+                index,
+                paths,
+                model: oracle.model(paths)?,
+                perhaps_taken: but.is_some(),
+            })
+        })
+    };
+    first(None).or_else(|| first(Some(ExplanationKind::TakenByUnknown)))
 }
 
 fn finding(
@@ -105,9 +139,16 @@ fn finding(
     let steps = trace::path(execution, oracle, model, event.object, paths, Some(index));
     let machine = oracle.machine_of(event.object);
     let state = machine.state_text(machine.initial).to_string();
-    finished
-        .findings
-        .finding(rule, at, &event.name, &state, steps)
+    let findings = finished.findings;
+    let mut finding = findings.finding(rule, at, &event.name, &state, steps)?;
+    let left = Left {
+        object: event.object,
+        what: What::Unheld,
+        paths,
+        other: None,
+    };
+    finished.explain(execution, oracle, &left, &mut finding);
+    Some(finding)
 }
 
 /// Whether a callee has the other half on some paths. On which, its summary may have lost.

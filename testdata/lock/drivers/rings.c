@@ -327,7 +327,7 @@ int it_bug3(struct ring *r, bool l)
 	struct iter it;
 	it_begin(&it, r, l);
 	if (hw_ready(r))
-		return 0; //~ lock/inconsistent-exit
+		return 0; //~ lock/inconsistent-exit //~ lock/irq-flags
 	it_end(&it);
 	return 0;
 }
