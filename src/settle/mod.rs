@@ -49,6 +49,15 @@ pub struct Settled {
 }
 
 impl Settled {
+    /// Whether another function has the other half of what one of these findings of a function's own is about. What follows from such
+    /// a finding is meant, too.
+    fn has_counterpart(&self, function: FunctionId, findings: &[u32]) -> bool {
+        findings.iter().any(|finding| {
+            let explained = self.explained.get(&(function, *finding));
+            explained.is_some_and(|kinds| kinds.contains_key(&ExplanationKind::Counterpart))
+        })
+    }
+
     /// The level of the gravest of these findings of a function's own.
     fn gravest(&self, function: FunctionId, record: &Record, findings: &[u32]) -> Option<Level> {
         let known = findings.iter().filter(|finding| {
@@ -90,6 +99,9 @@ fn undischarged(
     for (id, record) in with_ids(records) {
         for obligation in &record.facts.obligations.own {
             let gravest = settled.gravest(id, record, &obligation.after);
+            if settled.has_counterpart(id, &obligation.after) {
+                continue;
+            }
             let told = obligation.contested.map(|finding| (id, finding));
             if told.is_some_and(|told| !settled.dropped.contains(&told))
                 || matching.rests_on(standing, id, obligation)

@@ -143,7 +143,7 @@ void right_first(void)
 	pthread_mutex_unlock(&right);
 }
 
-/* One that takes its lock at times, and only it knows when, may not where the other is held. */
+/* One that takes its lock at times may not where the other is held. */
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static int inners, outers;
@@ -172,36 +172,6 @@ void inner_first(void)
 	outers++;
 	pthread_mutex_unlock(&outer);
 	pthread_mutex_unlock(&inner);
-}
-
-/* One that asks what is in memory is like a branch of its caller's own. */
-static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
-static int firsts, seconds;
-
-static void count_first(void) //~ clean
-{
-	if (firsts) {
-		pthread_mutex_lock(&first);
-		firsts++;
-		pthread_mutex_unlock(&first);
-	}
-}
-
-void second_first(void)
-{
-	pthread_mutex_lock(&second);
-	count_first();
-	pthread_mutex_unlock(&second);
-}
-
-void first_first(void)
-{
-	pthread_mutex_lock(&first);
-	pthread_mutex_lock(&second); //~ certain lock/order
-	seconds++;
-	pthread_mutex_unlock(&second);
-	pthread_mutex_unlock(&first);
 }
 
 /* Of two pairs of functions in the wrong order the one is shown that says most. */

@@ -4,11 +4,11 @@
 //! that it takes.
 
 use super::binding::Binding;
-use crate::property::{Event, Machine, StateId, States, Target};
+use crate::property::{Event, StateId, States, Target};
 use crate::summary::{IExpr, Root, Row, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::Executor;
-use crate::symbolic::guard::{Guard, Guards};
+use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Source, TakeEvent};
 use crate::symbolic::state::{Object, State, Status};
 use crate::symbolic::term::Op;
@@ -162,7 +162,7 @@ pub(super) fn taking(
         return;
     }
     let primitive = !rows.iter().any(|enabled| enabled.inferred);
-    let always = primitive || guards.implies(may, taken) || is_told(guards, machine, rows);
+    let always = primitive || guards.implies(may, taken);
     let inside = rows
         .iter()
         .find(|enabled| enabled.row.from == machine.initial && !enabled.row.trace.is_empty());
@@ -181,20 +181,4 @@ pub(super) fn taking(
         }),
     };
     exec.execution.log.takes.push(event);
-}
-
-/// Whether the conditions of a callee's rows tell exactly when it takes an object that another holds: it is then as sure
-/// as a branch of the caller's own.
-fn is_told(guards: &mut Guards, machine: &Machine, rows: &[Enabled<'_>]) -> bool {
-    let held = rows.iter().filter(|one| one.row.from != machine.initial);
-    let takes = |one: &Enabled<'_>| matches!(&one.row.to, Target::Error(Some(rule)) if machine.is_about_taking(rule));
-    let (taking, others): (Vec<&Enabled<'_>>, Vec<&Enabled<'_>>) = held.partition(|one| takes(one));
-    let mut apart = |one: &Enabled<'_>| {
-        let same = others.iter().filter(|other| other.row.from == one.row.from);
-        !one.doubtful
-            && same
-                .into_iter()
-                .all(|other| guards.excludes(one.guard, other.guard))
-    };
-    taking.into_iter().all(&mut apart)
 }
