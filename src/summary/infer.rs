@@ -294,6 +294,20 @@ pub fn infer(
         super::memory::add_shared(execution, oracle, &mut summary, rows);
     }
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
+    align(&mut summary);
+    let mut converter = converter.with_unknowns();
+    summary.result = exit.result.and_then(|term| converter.expr(oracle, term));
+    summary.modified = modified(oracle, &mut converter, exit);
+    if oracle.watches {
+        super::memory::add_keeps(execution, oracle, &mut summary, exit);
+        super::memory::add_null_result(oracle, &mut summary, exit);
+    }
+    super::unknowns::simplify(&mut summary);
+    Inferred { summary, row_paths }
+}
+
+/// Gives all conditions of a summary a column for each of its predicates.
+fn align(summary: &mut Summary) {
     let predicates = (summary.inputs.len(), summary.outputs.len());
     for row in &mut summary.rows {
         row.incond.resize(predicates.0, None);
@@ -308,15 +322,6 @@ pub fn infer(
     for incond in inconds {
         incond.resize(predicates.0, None);
     }
-    let mut converter = converter.with_unknowns();
-    summary.result = exit.result.and_then(|term| converter.expr(oracle, term));
-    summary.modified = modified(oracle, &mut converter, exit);
-    if oracle.watches {
-        super::memory::add_keeps(execution, oracle, &mut summary, exit);
-        super::memory::add_null_result(oracle, &mut summary, exit);
-    }
-    super::unknowns::simplify(&mut summary);
-    Inferred { summary, row_paths }
 }
 
 /// The class of an object that leaves the function in another state; if it has none, that of all such.
