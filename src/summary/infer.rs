@@ -288,20 +288,13 @@ pub fn infer(
     super::sleep::add(execution, oracle, &mut summary);
     super::assertion::add(execution, oracle, &mut summary);
     super::initialisation::add(execution, oracle, &mut summary, exit);
-    if oracle.watches {
-        super::memory::add_uses(execution, oracle, &mut summary);
-        let rows = (&row_paths[..], exit);
-        super::memory::add_shared(execution, oracle, &mut summary, rows);
-    }
+    super::memory::add_before(execution, oracle, &mut summary, (&row_paths, exit));
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
     let mut converter = converter.with_unknowns();
     summary.result = exit.result.and_then(|term| converter.expr(oracle, term));
     summary.modified = modified(oracle, &mut converter, exit);
-    if oracle.watches {
-        super::memory::add_keeps(execution, oracle, &mut summary, exit);
-        super::memory::add_null_result(oracle, &mut summary, exit);
-    }
+    super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);
     Inferred { summary, row_paths }
 }

@@ -24,8 +24,34 @@ const MAX_USES: usize = 16;
 /// Pointers from a root to what is accessed.
 const MAX_PATH: usize = 3;
 
+/// Adds what is said in terms of the state before a call, to the summary up to R.
+pub fn add_before(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    summary: &mut Summary,
+    rows: (&[(Object, Guard)], &Exit<'_>),
+) {
+    if oracle.watches {
+        add_uses(execution, oracle, summary);
+        add_shared(execution, oracle, summary, rows);
+    }
+}
+
+/// Adds what is said in terms of the state behind a call, to the summary with its M.
+pub fn add_behind(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    summary: &mut Summary,
+    exit: &Exit<'_>,
+) {
+    if oracle.watches {
+        add_keeps(execution, oracle, summary, exit);
+        add_null_result(oracle, summary, exit);
+    }
+}
+
 /// Adds the accesses that are made in any case, or under conditions that callers can evaluate.
-pub fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
+fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
     let mut converter = Converter::of_entry();
     let mut seen: Vec<Term> = Vec::new();
     for (index, event) in execution.log.uses.iter().enumerate() {
@@ -70,12 +96,7 @@ fn start_of(arena: &mut Arena<'_>, base: Term) -> Loc {
 }
 
 /// Notes which parameters the function keeps other than by storing them as M says.
-pub fn add_keeps(
-    execution: &Execution,
-    arena: &mut Arena<'_>,
-    summary: &mut Summary,
-    exit: &Exit<'_>,
-) {
+fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
     let mut converter = Converter::new(exit);
     for event in &execution.log.escapes {
         let Some(param) = param_of(arena, event.region) else {
@@ -160,7 +181,7 @@ fn told_by_modified(
 }
 
 /// Finds out whether the result may be null.
-pub fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'_>) {
+fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'_>) {
     let Some(result) = exit
         .result
         .filter(|&result| oracle.formula.terms.width(result) == POINTER_BITS)
@@ -188,7 +209,7 @@ pub fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Ex
 }
 
 /// Notes of which of the summary's objects others than the callers know.
-pub fn add_shared(
+fn add_shared(
     execution: &Execution,
     arena: &mut Arena<'_>,
     summary: &mut Summary,
