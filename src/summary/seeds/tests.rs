@@ -1,6 +1,6 @@
 use super::*;
 use crate::property::{StateId, Target};
-use crate::summary::{Offset, Root, Told, When};
+use crate::summary::{NullResult, Offset, Root, Told, When};
 use crate::symbolic::term::Op;
 
 fn built_in() -> Seeds {
@@ -507,4 +507,17 @@ fn what_a_row_of_initialisations_lacks_is_told() {
         errors,
         ["my.toml:4:9: `*param1` is no value; expected something like `param1` or `0`"]
     );
+}
+
+#[test]
+fn the_rows_of_libraries_load_without_errors() {
+    let (property, _) = Property::load(&[]);
+    let (seeds, errors) = Seeds::load_with_libraries(&property, &[]);
+    assert_eq!(errors, []);
+    let malloc = &seeds.get("malloc").unwrap().summary;
+    assert_eq!(malloc.null_result, NullResult::May);
+    assert_eq!(malloc.objects[0].machine, "heap");
+    assert_eq!(seeds.get("strcpy").unwrap().summary.uses.len(), 2);
+    let (alone, _) = Seeds::load(&property, &[]);
+    assert!(alone.get("malloc").is_none());
 }
