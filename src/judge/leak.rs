@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::explanation::callee::perhaps_ended;
+use super::explanation::{callee::perhaps_ended, union};
 use super::findings::{Findings, Place, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, TraceStep};
 use crate::property::{Event, StateId, Target};
@@ -16,6 +16,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, OpEvent};
+use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{FrameId, RegionId, RegionKind};
 use crate::symbolic::state::{Object, Status};
@@ -107,7 +108,7 @@ impl Findings<'_> {
 fn last_step(
     execution: &Execution,
     arena: &Arena<'_>,
-    model: &crate::symbolic::model::Model,
+    model: &Model,
     (object, state): (Object, StateId),
     name: &str,
 ) -> Option<TraceStep> {
@@ -123,6 +124,7 @@ fn known_elsewhere(
     exit: &Exit<'_>,
 ) -> FxHashMap<RegionId, Guard> {
     let mut known: FxHashMap<RegionId, Guard> = FxHashMap::default();
+    // The paths on which what a block holds is found by who has copied it, or ended with the block.
     let mut copied: FxHashMap<RegionId, Guard> = FxHashMap::default();
     let mut held: Vec<(RegionId, RegionId, Guard)> = Vec::new();
     for event in &execution.log.escapes {
@@ -143,14 +145,16 @@ fn known_elsewhere(
     for (guard, region) in returned(oracle, exit) {
         add(oracle, &mut known, region, guard);
     }
+    for (holder, ..) in &held {
+        let ended = ended_by_callee(execution, oracle, *holder);
+        add(oracle, &mut copied, *holder, ended);
+    }
     for _ in 0..MAX_ROUNDS {
         let mut changed = false;
         for &(holder, region, guard) in &held {
             let by = known.get(&holder).copied().unwrap_or_default();
-            let ended = ended_by_callee(execution, oracle, holder);
             let copied = copied.get(&holder).copied().unwrap_or_default();
             let guards = &mut oracle.formula.guards;
-            let by = guards.or(by, ended);
             let by = guards.or(by, copied);
             let paths = guards.and(by, guard);
             changed |= add(oracle, &mut known, region, paths);
@@ -192,13 +196,10 @@ fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, RegionId)> {
 
 /// The paths on which a callee with a body ends the state of what is in a region: it may end that of what is found there, too.
 fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionId) -> Guard {
-    let mut paths = Guard::FALSE;
-    for event in &execution.log.ops {
-        if event.object.loc.region == region && event.moves() && !event.primitive {
-            paths = arena.formula.guards.or(paths, event.guard);
-        }
-    }
-    paths
+    let events = execution.log.ops.iter();
+    let ended = events
+        .filter(|event| event.object.loc.region == region && event.moves() && !event.primitive);
+    union(arena, ended.map(|event| event.guard).collect())
 }
 
 /// Whether the paths are told by the result of the call that has left the block in memory: whether it leaves one may be told by the

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use super::findings::{Findings, Place, possible_unchanged};
-use crate::finding::{ExplanationKind as Kind, TraceStep};
+use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, ExprId, ExprKind, print};
 use crate::property::PointerRules;
 use crate::sat::oracle::Oracle;
@@ -80,20 +80,9 @@ impl Findings<'_> {
         let name = pointer_name(self.body, oracle, event);
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, null, before);
-        let mut followed = trace::accessing(event);
-        if let Some(first) = followed.first_mut() {
-            first.message = format!("`{name}` is followed here");
-        }
-        steps.extend(followed);
+        steps.extend(access(event, format!("`{name}` is followed here")));
         steps.push(trace::compared(site, &name));
-        let Some(place) = event.stack.first().map(Place::of) else {
-            return;
-        };
-        let finding = match &event.text {
-            Some(call) => self.call_finding(&rules.null, place, (&name, call), steps),
-            None => self.finding(&rules.null, place, &name, "", steps),
-        };
-        if let Some(finding) = finding {
+        if let Some(finding) = self.access_finding(&rules.null, event, &name, steps) {
             self.keep_value(finding);
         }
     }
@@ -117,20 +106,17 @@ impl Findings<'_> {
             Reason::Constant | Reason::Tested => &rules.null,
         };
         let name = pointer_name(self.body, oracle, event);
-        let Some(site) = event.stack.first() else {
-            return false;
-        };
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, paths, before);
         if let Some(tested) = &event.tested {
             steps.insert(0, trace::compared(&tested.site, &name));
         }
-        steps.extend(last_steps(event, &name));
-        let finding = match &event.text {
-            Some(call) => self.call_finding(rule, Place::of(site), (&name, call), steps),
-            None => self.finding(rule, Place::of(site), &name, "", steps),
+        let here = match &event.text {
+            Some(text) => format!("{text}: follows `{name}`, which is null here"),
+            None => format!("`{name}` is null here"),
         };
-        let Some(mut finding) = finding else {
+        steps.extend(access(event, here));
+        let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
             return false;
         };
         for kind in readings(execution, oracle, event, reason, paths) {
@@ -138,6 +124,21 @@ impl Findings<'_> {
         }
         self.keep_value(finding);
         true
+    }
+
+    /// A finding about an access, be it the function's own or a callee's.
+    fn access_finding(
+        &self,
+        rule: &str,
+        event: &UseEvent,
+        name: &str,
+        steps: Vec<TraceStep>,
+    ) -> Option<Finding> {
+        let place = Place::of(event.stack.first()?);
+        match &event.text {
+            Some(call) => self.call_finding(rule, place, (name, call), steps),
+            None => self.finding(rule, place, name, "", steps),
+        }
     }
 }
 
@@ -210,13 +211,11 @@ fn pointer(body: &Body, mut address: ExprId) -> Option<String> {
     }
 }
 
-fn last_steps(event: &UseEvent, name: &str) -> Vec<TraceStep> {
+/// The way to an access, of which the function's own step says so much.
+fn access(event: &UseEvent, message: String) -> Vec<TraceStep> {
     let mut steps = trace::accessing(event);
-    if let Some(last) = steps.first_mut() {
-        last.message = match &event.text {
-            Some(text) => format!("{text}: follows `{name}`, which is null here"),
-            None => format!("`{name}` is null here"),
-        };
+    if let Some(first) = steps.first_mut() {
+        first.message = message;
     }
     steps
 }

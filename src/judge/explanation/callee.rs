@@ -278,11 +278,7 @@ pub fn decides_outcome(
 /// The paths on which a callee may have ended an object's state: it does so under conditions that are not known here, as where
 /// references are counted.
 pub fn perhaps_ended(execution: &Execution, arena: &mut Arena<'_>, object: Object) -> Guard {
-    let mut paths = Guard::FALSE;
-    for event in &execution.log.ops {
-        if event.object == object && event.open {
-            paths = arena.formula.guards.or(paths, event.guard);
-        }
-    }
-    paths
+    let events = execution.log.ops.iter();
+    let open = events.filter(|event| event.object == object && event.open);
+    union(arena, open.map(|event| event.guard).collect())
 }

@@ -254,7 +254,7 @@ pub fn others_as_usual(arena: &mut Arena<'_>, exit: Guard, object: Object, paths
         .fold(paths, |paths, usual| guards.and(paths, usual))
 }
 
-fn union(arena: &mut Arena<'_>, paths: Vec<Guard>) -> Guard {
+pub(super) fn union(arena: &mut Arena<'_>, paths: Vec<Guard>) -> Guard {
     let guards = &mut arena.formula.guards;
     paths
         .into_iter()

@@ -10,7 +10,7 @@ use super::{held, required, uses};
 use crate::finding::Finding;
 use crate::ir::SymbolName;
 use crate::judge::by_argument::Tested;
-use crate::judge::explanation::{self, Left, gives_back};
+use crate::judge::explanation::{self, Left, What, gives_back};
 use crate::judge::findings::Findings;
 use crate::judge::obligation::{
     Ambiguous, Conditional, HandOver, Kind, Obligation, Obligations, Place,
@@ -43,11 +43,17 @@ impl Finished<'_> {
         &self,
         execution: &Execution,
         oracle: &mut Oracle<'_>,
-        left: &Left<'_>,
+        (object, what, paths): (Object, What, Guard),
         finding: &mut Finding,
     ) {
         if !self.after.is_empty() {
-            let readings = explanation::readings(execution, oracle, left, self.findings.body);
+            let left = Left {
+                object,
+                what,
+                paths,
+                other: None,
+            };
+            let readings = explanation::readings(execution, oracle, &left, self.findings.body);
             readings.iter().for_each(|kind| finding.explain_by(*kind));
         }
     }

@@ -9,7 +9,7 @@ use super::intent::{
 };
 use super::{Intent, Kind, Obligation, OtherHalf, Place, Processor, Restored};
 use crate::finding::Finding;
-use crate::judge::explanation::{self, Failure, Left, What, callee};
+use crate::judge::explanation::{self, Failure, What, callee};
 use crate::judge::findings::{self, possible_unchanged};
 use crate::property::{Event, StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -139,13 +139,8 @@ impl Judge<'_> {
         let inherited = source.and_then(|event| event.obligation(Kind::Held));
         let on_failure = on_failure(execution, oracle, exits, initial, paths, self.fails);
         let mut finding = self.finding(oracle, way.state, (&model, paths))?;
-        let left = Left {
-            object: exits.object,
-            what: What::Kept,
-            paths,
-            other: None,
-        };
-        finished.explain(execution, oracle, &left, &mut finding);
+        let left = (exits.object, What::Kept, paths);
+        finished.explain(execution, oracle, left, &mut finding);
         let summary = &finished.inferred.summary;
         let row = way.place.map(|place| &summary.rows[place.index as usize]);
         let told = row.is_some_and(|row| row.outcond.iter().any(Option::is_some));

@@ -10,7 +10,7 @@ use super::intent::{by_name, goes_both_ways};
 use super::{Intent, Kind, Obligation, OtherHalf};
 use crate::finding::{ExplanationKind, Finding};
 use crate::judge::explanation::callee::{self, Unknown};
-use crate::judge::explanation::{self, Failure, Left, What};
+use crate::judge::explanation::{self, Failure, What};
 use crate::judge::findings::{self, possible_unchanged};
 use crate::property::{Event, StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -141,13 +141,8 @@ fn finding(
     let state = machine.state_text(machine.initial).to_string();
     let findings = finished.findings;
     let mut finding = findings.finding(rule, at, &event.name, &state, steps)?;
-    let left = Left {
-        object: event.object,
-        what: What::Unheld,
-        paths,
-        other: None,
-    };
-    finished.explain(execution, oracle, &left, &mut finding);
+    let left = (event.object, What::Unheld, paths);
+    finished.explain(execution, oracle, left, &mut finding);
     Some(finding)
 }
 

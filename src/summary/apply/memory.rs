@@ -138,11 +138,14 @@ pub(super) fn own(
         return;
     };
     let machine = exec.arena.machine_at(machine);
+    if machine.key != Key::Region || !object.object.root.is_output() || object.shared {
+        return;
+    }
     let made = |to: &Target| matches!(to, Target::State(to) if machine.role(*to) == Role::Held);
     let mut rows = summary.rows.iter();
     let makes = rows
         .any(|row| row.object as usize == index && row.from == machine.initial && made(&row.to));
-    if machine.key != Key::Region || !object.object.root.is_output() || !makes || object.shared {
+    if !makes {
         return;
     }
     let mut bases = Vec::new();
