@@ -325,6 +325,7 @@ impl<'a> Run<'a> {
         }
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"inline").update(&body.0);
+        self.hash_constants(id, &mut hasher);
         let mut depth = 0;
         for callee in &self.function(id).callees {
             // Members of the same component forbid inlining, and so do callees that must be applied by
@@ -341,12 +342,21 @@ impl<'a> Run<'a> {
         Some((depth, hasher.finalize()))
     }
 
+    /// Adds what the constant objects hold that a function names.
+    fn hash_constants(&self, id: FunctionId, hasher: &mut blake3::Hasher) {
+        let constants = &self.inputs.program.constants;
+        for name in &self.function(id).constants {
+            hasher.update(&encode(&(name, constants.get(name))));
+        }
+    }
+
     /// The keys of the results of a component's functions.
     fn keys(&self, members: &[(FunctionId, BodyKey)]) -> Vec<ResultKey> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.basis.as_bytes());
         for (id, body) in members {
             hasher.update(&body.0);
+            self.hash_constants(*id, &mut hasher);
             hasher.update(&encode(&self.function(*id).methods));
             for callee in &self.function(*id).callees {
                 hasher.update(&encode(&callee.name));

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::outline::NameId;
-use crate::ir::{Enumerated, MemberName, Mention, Method, SymbolName};
+use crate::ir::{Enumerated, Image, MemberName, Mention, Method, ObjectUse, SymbolName};
 
 /// Content hash that names a lowered body in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -71,6 +71,19 @@ pub struct FunctionDef {
     pub small: bool,
     /// [`crate::ir::constant_results`] of the body.
     pub results: Vec<u128>,
+    /// [`crate::ir::Body::objects`] of the body.
+    pub objects: Vec<ObjectUse>,
+    /// Its static variables.
+    pub statics: Vec<StaticObject>,
+}
+
+/// An object of static storage that keeps what its initialiser gives it, unless something in the program changes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StaticObject {
+    pub name: SymbolName,
+    /// `const`: nothing may change it.
+    pub constant: bool,
+    pub image: Image,
 }
 
 /// Why a declaration or function was lost.
@@ -119,6 +132,10 @@ pub struct UnitIndex {
     /// makes a linker take a unit that no call leads to.
     pub objects_defined: Vec<NameId>,
     pub objects_needed: Vec<NameId>,
+    /// What the objects hold that it defines, as far as nothing in the unit changes them.
+    pub objects: Vec<StaticObject>,
+    /// Objects of external linkage whose address stands in an initialiser, or in what was lost.
+    pub objects_taken: Vec<NameId>,
     /// Functions that it names and that files outside the tree declare, as the C library's headers.
     pub declared_outside: Vec<NameId>,
     /// External declarations seen, and how many of those were function definitions.

@@ -187,6 +187,23 @@ impl<'a> UnitScope<'a> {
             .is_some_and(|meaning| meaning.rank == rank::EXTERN && !meaning.internal)
     }
 
+    /// Whether the name is an object's that no declaration of the unit initialises.
+    pub fn is_tentative(&self, name: NameId) -> bool {
+        let meaning = self.find(Space::Ordinary, name);
+        meaning.is_some_and(|meaning| meaning.rank == rank::TENTATIVE)
+    }
+
+    /// Whether the name is an object's, be it defined here or elsewhere.
+    pub fn is_object(&self, name: NameId) -> bool {
+        let meaning = self.find(Space::Ordinary, name);
+        meaning.is_some_and(|meaning| {
+            matches!(
+                meaning.rank,
+                rank::EXTERN | rank::TENTATIVE | rank::INITIALISED
+            )
+        })
+    }
+
     /// Whether it is a file outside the tree that declares the function: the C library's header, or another library's.
     pub fn is_declared_outside(&self, name: NameId) -> bool {
         let meaning = self.find(Space::Ordinary, name);
@@ -369,7 +386,7 @@ impl<'a> UnitScope<'a> {
 }
 
 /// Part of every body's key: changes when lowering gives other bodies for the same source.
-const LOWERING_VERSION: u8 = 2;
+const LOWERING_VERSION: u8 = 3;
 
 fn tokens(text: &[u8], pieces: &Pieces<'_>, piece: &Piece, end: u32) -> Vec<Token> {
     lex::tokens(

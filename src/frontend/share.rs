@@ -32,6 +32,8 @@ pub struct Variant {
     pub definition: Arc<FunctionDef>,
     /// Names of the functions that the body mentions.
     pub mentions: Box<[NameId]>,
+    /// Names of the objects whose addresses stand in the initialisers of its static variables.
+    pub taken: Box<[NameId]>,
     /// Lines of the nested functions that it lacks.
     pub nested: Box<[u32]>,
 }

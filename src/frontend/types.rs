@@ -392,6 +392,14 @@ impl Type {
         self
     }
 
+    /// The qualifiers of an object, or of an array's elements.
+    pub fn element_quals(&self) -> Quals {
+        match &self.kind {
+            Kind::Array(of, _) => self.quals.union(of.element_quals()),
+            _ => self.quals,
+        }
+    }
+
     pub fn unqualified(mut self) -> Type {
         self.quals = Quals::NONE;
         self

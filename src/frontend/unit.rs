@@ -5,6 +5,8 @@
 //! that they reach. A function that some unit lowered already, with the same meaning of every name that
 //! its lowering asked for, is neither parsed nor lowered again.
 
+mod objects;
+
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -103,6 +105,8 @@ impl FrontEnd {
                     enumerated: Vec::new(),
                     objects_defined: Vec::new(),
                     objects_needed: Vec::new(),
+                    objects: Vec::new(),
+                    objects_taken: Vec::new(),
                     declared_outside: Vec::new(),
                     declarations: 0,
                     function_definitions: 0,
@@ -159,6 +163,7 @@ impl Driver<'_> {
                     let declaration = scope.declaration(id);
                     let stored = declaration.and_then(|declaration| self.stored(&declaration, id));
                     if let Err(reason) = stored {
+                        self.takes(id);
                         self.loss(id, reason);
                     }
                 }
@@ -169,9 +174,11 @@ impl Driver<'_> {
             self.needs(id);
             self.function(id);
         }
+        objects::finish(&mut self.index, self.scope);
         for names in [
             &mut self.index.objects_defined,
             &mut self.index.objects_needed,
+            &mut self.index.objects_taken,
             &mut self.index.declared_outside,
         ] {
             names.sort_unstable();
@@ -230,6 +237,8 @@ impl Driver<'_> {
             return Ok(());
         };
         let declarators = &node.node.declarators;
+        let zero = objects::zero(declaration, id, scope)?;
+        self.index.objects.extend(zero);
         if declarators
             .iter()
             .all(|item| item.node.initializer.is_none())
@@ -238,7 +247,8 @@ impl Driver<'_> {
         }
         let idents = scope.outline(id).map_or(&[][..], |outline| &outline.idents);
         let tells = |&name: &NameId| scope.is_function(name) || scope.is_enumerator_outside(name);
-        if !idents.iter().any(tells) {
+        if !idents.iter().any(tells) && !objects::is_short(scope, id) {
+            self.takes(id);
             return Ok(());
         }
         let functions = idents.iter().filter_map(|&name| scope.function(name));
@@ -247,6 +257,10 @@ impl Driver<'_> {
             let name = declarator_name(&item.node.declarator.node).unwrap_or("");
             let lowered = contained(|| lower_object(declaration, name, scope, &self.types))?;
             let Some(lowered) = lowered else { continue };
+            let kept = objects::initialised(declaration, &lowered.body, scope)?;
+            self.index.objects.extend(kept);
+            let taken = objects::taken(&lowered.body);
+            self.index.objects_taken.extend(taken);
             let named = lowered.body.mentions().into_iter();
             self.index.stored.extend(named.map(|mention| mention.name));
             self.index.methods.extend(lowered.methods);
@@ -254,6 +268,14 @@ impl Driver<'_> {
             self.index.enumerated.extend(enumerated);
         }
         Ok(())
+    }
+
+    /// Takes all objects that a declaration names to be changed: nothing is known of what it does with them.
+    fn takes(&mut self, id: DeclId) {
+        let scope = self.scope;
+        let idents = scope.outline(id).map_or(&[][..], |outline| &outline.idents);
+        let objects = idents.iter().filter(|&&name| scope.is_object(name));
+        self.index.objects_taken.extend(objects);
     }
 
     /// Those of these constants that files outside the tree define.
@@ -310,7 +332,9 @@ impl Driver<'_> {
                 variant
             }
         };
+        self.index.objects_taken.extend(&variant.taken);
         if let Err(reason) = &variant.definition.body {
+            self.takes(id);
             self.loss(id, reason.clone());
         }
         for line in &variant.nested {
@@ -366,14 +390,23 @@ impl Driver<'_> {
             pointer_size: self.scope.pieces().dialect.model.pointer,
             small: false,
             results: Vec::new(),
+            objects: Vec::new(),
+            statics: Vec::new(),
         };
         let mut mentions = Vec::new();
+        let mut taken = Vec::new();
         match body {
             Ok(Lowered {
                 body,
                 methods,
                 enumerated,
+                statics,
+                taken: objects_taken,
             }) => {
+                let names = objects_taken.iter();
+                taken.extend(names.map(|object| NameId::of(object.name.as_bytes())));
+                definition.objects = body.objects();
+                definition.statics = statics;
                 definition.enumerated = self.of_outside(enumerated);
                 definition.members_called = body.members_called();
                 definition.methods = methods;
@@ -397,6 +430,7 @@ impl Driver<'_> {
             key,
             definition: Arc::new(definition),
             mentions: mentions.into_boxed_slice(),
+            taken: taken.into_boxed_slice(),
             nested,
         }
     }

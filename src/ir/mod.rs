@@ -16,13 +16,17 @@ mod body;
 )]
 pub mod eval;
 pub mod fold;
+pub mod image;
 mod loop_variance;
+mod objects;
 mod operands;
 pub mod print;
 mod results;
 
 use serde::{Deserialize, Serialize};
 
+pub use image::{Image, Scalar};
+pub use objects::ObjectUse;
 pub use results::constant_results;
 
 /// Width of a pointer's value in bits. Where the target keeps pointers in fewer ([`Body::pointer_size`]), the value is sign-extended:

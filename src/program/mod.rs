@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::frontend::{BodyKey, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Enumerated, MemberName, SymbolName};
+use crate::ir::{Enumerated, Image, MemberName, SymbolName};
 use crate::program::link::{Objects, link};
 
 /// A function of a [`Program`].
@@ -96,6 +96,8 @@ pub struct Function {
     pub small: bool,
     /// See [`FunctionDef::results`].
     pub results: Vec<u128>,
+    /// The objects that it names of [`Program::constants`], sorted.
+    pub constants: Vec<SymbolName>,
     /// Functions called directly or mentioned otherwise, sorted by name, each once.
     pub callees: Vec<CalleeRef>,
     /// The functions that calls through members of records may mean; they are among the callees.
@@ -146,6 +148,8 @@ pub struct Program {
     pub losses: Vec<Loss>,
     /// The enumeration constants that files outside the tree define, in the initialisers of its static objects; sorted.
     pub enumerated: Vec<Enumerated>,
+    /// What the objects hold that nothing in the tree changes, as far as functions name them.
+    pub constants: BTreeMap<SymbolName, Image>,
     /// The names of the programs, shared objects and modules that the tree is linked into, as far as that is known.
     pub images: Vec<String>,
     pub sets: Vec<ImageSet>,

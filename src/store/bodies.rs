@@ -18,7 +18,7 @@ use super::{Part, StoreError, checked};
 use crate::engine::analysis;
 use crate::frontend::outline::NameId;
 use crate::frontend::unit::{BodyStore, UnitKey};
-use crate::frontend::{BodyKey, FunctionDef, Loss, UnitIndex};
+use crate::frontend::{BodyKey, FunctionDef, Loss, StaticObject, UnitIndex};
 use crate::ir::{Body, Enumerated, Method, SymbolName};
 
 /// KiB of SQLite's own page cache.
@@ -53,6 +53,8 @@ struct StoredUnit {
     enumerated: Vec<Enumerated>,
     objects_defined: Vec<NameId>,
     objects_needed: Vec<NameId>,
+    objects: Vec<StaticObject>,
+    objects_taken: Vec<NameId>,
     declared_outside: Vec<NameId>,
     declarations: u64,
     function_definitions: u64,
@@ -313,6 +315,8 @@ impl BodyStore for Bodies {
             enumerated: stored.enumerated,
             objects_defined: stored.objects_defined,
             objects_needed: stored.objects_needed,
+            objects: stored.objects,
+            objects_taken: stored.objects_taken,
             declared_outside: stored.declared_outside,
             declarations: stored.declarations,
             function_definitions: stored.function_definitions,
@@ -334,6 +338,8 @@ impl BodyStore for Bodies {
             enumerated: index.enumerated.clone(),
             objects_defined: index.objects_defined.clone(),
             objects_needed: index.objects_needed.clone(),
+            objects: index.objects.clone(),
+            objects_taken: index.objects_taken.clone(),
             declared_outside: index.declared_outside.clone(),
             declarations: index.declarations,
             function_definitions: index.function_definitions,

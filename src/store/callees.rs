@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::query::{FunctionRow, Reader};
 use super::{Bodies, StoreError};
-use crate::ir::{Body, MemberName, SymbolName, constant_results};
+use crate::ir::{Body, Image, MemberName, SymbolName, constant_results};
 use crate::summary::seeds::Seeds;
 use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
 
@@ -78,6 +78,11 @@ impl Callees for StoredCallees<'_> {
 
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {
         self.tiny(name, INLINE_DEPTH)
+    }
+
+    /// The database does not keep them.
+    fn constant(&self, _name: &SymbolName) -> Option<&Image> {
+        None
     }
 
     fn is_object_type(&self, type_name: &str) -> bool {

@@ -37,7 +37,7 @@ pub struct Arena<'a> {
     pub names: Names,
     machines: Vec<&'a Machine>,
     machine_ids: FxHashMap<&'a str, MachineId>,
-    callees: &'a dyn Callees,
+    pub(super) callees: &'a dyn Callees,
     /// The states on entry of the objects that were asked for so far.
     pub(super) entries: BTreeMap<Object, Tracked>,
     /// Objects that are bits of words, see [`Machine::bits`].

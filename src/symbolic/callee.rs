@@ -11,7 +11,7 @@ use super::exec::{ArgValue, Executor};
 use super::log::Site;
 use super::state::State;
 use super::term::Term;
-use crate::ir::{Body, MemberName, SymbolName};
+use crate::ir::{Body, Image, MemberName, SymbolName};
 
 /// How deep tiny leaves may call each other and still be inlined: `folio_test_swapcache` is four calls from the bit.
 pub const INLINE_DEPTH: u8 = 4;
@@ -24,6 +24,8 @@ pub trait Callees: Sync {
     /// The body of a tiny leaf that touches no object of any machine, to be inlined; `None` for all
     /// other functions.
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>>;
+    /// What an object of static storage holds, if nothing changes it.
+    fn constant(&self, name: &SymbolName) -> Option<&Image>;
     /// Whether a type (`struct mutex`, `spinlock_t`) is one that primitives operate on.
     fn is_object_type(&self, type_name: &str) -> bool;
 }

@@ -10,7 +10,9 @@ use super::heap;
 use super::region::{FrameId, Loc, RegionKind, SymbolicOffset};
 use super::state::State;
 use super::term::Term;
-use crate::ir::{BinOp, Body, CmpOp, Expr, ExprId, ExprKind, LocalId, POINTER_BITS, Ty, UnOp};
+use crate::ir::{
+    BinOp, Body, CmpOp, Expr, ExprId, ExprKind, LocalId, POINTER_BITS, SymbolName, Ty, UnOp,
+};
 
 impl Arena<'_> {
     pub fn nonzero(&mut self, term: Term) -> Term {
@@ -33,6 +35,19 @@ impl Arena<'_> {
     /// The pointer that a number of 32 bits is, where pointers have as many.
     pub fn pointer_of(&mut self, number: Term) -> Term {
         heap::widened(&mut self.formula.terms, number)
+    }
+
+    /// The address of a function or an object of static storage, which the code at hand names.
+    fn start_of_symbol(&mut self, name: &SymbolName) -> Term {
+        let callees = self.callees;
+        let mut open = vec![name];
+        while let Some(name) = open.pop() {
+            let region = self.regions.region(RegionKind::Symbol(name.clone()));
+            if let Some(image) = self.initial.meet(region, || callees.constant(name)) {
+                open.extend(image.addresses());
+            }
+        }
+        self.start_of(RegionKind::Symbol(name.clone()))
     }
 
     /// The address of a region's first byte.
@@ -75,7 +90,7 @@ impl Executor<'_> {
             ExprKind::AddrLocal(local) => self.address_of_local(frame, *local),
             ExprKind::AddrSymbol(symbol) => {
                 let name = &frame.body.symbol(*symbol).name;
-                let address = self.arena.start_of(RegionKind::Symbol(name.clone()));
+                let address = self.arena.start_of_symbol(name);
                 self.arena.names.root(address, &name.name);
                 address
             }

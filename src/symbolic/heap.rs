@@ -2,11 +2,15 @@
 //!
 //! In: locations. Out: terms, the same ones for every state. A [`Heap`] is what reading and writing need besides a memory.
 
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
 use super::formula::Formula;
 use super::origin::{Origin, Origins};
-use super::region::{Loc, RegionKind, Regions, SymbolicOffset};
+use super::region::{Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::term::{Node, Op, Term, Terms};
-use crate::ir::POINTER_BITS;
+use crate::ir::{Image, POINTER_BITS, Scalar};
 
 /// A scalar in memory: so many bytes, and the bits of the term that stands for them. Only a pointer of a 32-bit target has
 /// more bits than bytes for them: the upper ones repeat the sign.
@@ -43,6 +47,8 @@ impl From<u64> for Shape {
 #[derive(Debug, Default)]
 pub struct Initial {
     cells: std::collections::BTreeMap<Loc, (u64, Term)>,
+    /// What the objects hold that nothing changes; `None` for those that something may change.
+    images: FxHashMap<RegionId, Option<Image>>,
     pub(super) unknown_regions: u32,
 }
 
@@ -66,8 +72,56 @@ pub(super) fn same_line(a: Loc, b: Loc) -> bool {
 }
 
 impl Initial {
+    /// Takes an object to hold what `image` says, if that is known of it, and gives it back when the object is first met.
+    pub fn meet<'i>(
+        &mut self,
+        object: RegionId,
+        image: impl FnOnce() -> Option<&'i Image>,
+    ) -> Option<&'i Image> {
+        let Entry::Vacant(place) = self.images.entry(object) else {
+            return None;
+        };
+        let image = image();
+        place.insert(image.cloned());
+        image
+    }
+
+    /// What an object holds that nothing changes.
+    fn constant(&self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Option<Term> {
+        let image = self.images.get(&loc.region)?.as_ref()?;
+        let offset = u64::try_from(loc.offset).ok()?;
+        if loc.symbolic != SymbolicOffset::NONE {
+            return None;
+        }
+        let start = |heap: &mut HeapParts<'_>, kind: RegionKind, offset: i64| {
+            let loc = Loc {
+                region: heap.regions.region(kind),
+                symbolic: SymbolicOffset::NONE,
+                offset,
+            };
+            heap.regions.address(&mut heap.formula.terms, loc)
+        };
+        match image.read(offset, shape.bytes) {
+            Scalar::Bits(bits) if shape.is_narrow() => {
+                let word = heap.formula.terms.constant(bits, (shape.bytes * 8) as u16);
+                Some(widened(&mut heap.formula.terms, word))
+            }
+            Scalar::Bits(bits) => Some(heap.formula.terms.constant(bits, shape.bits)),
+            Scalar::Address { object, offset } if shape.bits == POINTER_BITS => {
+                Some(start(heap, RegionKind::Symbol(object), offset))
+            }
+            Scalar::Text(text) if shape.bits == POINTER_BITS => {
+                Some(start(heap, RegionKind::String(text), 0))
+            }
+            _ => None,
+        }
+    }
+
     /// What lies at `loc` on entry, little-endian, as one term.
     pub fn read(&mut self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Term {
+        if let Some(constant) = self.constant(heap, loc, shape) {
+            return constant;
+        }
         let size = shape.bytes;
         if let Some(&(known, term)) = self.cells.get(&loc)
             && known == size

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Run;
-use crate::ir::{Body, MemberName, SymbolName};
+use crate::ir::{Body, Image, MemberName, SymbolName};
 use crate::judge::record::FunctionResult;
 use crate::program::{CalleeRef, Function, FunctionId};
 use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
@@ -85,6 +85,11 @@ impl<'a> Callees for Caller<'_, 'a> {
         let id = self.tiny(self.resolve(name)?)?;
         let key = self.run.function(id).body.as_ref().ok()?;
         self.run.inputs.bodies.body(*key).ok()
+    }
+
+    /// To be asked for objects that the function itself names, or one that is inlined into it: its result's key covers these.
+    fn constant(&self, name: &SymbolName) -> Option<&Image> {
+        self.run.inputs.program.constants.get(name)
     }
 
     fn is_object_type(&self, type_name: &str) -> bool {

@@ -111,6 +111,8 @@ impl World {
             enumerated: Vec::new(),
             pointer_size: 8,
             small,
+            objects: Vec::new(),
+            statics: Vec::new(),
             results: Vec::new(),
         });
         self.bodies.insert(key, body);
@@ -128,6 +130,8 @@ impl World {
             enumerated: Vec::new(),
             objects_defined: Vec::new(),
             objects_needed: Vec::new(),
+            objects: Vec::new(),
+            objects_taken: Vec::new(),
             declared_outside: Vec::new(),
             source: "a.c".into(),
             functions: self.defs.iter().cloned().map(Arc::new).collect(),

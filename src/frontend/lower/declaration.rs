@@ -8,9 +8,11 @@ use lang_c::span::{Node, Span};
 use super::names::Ordinary;
 use super::size::Class;
 use super::{Binding, Cleanup, Lowerer};
+use crate::frontend::StaticObject;
 use crate::frontend::declare::{self, Attributes, Lower, Specified, lost};
 use crate::frontend::types::{Kind, Lazy, Len, Name, Type};
-use crate::ir::{StmtKind, SymbolKind, SymbolName, TermKind};
+use crate::ir::image::Tables;
+use crate::ir::{Image, StmtKind, SymbolId, SymbolKind, SymbolName, TermKind};
 
 impl Lowerer<'_> {
     pub fn local_declaration(&mut self, declaration: &ast::Declaration) -> Lower<()> {
@@ -223,11 +225,44 @@ impl Lowerer<'_> {
                 self.static_initializer(symbol, addr, &ty, &initializer.node)?;
             } else {
                 self.noting = true;
-                let (_, _) = self.dry(|this| this.initialize(addr, &ty, &initializer.node));
+                let (image, _) = self.dry(|this| {
+                    let start = this.b.current();
+                    this.initialize(addr, &ty, &initializer.node).ok()?;
+                    (this.b.current() == start).then(|| this.static_image(id))?
+                });
                 self.noting = false;
+                self.keep_static(symbol, &ty, image);
             }
+        } else {
+            self.keep_static(symbol, &ty, Some(Image::default()));
         }
         Ok(())
+    }
+
+    /// What the statements of the current block leave in an object.
+    fn static_image(&mut self, object: SymbolId) -> Option<Image> {
+        let tables = Tables {
+            exprs: &self.b.exprs,
+            symbols: &self.b.symbols,
+            strings: &self.b.strings,
+            pointer: self.model.pointer,
+        };
+        let stmts = &self.b.blocks[self.b.current().index()].stmts;
+        self.taken.extend(tables.addresses(stmts));
+        Image::of(object, tables, stmts)
+    }
+
+    /// Notes what a static variable holds. One whose initialiser is met twice is noted once.
+    fn keep_static(&mut self, name: SymbolName, ty: &Type, image: Option<Image>) {
+        let Some(image) = image else { return };
+        let quals = ty.element_quals();
+        if !quals.volatile && self.kept.iter().all(|kept| kept.name != name) {
+            self.kept.push(StaticObject {
+                name,
+                constant: quals.constant,
+                image,
+            });
+        }
     }
 
     /// Lowers a static local's initialiser to a body of its own.

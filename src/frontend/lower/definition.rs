@@ -230,6 +230,8 @@ impl Lowerer<'_> {
             body,
             methods: std::mem::take(&mut self.methods),
             enumerated: std::mem::take(&mut self.enumerated),
+            statics: std::mem::take(&mut self.kept),
+            taken: std::mem::take(&mut self.taken),
         }
     }
 

@@ -56,7 +56,10 @@ use super::model::Model;
 use super::parse::Declaration;
 use super::scope::{Scope, TagKind};
 use super::types::{IntKind, Kind, Name, RecordDef, Type};
-use crate::ir::{BlockId, Body, Enumerated, ExprId, Local, LocalId, Method, Pos, RetTy, SymbolId};
+use crate::frontend::StaticObject;
+use crate::ir::{
+    BlockId, Body, Enumerated, ExprId, Local, LocalId, Method, Pos, RetTy, SymbolId, SymbolName,
+};
 
 /// A lowered function or initialiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +69,9 @@ pub struct Lowered {
     pub methods: Vec<Method>,
     /// The enumeration constants in the initialisers of its objects of static storage.
     pub enumerated: Vec<Enumerated>,
+    /// The function's static variables, and the objects whose addresses stand in their initialisers.
+    pub statics: Vec<StaticObject>,
+    pub taken: Vec<SymbolName>,
 }
 
 /// What a name of a block means.
@@ -173,6 +179,9 @@ pub(crate) struct Lowerer<'a> {
     static_literals: u32,
     /// The initialisers of static locals, if they are wanted.
     statics: Option<Vec<Body>>,
+    /// See [`Lowered`].
+    kept: Vec<StaticObject>,
+    taken: Vec<SymbolName>,
     /// Functions stored in members so far.
     methods: Vec<Method>,
     /// What is lowered is the initialiser of an object of static storage.
@@ -220,6 +229,8 @@ impl<'a> Lowerer<'a> {
             static_storage: false,
             static_literals: 0,
             statics: None,
+            kept: Vec::new(),
+            taken: Vec::new(),
             methods: Vec::new(),
             noting: false,
             enumerated: Vec::new(),

@@ -9,6 +9,7 @@
 //! ([`variants`]).
 
 mod code;
+mod constants;
 mod guess;
 mod images;
 mod nearest;
@@ -26,7 +27,7 @@ use self::resolve::{Answer, Linker};
 use self::variants::Node;
 use crate::capture::{Link, LinkInput};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
-use crate::ir::Enumerated;
+use crate::ir::{Enumerated, Image, SymbolName};
 use crate::program::call_graph::components;
 use crate::program::{Ambiguity, CalleeRef, Function, FunctionId, ImageSet, Program, SetId, Unit};
 
@@ -126,7 +127,9 @@ fn linked(units: &[UnitIndex], flags: &[u64], links: &[Link]) -> Program {
             *class = (*class).min(MAX_VARIANTS - 1);
         }
     }
+    let constants = constants::constants(&code);
     let mut variants = Variants {
+        constants: &constants,
         code: &code,
         nodes: &nodes,
         classes: &classes,
@@ -139,6 +142,7 @@ fn linked(units: &[UnitIndex], flags: &[u64], links: &[Link]) -> Program {
     sets.sort_by_key(|(_, id)| *id);
     Program {
         functions,
+        constants,
         images: images.list.iter().map(|image| image.name.clone()).collect(),
         sets: sets.into_iter().map(|(set, _)| set).collect(),
         ambiguous: linker.into_ambiguities().0.into_values().collect(),
@@ -195,6 +199,7 @@ struct Variants<'a> {
     classes: &'a [Vec<u32>],
     /// The function of each definition's first class.
     first: Vec<FunctionId>,
+    constants: &'a BTreeMap<SymbolName, Image>,
     rest: u32,
     sets: BTreeMap<ImageSet, SetId>,
 }
@@ -251,6 +256,7 @@ impl Variants<'_> {
             body: def.body.clone(),
             small: def.small,
             results: def.results.clone(),
+            constants: constants::named(def, self.constants),
             callees: callees.collect(),
             methods: answer.methods.clone(),
             stored: false,

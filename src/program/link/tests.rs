@@ -49,6 +49,8 @@ fn def(name: SymbolName, file: &str, line: u32, body: u8, callees: &[SymbolName]
         enumerated: Vec::new(),
         pointer_size: 8,
         small: false,
+        objects: Vec::new(),
+        statics: Vec::new(),
         results: Vec::new(),
     }
 }
@@ -60,6 +62,8 @@ fn unit(source: &str, functions: Vec<FunctionDef>) -> UnitIndex {
         enumerated: Vec::new(),
         objects_defined: Vec::new(),
         objects_needed: Vec::new(),
+        objects: Vec::new(),
+        objects_taken: Vec::new(),
         declared_outside: Vec::new(),
         source: source.into(),
         functions: functions.into_iter().map(Arc::new).collect(),
