@@ -60,6 +60,8 @@ pub struct FunctionDef {
     pub body: Result<BodyKey, LossReason>,
     /// Functions called directly or mentioned otherwise.
     pub callees: Vec<Mention>,
+    /// It calls through a pointer.
+    pub calls_indirectly: bool,
     /// The members of records that it calls functions through, and those that it stores functions in.
     pub members_called: Vec<MemberName>,
     pub methods: Vec<Method>,

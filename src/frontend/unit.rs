@@ -384,6 +384,7 @@ impl Driver<'_> {
             own: file.is_some_and(|file| file.own),
             body: Ok(key),
             callees: Vec::new(),
+            calls_indirectly: false,
             members_called: Vec::new(),
             methods: Vec::new(),
             enumerated: Vec::new(),
@@ -408,6 +409,7 @@ impl Driver<'_> {
                 definition.objects = body.objects();
                 definition.statics = statics;
                 definition.enumerated = self.of_outside(enumerated);
+                definition.calls_indirectly = body.calls_indirectly();
                 definition.members_called = body.members_called();
                 definition.methods = methods;
                 definition.name = body.name.clone();

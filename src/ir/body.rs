@@ -121,6 +121,14 @@ impl Body {
         false
     }
 
+    /// Whether it calls through a pointer.
+    pub fn calls_indirectly(&self) -> bool {
+        let mut statements = self.blocks.iter().flat_map(|block| &block.stmts);
+        statements.any(|stmt| {
+            matches!(&stmt.kind, StmtKind::Call(call) if matches!(call.callee, Callee::Indirect { .. }))
+        })
+    }
+
     /// The members that functions are called through, sorted.
     pub fn members_called(&self) -> Vec<MemberName> {
         let statements = self.blocks.iter().flat_map(|block| &block.stmts);

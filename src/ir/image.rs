@@ -17,9 +17,9 @@ const MAX_TEXT: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scalar {
     Bits(u128),
-    /// So many bytes past the beginning of an object.
+    /// So many bytes past the beginning of an object or a function.
     Address {
-        object: SymbolName,
+        symbol: SymbolName,
         offset: i64,
     },
     /// The address of a string literal.
@@ -112,10 +112,10 @@ impl Image {
         Scalar::Bits(value)
     }
 
-    /// The objects that it holds addresses of.
+    /// The objects and functions that it holds addresses of.
     pub fn addresses(&self) -> impl Iterator<Item = &SymbolName> {
         self.cells.values().filter_map(|cell| match &cell.value {
-            Scalar::Address { object, .. } => Some(object),
+            Scalar::Address { symbol, .. } => Some(symbol),
             _ => None,
         })
     }
@@ -244,11 +244,11 @@ impl Tables<'_> {
             return Scalar::Text(self.strings[id.index()].clone());
         }
         match self.address(value) {
-            Some((symbol, offset)) if self.is_object(symbol) => Scalar::Address {
-                object: self.symbols[symbol.index()].name.clone(),
+            Some((symbol, offset)) => Scalar::Address {
+                symbol: self.symbols[symbol.index()].name.clone(),
                 offset,
             },
-            _ => Scalar::Unknown,
+            None => Scalar::Unknown,
         }
     }
 

@@ -10,7 +10,7 @@ use super::guard::Guard;
 use super::log::{BranchEvent, ReturnEvent, Tested};
 use super::state::State;
 use super::term::Term;
-use super::unroll::Instance;
+use super::unroll::{Instance, Step};
 use crate::ir::{
     Arg, BinOp, BlockId, Body, CmpOp, ExprId, ExprKind, Pos, RetTy, Says, TermKind, Ty,
 };
@@ -33,9 +33,32 @@ impl Executor<'_> {
         }
     }
 
+    /// Whether execution follows an edge. A loop that does not go on is left by its header's test, if the header has one: what the
+    /// last round did is known behind the loop.
+    pub(super) fn may_go(&self, frame: &mut Frame<'_>, from: &Instance, step: &Step) -> bool {
+        let last = frame.leaving.contains(&(from.block, from.iterations.clone()));
+        if last && !frame.unrolling.leaves_loop(from.block, step.to.block) {
+            return false;
+        }
+        let header = &step.to;
+        match step.iteration {
+            Some(iteration) if !self.may_iterate(frame, header, iteration) => {
+                let next = frame.body.block(header.block).term.successors();
+                let mut next = next.into_iter();
+                let tests = next.any(|next| frame.unrolling.leaves_loop(header.block, next));
+                if tests {
+                    let header = (header.block, header.iterations.clone());
+                    frame.leaving.insert(header);
+                }
+                tests
+            }
+            _ => true,
+        }
+    }
+
     /// Whether a loop goes on: always up to the unrolling limit; beyond it only after an iteration
     /// whose test folded. [`Self::ends_here`] sees to it that such a loop comes to an end.
-    pub(super) fn may_iterate(&self, frame: &Frame<'_>, header: &Instance, iteration: u32) -> bool {
+    fn may_iterate(&self, frame: &Frame<'_>, header: &Instance, iteration: u32) -> bool {
         if iteration < self.limits.unroll {
             return true;
         }

@@ -122,9 +122,7 @@ impl Executor<'_> {
                     continue;
                 }
                 let step = frame.unrolling.step(&instance, target);
-                if let Some(iteration) = step.iteration
-                    && !self.may_iterate(frame, &step.to, iteration)
-                {
+                if !self.may_go(frame, &instance, &step) {
                     self.execution.cut = true;
                     continue;
                 }

@@ -21,6 +21,8 @@ pub struct Frame<'b> {
     pub(super) unrolling: Unrolling,
     /// Loops (by header instance) with an exit test that folded to "stay".
     pub(super) folded: FxHashSet<(BlockId, SmallVec<[u32; 4]>)>,
+    /// Headers of rounds that are not begun any more: they are executed only to leave the loop.
+    pub(super) leaving: FxHashSet<(BlockId, SmallVec<[u32; 4]>)>,
     /// The guard with which each loop iteration began.
     pub(super) headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
     /// [`Body::flags`].
@@ -38,6 +40,7 @@ impl<'b> Frame<'b> {
             files: body.files.iter().map(|file| file.as_str().into()).collect(),
             unrolling: Unrolling::new(body),
             folded: FxHashSet::default(),
+            leaving: FxHashSet::default(),
             headers: FxHashMap::default(),
             flags: OnceCell::new(),
             varying: OnceCell::new(),

@@ -107,8 +107,8 @@ impl Initial {
                 Some(widened(&mut heap.formula.terms, word))
             }
             Scalar::Bits(bits) => Some(heap.formula.terms.constant(bits, shape.bits)),
-            Scalar::Address { object, offset } if shape.bits == POINTER_BITS => {
-                Some(start(heap, RegionKind::Symbol(object), offset))
+            Scalar::Address { symbol, offset } if shape.bits == POINTER_BITS => {
+                Some(start(heap, RegionKind::Symbol(symbol), offset))
             }
             Scalar::Text(text) if shape.bits == POINTER_BITS => {
                 Some(start(heap, RegionKind::String(text), 0))

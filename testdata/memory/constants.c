@@ -121,3 +121,35 @@ char first_of_what_others_set(void) //~ clean
 {
     return set_by_others[0];
 }
+
+// A table of functions says which is called.
+static void drop(void *block) //~ clean
+{
+    free(block);
+}
+
+static void look(void *block) //~ clean
+{
+    take_int(block);
+}
+
+static const struct {
+    const char *name;
+    void (*done)(void *block);
+} ways[] = {{"look", look}, {"drop", drop}};
+
+void dropped_by_table(void)
+{
+    char *p = malloc(8);
+
+    ways[1].done(p);
+    free(p); //~ certain heap/double-free
+}
+
+void dropped_once_by_table(void) //~ clean
+{
+    char *p = malloc(8);
+
+    ways[0].done(p);
+    free(p);
+}

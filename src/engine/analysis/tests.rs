@@ -106,6 +106,7 @@ impl World {
             weak: false,
             body: Ok(key),
             callees: body.mentions(),
+            calls_indirectly: false,
             members_called: body.members_called(),
             methods: Vec::new(),
             enumerated: Vec::new(),

@@ -12,7 +12,10 @@ use crate::frontend::outline::NameId;
 use crate::frontend::{FunctionDef, StaticObject};
 use crate::ir::{Image, SymbolName};
 
-pub(super) fn constants(code: &Code<'_>) -> BTreeMap<SymbolName, Image> {
+/// What each of these objects holds.
+pub(super) type Constants = BTreeMap<SymbolName, Image>;
+
+pub(super) fn constants(code: &Code<'_>) -> Constants {
     let uses = || code.definitions.iter().flat_map(|def| &def.objects);
     let changed: FxHashSet<&SymbolName> = uses()
         .filter(|object| object.changed)
@@ -47,10 +50,23 @@ pub(super) fn constants(code: &Code<'_>) -> BTreeMap<SymbolName, Image> {
 }
 
 /// Those that a definition names, and those that they lead to.
-pub(super) fn named(def: &FunctionDef, constants: &BTreeMap<SymbolName, Image>) -> Vec<SymbolName> {
+pub(super) fn named(def: &FunctionDef, constants: &Constants) -> Vec<SymbolName> {
     let objects = def.objects.iter().map(|object| &object.name);
     let named = closure(objects, &|name| constants.get(name));
     named.into_keys().cloned().collect()
+}
+
+/// What the constants that a definition names hold the addresses of, but for other constants: the functions that it may call
+/// through them, and objects.
+pub(super) fn functions<'a>(def: &'a FunctionDef, constants: &'a Constants) -> Vec<&'a SymbolName> {
+    let objects = def.objects.iter().map(|object| &object.name);
+    let named = closure(objects, &|name| constants.get(name));
+    let mut functions: Vec<&SymbolName> =
+        named.values().flat_map(|image| image.addresses()).collect();
+    functions.retain(|name| !named.contains_key(name));
+    functions.sort();
+    functions.dedup();
+    functions
 }
 
 /// The constants of these names, and those whose addresses they hold.

@@ -22,12 +22,13 @@ mod variants;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::code::{Code, DefId};
+use self::constants::Constants;
 use self::images::Images;
 use self::resolve::{Answer, Linker};
 use self::variants::Node;
 use crate::capture::{Link, LinkInput};
 use crate::frontend::{Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Enumerated, Image, SymbolName};
+use crate::ir::Enumerated;
 use crate::program::call_graph::components;
 use crate::program::{Ambiguity, CalleeRef, Function, FunctionId, ImageSet, Program, SetId, Unit};
 
@@ -105,7 +106,8 @@ fn linked(units: &[UnitIndex], flags: &[u64], links: &[Link]) -> Program {
     let code = Code::new(units, flags);
     let mut ambiguities = Ambiguities::default();
     let images = Images::new(&code, links, &mut ambiguities);
-    let linker = Linker::new(&code, &images, ambiguities);
+    let constants = constants::constants(&code);
+    let linker = Linker::new(&code, &images, &constants, ambiguities);
     let places: Vec<Vec<u32>> = code.ids().map(|id| linker.places(id)).collect();
     let mut answers: Vec<Vec<Answer>> = code
         .ids()
@@ -127,7 +129,6 @@ fn linked(units: &[UnitIndex], flags: &[u64], links: &[Link]) -> Program {
             *class = (*class).min(MAX_VARIANTS - 1);
         }
     }
-    let constants = constants::constants(&code);
     let mut variants = Variants {
         constants: &constants,
         code: &code,
@@ -140,12 +141,13 @@ fn linked(units: &[UnitIndex], flags: &[u64], links: &[Link]) -> Program {
     let functions = variants.functions(&answers, &stored);
     let mut sets: Vec<(ImageSet, SetId)> = variants.sets.into_iter().collect();
     sets.sort_by_key(|(_, id)| *id);
+    let ambiguous = linker.into_ambiguities().0.into_values().collect();
     Program {
         functions,
         constants,
         images: images.list.iter().map(|image| image.name.clone()).collect(),
         sets: sets.into_iter().map(|(set, _)| set).collect(),
-        ambiguous: linker.into_ambiguities().0.into_values().collect(),
+        ambiguous,
         shared_variants: capped,
         images_left_out: images.left_out as u64,
         ..Program::default()
@@ -199,7 +201,7 @@ struct Variants<'a> {
     classes: &'a [Vec<u32>],
     /// The function of each definition's first class.
     first: Vec<FunctionId>,
-    constants: &'a BTreeMap<SymbolName, Image>,
+    constants: &'a Constants,
     rest: u32,
     sets: BTreeMap<ImageSet, SetId>,
 }

@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Ambiguities;
 use super::code::{Code, DefId, NameIx};
+use super::constants::{self, Constants};
 use super::images::Images;
 use super::nearest::Distance;
 use crate::ir::{MemberName, SymbolName};
@@ -43,6 +44,21 @@ impl Answer {
         callees.filter_map(|callee| Some(callee.definition?.0))
     }
 
+    /// Makes a function a callee that is called through a pointer.
+    fn may_call(&mut self, name: &SymbolName, definition: DefId) {
+        let place = self.callees.binary_search_by(|c| c.name.cmp(name));
+        if let Err(place) = place {
+            let callee = Callee {
+                name: name.clone(),
+                definition: Some(definition),
+                called: true,
+                taken: false,
+                method: true,
+            };
+            self.callees.insert(place, callee);
+        }
+    }
+
     /// Forgets the calls through members that may mean such a function.
     pub(super) fn drop_methods(&mut self, dropped: &dyn Fn(DefId) -> bool) {
         let is_dropped = |callee: &Callee| callee.method && callee.definition.is_some_and(dropped);
@@ -69,12 +85,18 @@ pub(super) struct Linker<'a> {
     /// For each unit the images that it is in, ascending; the last of all stands for programs that the tree does not hold.
     places_of: Vec<Vec<u32>>,
     tables: Tables<'a, DefId>,
+    constants: &'a Constants,
     nearest: RefCell<FxHashMap<(u32, NameIx), Nearest>>,
     ambiguities: RefCell<Ambiguities>,
 }
 
 impl<'a> Linker<'a> {
-    pub(super) fn new(code: &'a Code<'a>, images: &'a Images, ambiguities: Ambiguities) -> Self {
+    pub(super) fn new(
+        code: &'a Code<'a>,
+        images: &'a Images,
+        constants: &'a Constants,
+        ambiguities: Ambiguities,
+    ) -> Self {
         let mut places_of = vec![Vec::new(); code.units.len()];
         for (place, image) in (0..).zip(&images.list) {
             for &unit in &image.units {
@@ -86,6 +108,7 @@ impl<'a> Linker<'a> {
             images,
             places_of,
             tables: Tables::default(),
+            constants,
             nearest: RefCell::default(),
             ambiguities: RefCell::new(ambiguities),
         };
@@ -209,6 +232,15 @@ impl<'a> Linker<'a> {
         for member in &def.members_called {
             self.method(&mut answer, &def.file, member, place);
         }
+        if def.calls_indirectly {
+            for name in constants::functions(def, self.constants) {
+                let definition = self.code.name(name);
+                if let Some(definition) = definition.and_then(|name| self.meant(unit, name, place))
+                {
+                    answer.may_call(name, definition);
+                }
+            }
+        }
         answer
     }
 
@@ -240,17 +272,7 @@ impl<'a> Linker<'a> {
         let names = functions.iter().map(|(name, _)| (*name).clone()).collect();
         answer.methods.insert(member.clone(), names);
         for (name, definition) in functions {
-            let place = answer.callees.binary_search_by(|c| c.name.cmp(name));
-            if let Err(place) = place {
-                let callee = Callee {
-                    name: name.clone(),
-                    definition: Some(definition),
-                    called: true,
-                    taken: false,
-                    method: true,
-                };
-                answer.callees.insert(place, callee);
-            }
+            answer.may_call(name, definition);
         }
     }
 

@@ -44,6 +44,7 @@ fn def(name: SymbolName, file: &str, line: u32, body: u8, callees: &[SymbolName]
                 taken: false,
             })
             .collect(),
+        calls_indirectly: false,
         members_called: Vec::new(),
         methods: Vec::new(),
         enumerated: Vec::new(),
