@@ -18,34 +18,42 @@ use crate::ir::{
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
 /// The same in a function that depends on unknown values: there every iteration costs, and what it
-/// can show the first ones have shown.
+/// can show the first ones have mostly shown. A small loop runs more often, up to so many blocks in all.
 const MAX_CONCRETE_BESIDE_UNKNOWNS: u32 = 4;
+const CONCRETE_BLOCKS_BESIDE_UNKNOWNS: u32 = 64;
+/// Of larger loops it is not known behind them what the last round did: what comes of it is not worth the time.
+const SMALL_LOOP: u32 = 8;
 /// Blocks after which folding loops are cut like others.
 const CONCRETE_BLOCKS: u64 = 3_000;
 
 impl Executor<'_> {
     /// How often a loop runs whose tests all fold. A program that has made no decision on an unknown
     /// value is being executed exactly, and goes on.
-    fn concrete_limit(&self) -> u32 {
-        match self.execution.log.branches.is_empty() {
-            true => MAX_CONCRETE,
-            false => MAX_CONCRETE_BESIDE_UNKNOWNS,
+    fn concrete_limit(&self, frame: &Frame<'_>, header: BlockId) -> u32 {
+        if self.execution.log.branches.is_empty() {
+            return MAX_CONCRETE;
         }
+        let size = frame.unrolling.loop_size(header).unwrap_or(u32::MAX);
+        MAX_CONCRETE_BESIDE_UNKNOWNS.max(CONCRETE_BLOCKS_BESIDE_UNKNOWNS / size.max(1))
     }
 
-    /// Whether execution follows an edge. A loop that does not go on is left by its header's test, if the header has one: what the
-    /// last round did is known behind the loop.
+    /// Whether execution follows an edge. A small loop that does not go on is left by its header's test, if the header has one:
+    /// what the last round did is known behind the loop.
     pub(super) fn may_go(&self, frame: &mut Frame<'_>, from: &Instance, step: &Step) -> bool {
-        let last = frame.leaving.contains(&(from.block, from.iterations.clone()));
+        let last = frame
+            .leaving
+            .contains(&(from.block, from.iterations.clone()));
         if last && !frame.unrolling.leaves_loop(from.block, step.to.block) {
             return false;
         }
         let header = &step.to;
         match step.iteration {
             Some(iteration) if !self.may_iterate(frame, header, iteration) => {
+                let size = frame.unrolling.loop_size(header.block);
                 let next = frame.body.block(header.block).term.successors();
                 let mut next = next.into_iter();
-                let tests = next.any(|next| frame.unrolling.leaves_loop(header.block, next));
+                let tests = size.is_some_and(|size| size <= SMALL_LOOP)
+                    && next.any(|next| frame.unrolling.leaves_loop(header.block, next));
                 if tests {
                     let header = (header.block, header.iterations.clone());
                     frame.leaving.insert(header);
@@ -62,7 +70,9 @@ impl Executor<'_> {
         if iteration < self.limits.unroll {
             return true;
         }
-        if iteration >= self.concrete_limit() || self.execution.blocks > CONCRETE_BLOCKS {
+        if iteration >= self.concrete_limit(frame, header.block)
+            || self.execution.blocks > CONCRETE_BLOCKS
+        {
             return false;
         }
         let mut before = header.iterations.clone();
@@ -98,7 +108,7 @@ impl Executor<'_> {
         }
         let concrete = frame.headers.get(&(header.block, first)) == Some(&guard);
         let ends = if concrete && self.execution.blocks <= CONCRETE_BLOCKS {
-            iteration + 1 >= self.concrete_limit()
+            iteration + 1 >= self.concrete_limit(frame, header.block)
         } else if test == header.block {
             iteration >= self.limits.unroll
         } else if taken == header.block {

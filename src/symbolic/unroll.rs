@@ -52,8 +52,9 @@ pub struct Step {
 #[derive(Debug)]
 pub struct Unrolling {
     places: Vec<BlockPlace>,
-    /// The header of each loop.
+    /// The header of each loop, and how many blocks it has.
     headers: Vec<BlockId>,
+    sizes: Vec<u32>,
 }
 
 impl Unrolling {
@@ -73,6 +74,7 @@ impl Unrolling {
         let order = reverse_postorder(&successors);
         let mut places = vec![BlockPlace::default(); successors.len()];
         let mut headers = Vec::new();
+        let mut sizes = Vec::new();
         // Work list instead of recursion: nesting depth is the input's choice.
         let mut levels: Vec<(Vec<usize>, Option<usize>)> =
             vec![((0..successors.len()).collect(), None)];
@@ -96,6 +98,7 @@ impl Unrolling {
                     .min_by_key(|&block| order[block])
                     .unwrap_or(first);
                 headers.push(BlockId(head as u32));
+                sizes.push(component.len() as u32);
                 for &block in &component {
                     places[block].loops.push((id, position));
                 }
@@ -103,7 +106,11 @@ impl Unrolling {
                 levels.push((component, Some(head)));
             }
         }
-        Unrolling { places, headers }
+        Unrolling {
+            places,
+            headers,
+            sizes,
+        }
     }
 
     pub fn entry(&self, block: BlockId) -> Instance {
@@ -161,6 +168,12 @@ impl Unrolling {
             block,
             iterations: instance.iterations.clone(),
         })
+    }
+
+    /// How many blocks the innermost loop around a block has.
+    pub fn loop_size(&self, block: BlockId) -> Option<u32> {
+        let innermost = self.places[block.index()].loops.last()?.0;
+        Some(self.sizes[innermost.0 as usize])
     }
 
     /// Whether the block starts the iterations of a loop.
