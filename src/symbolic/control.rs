@@ -18,7 +18,8 @@ use crate::ir::{
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
 /// The same in a function that depends on unknown values: there every iteration costs, and what it
-/// can show the first ones have mostly shown. A small loop runs more often, up to so many blocks in all.
+/// can show the first ones have mostly shown. Where accesses are checked, a small loop runs more often, up to so many blocks in
+/// all: what it does to memory counts round by round.
 const MAX_CONCRETE_BESIDE_UNKNOWNS: u32 = 4;
 const CONCRETE_BLOCKS_BESIDE_UNKNOWNS: u32 = 64;
 /// Of larger loops it is not known behind them what the last round did: what comes of it is not worth the time.
@@ -33,12 +34,16 @@ impl Executor<'_> {
         if self.execution.log.branches.is_empty() {
             return MAX_CONCRETE;
         }
+        if !self.arena.watches {
+            return MAX_CONCRETE_BESIDE_UNKNOWNS;
+        }
         let size = frame.unrolling.loop_size(header).unwrap_or(u32::MAX);
         MAX_CONCRETE_BESIDE_UNKNOWNS.max(CONCRETE_BLOCKS_BESIDE_UNKNOWNS / size.max(1))
     }
 
-    /// Whether execution follows an edge. A small loop that does not go on is left by its header's test, if the header has one:
-    /// what the last round did is known behind the loop.
+    /// Whether execution follows an edge. Where accesses are checked, a small loop that does not go on is left by its header's test,
+    /// if the header has one: what the last round did to memory is known behind the loop. (Of locks it says too little: how a
+    /// search through a list has left the lock of each element.)
     pub(super) fn may_go(&self, frame: &mut Frame<'_>, from: &Instance, step: &Step) -> bool {
         let last = frame
             .leaving
@@ -52,7 +57,8 @@ impl Executor<'_> {
                 let size = frame.unrolling.loop_size(header.block);
                 let next = frame.body.block(header.block).term.successors();
                 let mut next = next.into_iter();
-                let tests = size.is_some_and(|size| size <= SMALL_LOOP)
+                let tests = self.arena.watches
+                    && size.is_some_and(|size| size <= SMALL_LOOP)
                     && next.any(|next| frame.unrolling.leaves_loop(header.block, next));
                 if tests {
                     let header = (header.block, header.iterations.clone());
