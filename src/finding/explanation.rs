@@ -100,11 +100,17 @@ pub enum Kind {
     ReplacedByCallee,
     /// A macro compares the pointer with null, for all its users.
     TestedByMacro,
+    /// The pointer is compared with null on other ways only.
+    TestedElsewhere,
+    /// A pointer that nobody compares with null is never null.
+    NeverNull,
+    /// A store through one of the block's own pointers has changed the place that its pointer is read from.
+    ReplacedByLink,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 40] = [
+    pub const ALL: [Kind; 43] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -145,6 +151,9 @@ impl Kind {
         Kind::SearchSucceeds,
         Kind::ReplacedByCallee,
         Kind::TestedByMacro,
+        Kind::TestedElsewhere,
+        Kind::NeverNull,
+        Kind::ReplacedByLink,
     ];
 
     /// The gravest level of a failure that has such an explanation.
@@ -162,7 +171,7 @@ impl Kind {
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
             | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds | SearchSucceeds
-            | ReplacedByCallee => Level::Note,
+            | ReplacedByCallee | TestedElsewhere | NeverNull | ReplacedByLink => Level::Note,
         }
     }
 
@@ -258,6 +267,13 @@ impl Kind {
             SearchSucceeds => format!("the loop ends before `{object}` is null"),
             ReplacedByCallee => format!("a callee has put another pointer where `{object}` is read from"),
             TestedByMacro => format!("`{object}` is never null, though a macro asks"),
+            TestedElsewhere => {
+                format!("`{object}` is null only on the ways on which it is compared with null")
+            }
+            NeverNull => "a pointer is not null that nobody compares with null".to_owned(),
+            ReplacedByLink => {
+                format!("`{object}` was taken out of a list, and another is read from its place")
+            }
         };
         Explanation { kind: self, text }
     }

@@ -14,9 +14,9 @@ use crate::sat::oracle::Oracle;
 use crate::summary::trace;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Site, UseEvent};
-use crate::symbolic::term::Term;
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Failures of one function that are looked at.
 const MAX_FAILURES: usize = 32;
@@ -97,10 +97,18 @@ impl Findings<'_> {
     ) -> bool {
         let guards = &mut oracle.formula.guards;
         let paths = guards.and_not(event.null, execution.unknown_effect);
-        let Some(model) = oracle.model_of_null(paths, event.base) else {
+        let Some(mut model) = oracle.model_of_null(paths, event.base) else {
             return false;
         };
         let reason = reason(event);
+        let (mut paths, mut elsewhere) = (paths, false);
+        if let Some(tested) = event.tested.as_ref().filter(|_| reason == Reason::Tested) {
+            let after = oracle.formula.guards.and(paths, tested.guard);
+            match oracle.model_of_null(after, event.base) {
+                Some(found) => (model, paths) = (found, after),
+                None => elsewhere = true,
+            }
+        }
         let rule = match reason {
             Reason::Unchecked => &rules.unchecked,
             Reason::Constant | Reason::Tested => &rules.null,
@@ -119,6 +127,9 @@ impl Findings<'_> {
         let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
             return false;
         };
+        if elsewhere {
+            finding.explain_by(Kind::TestedElsewhere);
+        }
         for kind in readings(execution, oracle, event, reason, paths) {
             finding.explain_by(kind);
         }
@@ -161,10 +172,11 @@ fn readings(
     let mut kinds = Vec::new();
     let plain = event.tested.as_ref().is_some_and(|tested| tested.plain);
     let mut ends_loop = reason == Reason::Tested && !plain;
-    let mut foreign = false;
+    let (mut foreign, mut unasked) = (false, false);
     if reason == Reason::Constant {
         for condition in oracle.formula.guards.support(paths) {
             foreign |= oracle.foreign_conditions.contains(condition);
+            unasked |= is_unasked(oracle, *condition);
             match oracle.own_conditions.get(condition) {
                 Some(plain) => ends_loop |= !plain,
                 None => foreign = true,
@@ -173,6 +185,9 @@ fn readings(
     }
     if foreign {
         kinds.push(Kind::CalleeSucceeds);
+    }
+    if unasked {
+        kinds.push(Kind::NeverNull);
     }
     if ends_loop {
         kinds.push(Kind::SearchSucceeds);
@@ -185,6 +200,22 @@ fn readings(
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// Whether a condition says that an unknown pointer is null which the function does not itself compare with null: it is compared with
+/// a variable that happens to be null.
+fn is_unasked(arena: &Arena<'_>, condition: Cond) -> bool {
+    let terms = &arena.formula.terms;
+    let Node::Op { op: Op::Eq, args } = terms.node(arena.formula.cond_term(condition)) else {
+        return false;
+    };
+    let null = |term: &Term| terms.as_const(*term) == Some(0);
+    let unknown = |term: &Term| {
+        terms.is_pointer(*term)
+            && terms.as_const(*term).is_none()
+            && !arena.tested.contains_key(term)
+    };
+    args.iter().any(null) && args.iter().any(unknown)
 }
 
 /// The pointer as the source writes it.

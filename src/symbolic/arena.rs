@@ -67,6 +67,8 @@ pub struct Arena<'a> {
     pub own_conditions: FxHashMap<Cond, bool>,
     /// The conditions on which callees make pointers null.
     pub foreign_conditions: FxHashSet<Cond>,
+    /// Conditions under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
+    pub links: FxHashSet<Cond>,
     /// Results of functions that return null when they fail.
     pub nullable: FxHashSet<Term>,
     /// Parameters that are records: what they lead to has no name for a caller.
@@ -122,6 +124,7 @@ impl<'a> Arena<'a> {
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),
             foreign_conditions: FxHashSet::default(),
+            links: FxHashSet::default(),
             nullable: FxHashSet::default(),
             given_records: Vec::new(),
             pointer_size: u64::from(POINTER_BITS / 8),
@@ -184,6 +187,20 @@ impl<'a> Arena<'a> {
             set: SmallVec::from_iter([(Status::At(state), Guard::TRUE)]),
             touched: Guard::FALSE,
         });
+    }
+
+    /// Where the pointer to a region lay in memory on entry.
+    pub(super) fn pointer_read_from(&self, region: RegionId) -> Option<Loc> {
+        let RegionKind::Environment { base } = *self.regions.kind(region) else {
+            return None;
+        };
+        let Node::Var(var) = *self.formula.terms.node(base) else {
+            return None;
+        };
+        match *self.origins.of(var) {
+            Origin::Initial { loc, .. } => Some(loc),
+            _ => None,
+        }
     }
 
     /// Whether a value is the result of a call.

@@ -196,25 +196,31 @@ impl Executor<'_> {
             // `if (p) free(p);` says nothing of what comes before, but `if (!p) return -1;` does.
             let late =
                 plain && state.nonnull.contains(&pointer) && !frame.body.leads_to(other, taken);
-            self.note_compared(pointer, plain, late);
+            self.note_compared(pointer, state.guard, (plain, late));
         }
         guard
     }
 
     /// Notes that the function compares a pointer with null here; `plain`: not to end a loop; `late`: all paths have followed it.
-    fn note_compared(&mut self, pointer: Term, plain: bool, late: bool) {
+    fn note_compared(&mut self, pointer: Term, paths: Guard, (plain, late): (bool, bool)) {
         let Some(site) = self.site.clone() else {
             return;
         };
         if late {
             self.execution.log.late_tests.push((pointer, site.clone()));
         }
+        let tested = Tested {
+            plain,
+            site,
+            guard: paths,
+        };
         let known = self.arena.tested.entry(pointer);
-        let tested = Tested { plain, site };
         let known = known.or_insert_with(|| tested.clone());
+        let guard = self.arena.formula.guards.or(known.guard, paths);
         if plain && !known.plain {
             *known = tested;
         }
+        known.guard = guard;
     }
 
     /// The edge that a folded test takes, or the other one if that leaves a loop that has run often enough.

@@ -240,6 +240,7 @@ impl Executor<'_> {
         }
         if let [(_, loc)] = locations[..] {
             state.memory.write_shape(loc, value, shape);
+            self.relink(state, loc, value, shape);
             self.release_stored_bits(state, Guard::TRUE, loc, shape.bytes);
             return;
         }
@@ -250,6 +251,32 @@ impl Executor<'_> {
             state.memory.write_shape(loc, new, shape);
             self.release_stored_bits(state, guard, loc, shape.bytes);
         }
+    }
+
+    /// Takes a pointer that is stored through a pointer which a block holds to be stored, perhaps, where the pointer to the block
+    /// was read from: so a list's element is taken out (`e->next->prev = e->prev`), whose neighbours are otherwise taken to be
+    /// different objects.
+    fn relink(&mut self, state: &mut State, loc: Loc, value: Term, shape: Shape) {
+        if !self.arena.watches || shape.bits != POINTER_BITS {
+            return;
+        }
+        let Some(held) = self.arena.pointer_read_from(loc.region) else {
+            return;
+        };
+        let Some(place) = self.arena.pointer_read_from(held.region) else {
+            return;
+        };
+        if place.region == loc.region {
+            return;
+        }
+        let same = self.arena.choice();
+        if let Some((condition, _)) = self.arena.formula.guards.as_literal(same) {
+            self.arena.links.insert(condition);
+        }
+        let memory = state.memory.clone();
+        let old = memory.read(&mut self.arena.heap(), place, shape);
+        let new = self.arena.formula.ite_guard(same, value, old);
+        state.memory.write_shape(place, new, shape);
     }
 
     pub(super) fn copy(&mut self, state: &mut State, to: Term, from: Term, size: u64) {

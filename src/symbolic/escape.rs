@@ -51,6 +51,12 @@ impl Arena<'_> {
             covered = self.formula.guards.or(covered, guard);
             if self.is_followed(loc.region) {
                 found.push((guard, loc.region));
+            } else if let RegionKind::Environment { base } = *self.regions.kind(loc.region)
+                && !matches!(self.formula.terms.node(base), Node::Var(_))
+                && !self.owned.is_empty()
+            {
+                // A pointer that is computed from another one, as where it is aligned.
+                self.hidden_in(base, &mut found);
             }
         }
         if covered != Guard::TRUE && !self.owned.is_empty() {

@@ -175,6 +175,8 @@ pub struct Tested {
     pub plain: bool,
     /// The first of those, or else the first.
     pub site: Site,
+    /// The paths on which there was one.
+    pub guard: Guard,
 }
 
 /// A function may have changed what it was given pointers to, in a way that is not known.

@@ -125,3 +125,60 @@ int searched(struct node *n, int value)
         n = n->next;
     return n->next != 0; //~ note null/dereference
 }
+
+// Compared with null on another way.
+struct connection {
+    int open;
+    struct buffer {
+        char *end, *last;
+    } *out;
+};
+
+struct buffer *new_buffer(void);
+
+long room(struct connection *c)
+{
+    struct buffer *b;
+
+    if (!c->open) {
+        b = c->out;
+        if (!b) {
+            b = new_buffer();
+            c->out = b;
+        }
+        c->open = 1;
+    }
+    b = c->out;
+    return b->end - b->last; //~ note null/dereference
+}
+
+long room_after_a_look(struct connection *c)
+{
+    struct buffer *b = c->out;
+
+    if (!b)
+        c->open = 0;
+    return b->end - b->last; //~ certain null/dereference
+}
+
+// What is equal to a variable that is null is not therefore null.
+struct part {
+    char *start;
+    long size;
+    struct part *next;
+};
+
+long joined(struct part *in, long *sizes)
+{
+    char *end = 0;
+    long *last = 0;
+
+    for (; in; in = in->next) {
+        if (end == in->start)
+            *last += in->size; //~ note null/dereference
+        else
+            last = sizes++;
+        end = in->start + in->size;
+    }
+    return last ? *last : 0;
+}

@@ -285,6 +285,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::AnotherUnknown, another_left_open),
     (Kind::AfterWarning, only_after_warning),
     (Kind::ReplacedByCallee, replaced_by_callee),
+    (Kind::ReplacedByLink, replaced_by_link),
 ];
 
 /// The readings under which what is left of a failure in a function's body is none.
@@ -360,6 +361,18 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
             && containers.contains(&event.region)
             && !oracle.formula.guards.excludes(event.guard, left.paths)
     })
+}
+
+/// Whether the failure is possible only if a store through a pointer that a block holds has left a place alone from which the
+/// pointer to the block was read.
+fn replaced_by_link(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    if !matches!(left.what, What::Operation(_)) || oracle.links.is_empty() {
+        return false;
+    }
+    let support = oracle.formula.guards.support(left.paths);
+    support
+        .iter()
+        .any(|condition| oracle.links.contains(condition))
 }
 
 fn another_element_given_back(

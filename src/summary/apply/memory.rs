@@ -98,17 +98,32 @@ pub(super) fn result(exec: &mut Executor<'_>, state: &mut State, summary: &Summa
     }
 }
 
-/// Reports an operation on an address within a block that is not its first.
+/// Whether the callee ends the life of an object that the caller has.
+pub(super) fn ends(
+    exec: &Executor<'_>,
+    summary: &Summary,
+    (index, machine): (usize, MachineId),
+) -> bool {
+    let machine = exec.arena.machine_at(machine);
+    let mut rows = summary.rows.iter();
+    rows.any(|row| {
+        row.object as usize == index
+            && machine.role(row.from) == Role::Held
+            && matches!(row.to, Target::State(to) if machine.role(to) == Role::Dead)
+    })
+}
+
+/// Reports that a block is ended by an address within it that is not its first.
 pub(super) fn check_start(
     exec: &mut Executor<'_>,
     state: &State,
     binding: &Binding<'_, '_>,
     (loc, machine): (Loc, MachineId),
-    place: Guard,
+    (place, ends): (Guard, bool),
 ) {
     let inside = loc.offset != 0 || loc.symbolic != SymbolicOffset::NONE;
     let of = exec.arena.machine_at(machine);
-    let Some(rule) = of.rule(Event::Inside).filter(|_| inside) else {
+    let Some(rule) = of.rule(Event::Inside).filter(|_| inside && ends) else {
         return;
     };
     let starts = match exec.arena.regions.kind(loc.region) {

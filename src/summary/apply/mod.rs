@@ -223,7 +223,8 @@ impl Application<'_, '_> {
                 let exists = exec.arena.exists(loc);
                 place = exec.arena.formula.guards.and(place, exists);
             }
-            memory::check_start(exec, state, &self.binding, (loc, machine), place);
+            let ends = memory::ends(exec, self.summary, (index, machine));
+            memory::check_start(exec, state, &self.binding, (loc, machine), (place, ends));
             if memory::is_elsewhere(exec, loc, machine) {
                 continue;
             }

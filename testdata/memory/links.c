@@ -1,0 +1,108 @@
+// Elements of lists that are taken out before they are freed, and pointers into blocks.
+typedef __SIZE_TYPE__ size_t;
+typedef __UINTPTR_TYPE__ uintptr_t;
+void *malloc(size_t size);
+void free(void *block);
+int posix_memalign(void **block, size_t alignment, size_t size);
+
+struct queue {
+    struct queue *prev, *next;
+};
+
+struct node {
+    struct queue queue;
+    long expire;
+    char *name;
+};
+
+// The last one is another one each time.
+void expire_last(struct queue *queue, long now)
+{
+    struct queue *q;
+    struct node *n;
+
+    for (int i = 0; i < 2; i++) {
+        q = queue->prev;
+        n = (struct node *)q;
+        if (now <= n->expire) //~ note heap/use-after-free
+            return;
+        q->next->prev = q->prev;
+        q->prev->next = q->next;
+        free(n);
+    }
+}
+
+void expire_last_without_taking_it_out(struct queue *queue, long now)
+{
+    struct queue *q;
+    struct node *n;
+
+    for (int i = 0; i < 2; i++) {
+        q = queue->prev;
+        n = (struct node *)q;
+        if (now <= n->expire) //~ certain heap/use-after-free
+            return;
+        free(n);
+    }
+}
+
+// What was taken out is still what it was.
+long used_after_taking_it_out(struct queue *queue)
+{
+    struct node *n = (struct node *)queue->prev;
+
+    n->queue.next->prev = n->queue.prev;
+    n->queue.prev->next = n->queue.next;
+    free(n);
+    return n->expire; //~ certain heap/use-after-free
+}
+
+// An aligned pointer leads into the block.
+static char *table;
+
+int keep_aligned(void) //~ clean
+{
+    void *p = malloc(64 + 32);
+
+    if (!p)
+        return -1;
+    p = (void *)(((uintptr_t)p + 31) & ~(uintptr_t)31);
+    table = p;
+    return 0;
+}
+
+// Parts of a block are given out, and a new one is made when it is used up.
+struct pool {
+    char *start;
+    size_t size;
+};
+
+static void *part(struct pool *pool) //~ clean
+{
+    char *p;
+
+    if (pool->size < 16) {
+        void *page;
+
+        if (posix_memalign(&page, 4096, 4096))
+            return 0;
+        pool->start = page;
+        pool->size = 4096;
+    }
+    p = pool->start;
+    pool->start += 16;
+    pool->size -= 16;
+    return p;
+}
+
+int parts(struct pool *pool, int count) //~ clean
+{
+    for (int i = 0; i < count; i++) {
+        char *p = part(pool);
+
+        if (!p)
+            return -1;
+        p[0] = 1;
+    }
+    return 0;
+}
