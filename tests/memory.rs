@@ -61,3 +61,37 @@ fn they_are_not_in_force_unless_they_are_asked_for() {
     let findings = check("testdata/memory", &[]);
     assert_eq!(findings, Value::Array(Vec::new()));
 }
+
+#[test]
+fn a_variable_of_another_file_is_constant_as_long_as_nothing_writes_to_it() {
+    let tree = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| fs::write(tree.path().join(file), text).unwrap();
+    let leaks = || {
+        let output = Command::cargo_bin("cassini")
+            .unwrap()
+            .args(["check", ".", "--format", "json", "--no-progress"])
+            .args(["--checkers", "heap"])
+            .current_dir(tree.path())
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        of(&report["findings"], "heap/leak").len()
+    };
+    write("value.c", "int five = 5;\n");
+    write(
+        "use.c",
+        "void *malloc(unsigned long size);\nvoid free(void *block);\nextern int five;\n\
+         void use(void)\n{\n    void *p = malloc(8);\n    if (five == 5)\n        free(p);\n}\n",
+    );
+    assert_eq!(leaks(), 0);
+    // What another run has found out is no longer so.
+    write("value.c", "int five = 6;\n");
+    assert_eq!(leaks(), 1);
+    write("value.c", "int five = 5;\n");
+    assert_eq!(leaks(), 0);
+    write(
+        "change.c",
+        "extern int five;\nvoid change(int n)\n{\n    five = n;\n}\n",
+    );
+    assert_eq!(leaks(), 1);
+}

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::split::{SourceFile, Tree};
 use super::unit::{BodyStore, FrontEnd, UnitKey, UnitSource};
 use super::{BodyKey, UnitIndex};
-use crate::ir::{Body, Enumerated, Step};
+use crate::ir::{Body, Enumerated, Scalar, Step};
 
 /// Headers lie under `/`, all else is the tree's own.
 struct OwnTree;
@@ -340,3 +340,52 @@ const TOKENS: &[&str] = &[
     "__label__ l;",
     "y ?: 1;",
 ];
+
+/// The objects of a unit that nothing in it changes, with what lies at their beginning.
+fn constants(text: &str) -> Vec<(String, Scalar)> {
+    let index = index(&FrontEnd::new(), &Memory::default(), "main.c", text);
+    assert!(index.losses.is_empty(), "{:?}", index.losses);
+    let functions = index.functions.iter();
+    let statics = functions.flat_map(|function| &function.statics);
+    let all = index.objects.iter().chain(statics);
+    all.map(|object| (object.name.name.clone(), object.image.read(0, 4)))
+        .collect()
+}
+
+#[test]
+fn objects_hold_what_their_initialisers_give_them_unless_something_changes_them() {
+    let text = "static int zero; static int five = 5; static int written = 1; static int *p = &five;\n\
+        static int taken = 2, asked = 3; static volatile int clock = 1; int shared = 7; int *set_elsewhere = 0;\n\
+        const char name[] = \"abcdef\"; static struct { int a : 3, b : 5; short c; } bits = {1, 2, 3};\n\
+        int f(int n) { static const int once = 9; static int calls; written = n; calls++;\n\
+            return zero + *p + (p == &asked) + asked + once + bits.b + clock; }\n\
+        int *g(void) { return &taken; }";
+    let expected = [
+        ("zero", Scalar::Bits(0)),
+        ("asked", Scalar::Bits(3)),
+        ("shared", Scalar::Bits(7)),
+        ("name", Scalar::Bits(0x6463_6261)),
+        ("bits", Scalar::Bits(0x0003_0011)),
+        ("f.once", Scalar::Bits(9)),
+        ("f.calls", Scalar::Bits(0)),
+    ];
+    let mut found = constants(text);
+    // A pointer of eight bytes: half of it is nothing that is known.
+    let p = found.iter().position(|(name, _)| name == "p").expect("p");
+    assert_eq!(found.remove(p).1, Scalar::Unknown);
+    let expected: Vec<(String, Scalar)> = expected
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_function_that_is_lost_may_change_what_it_names() {
+    let text = "static int level = 3; static int other = 4;\n\
+        int f(void) { return level + other; }\n\
+        void g(void) { level = @; }";
+    let index = index(&FrontEnd::new(), &Memory::default(), "main.c", text);
+    assert_eq!(index.losses.len(), 1);
+    let names = index.objects.iter().map(|object| object.name.name.as_str());
+    assert_eq!(names.collect::<Vec<_>>(), ["other"]);
+}
