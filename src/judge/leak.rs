@@ -97,7 +97,8 @@ impl Findings<'_> {
         if !possible_unchanged(execution, oracle, paths) {
             finding.explain_by(Kind::ChangedByCallee);
         }
-        if event.stack.len() == 1 && decided_by_result(oracle, object, paths, &event.text) {
+        let unknown = event.stack.len() == 1 && !event.primitive;
+        if unknown && decided_by_result(oracle, object, paths, &event.text) {
             finding.explain_by(Kind::CalleeOutcome);
         }
         self.fail(object);

@@ -286,6 +286,10 @@ impl Executor<'_> {
             Callee::Indirect { function, field } => {
                 let address = self.eval(frame, state, *function);
                 let places = self.arena.locations(address);
+                if self.arena.watches {
+                    self.accessed = Some((*function, address));
+                    self.access(state, address, &places);
+                }
                 let named = places.iter().map(|&(guard, loc)| {
                     let RegionKind::Symbol(name) = self.arena.regions.kind(loc.region) else {
                         return None;
