@@ -188,6 +188,8 @@ pub struct Summary {
     /// Parameters that lead to pointers which may be found elsewhere when it has returned.
     pub keeps_contents: Vec<u32>,
     pub null_result: NullResult,
+    /// Of width 1, over entry values: if it does not hold, a result that may be null is not. `None`: it always does.
+    pub null_when: Option<IExpr>,
     /// The parameter that leads to the string that the result is the length of.
     pub length_of: Option<u32>,
     /// Nothing more is known of it: it may change what it gets pointers to.
@@ -273,6 +275,7 @@ impl Summary {
             && self.keeps == other.keeps
             && self.keeps_contents == other.keeps_contents
             && self.null_result == other.null_result
+            && self.null_when == other.null_when
             && all_alike(&self.uses, &other.uses, same_use)
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)

@@ -99,15 +99,16 @@ impl Seeds {
         Seeds::load_all(property, &built_in(&SUMMARIES), files)
     }
 
-    /// The same, and before them what is known of the functions of libraries that allocate, open, access and free.
+    /// The same, and beside them what is known of the functions of libraries that allocate, open, access and free: where it says more of a
+    /// function than that it changes no lock, that counts.
     pub fn load_with_libraries(
         property: &Property,
         files: &[SourceFile],
     ) -> (Seeds, Vec<LoadError>) {
-        let mut all = SUMMARIES
-            .get_dir("libraries")
-            .map_or_else(Vec::new, built_in);
-        all.extend(built_in(&SUMMARIES));
+        let mut all = built_in(&SUMMARIES);
+        if let Some(libraries) = SUMMARIES.get_dir("libraries") {
+            all.extend(built_in(libraries));
+        }
         Seeds::load_all(property, &all, files)
     }
 

@@ -82,12 +82,25 @@ fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[Ar
 }
 
 /// Notes what is known of a result that is a pointer.
-pub(super) fn result(exec: &mut Executor<'_>, state: &mut State, summary: &Summary, result: Term) {
+pub(super) fn result(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+    result: Term,
+) {
     if !exec.arena.watches {
         return;
     }
     exec.arena.made_by_callee(result);
+    let by_arguments = summary.null_when.as_ref();
+    let by_arguments = by_arguments.map(|when| binding.condition(exec, state, when));
+    let never =
+        by_arguments.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
     match summary.null_result {
+        NullResult::May if never => {
+            state.nonnull.insert(result);
+        }
         NullResult::Unknown => {}
         NullResult::May => {
             exec.arena.nullable.insert(result);

@@ -116,7 +116,7 @@ fn apply(
     modify::modify(exec, state, summary, &application.binding, made);
     application.binding.returns(result);
     if let Some(result) = result {
-        memory::result(exec, state, summary, result);
+        memory::result(exec, state, summary, &application.binding, result);
     }
     // Stage 2: what it names in the state after the call.
     application.find_received(exec, state);

@@ -12,7 +12,7 @@ use super::syntax::{self, Condition, When as Happens};
 use super::{Seed, saved};
 use crate::ir::POINTER_BITS;
 use crate::property::document::{Document, expected};
-use crate::property::{Machine, Property, StateId, Target};
+use crate::property::{Machine, Property, Role, StateId, Target};
 use crate::summary::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, Told};
 use crate::symbolic::term::Op;
 
@@ -28,6 +28,9 @@ pub(super) struct FunctionRow {
     operation: Spanned<String>,
     /// The condition on the result under which the operation has happened; `always` if missing.
     pub(super) when: Option<Spanned<String>>,
+    /// The condition on an argument under which it does.
+    #[serde(rename = "if")]
+    provided: Option<Spanned<String>>,
     /// The result's type.
     #[serde(default)]
     result: ResultType,
@@ -111,6 +114,7 @@ pub(super) struct Effect<'a> {
     optional: bool,
     /// `None`: always.
     condition: Option<Condition>,
+    provided: Option<Condition>,
     result: ResultType,
     returns: Option<Returns>,
     saves: Option<IObj>,
@@ -146,6 +150,16 @@ impl<'a> Effect<'a> {
                 }
             },
         };
+        let provided = match &row.provided {
+            None => None,
+            Some(text) => match syntax::argument(text.get_ref()) {
+                Ok(condition) => Some(condition),
+                Err(message) => {
+                    document.error(text.span(), message);
+                    return None;
+                }
+            },
+        };
         let operation = find_operation(row, property, document)?;
         if matches!(operation, Operation::Query(_)) && condition.is_none() {
             document.error(
@@ -161,6 +175,7 @@ impl<'a> Effect<'a> {
             operation,
             optional: row.optional,
             condition,
+            provided,
             result: row.result,
             returns: row.returns.clone(),
             saves,
@@ -249,6 +264,33 @@ impl<'a> Effect<'a> {
             Some(value) => saved::conditions(summary, machine, value),
             None => Vec::new(),
         };
+        let provided = self.provided.as_ref().map(|condition| {
+            let index = input(summary, &condition.predicate);
+            (index, condition.holds)
+        });
+        let incond = |holds: bool| {
+            let mut cube: Cube = vec![None; summary_inputs(provided)];
+            if let Some((index, wanted)) = provided {
+                cube[index] = Some(wanted == holds);
+            }
+            cube
+        };
+        if provided.is_some() {
+            for from in machine.state_ids() {
+                summary.rows.push(Row {
+                    object,
+                    incond: incond(false),
+                    from,
+                    outcond: vec![None; summary.outputs.len()],
+                    to: Target::State(otherwise(machine, &self.object).unwrap_or(from)),
+                    touched: false,
+                    doubtful: false,
+                    reported: false,
+                    contested: false,
+                    trace: Vec::new(),
+                });
+            }
+        }
         for from in machine.state_ids() {
             for (outcome, to) in self.outcomes(machine, from) {
                 let mut outcond: Cube = vec![None; summary.outputs.len()];
@@ -257,7 +299,7 @@ impl<'a> Effect<'a> {
                 }
                 let row = Row {
                     object,
-                    incond: Vec::new(),
+                    incond: incond(true),
                     from,
                     outcond,
                     to,
@@ -365,6 +407,30 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             pointer: Told(false),
         });
     }
+}
+
+/// The state that what a function returns is in where the row's condition does not hold: nothing is known of it.
+fn otherwise(machine: &Machine, object: &IObj) -> Option<StateId> {
+    let unknown = |state: &StateId| machine.role(*state) == Role::Unknown;
+    object
+        .root
+        .is_output()
+        .then(|| machine.state_ids().find(unknown))
+        .flatten()
+}
+
+/// The entries that a row's cube over P_in needs to tell a condition.
+fn summary_inputs(condition: Option<(usize, bool)>) -> usize {
+    condition.map_or(0, |(index, _)| index + 1)
+}
+
+/// The index of the predicate in P_in, added if need be.
+fn input(summary: &mut Summary, predicate: &IExpr) -> usize {
+    if let Some(index) = summary.inputs.iter().position(|known| known == predicate) {
+        return index;
+    }
+    summary.inputs.push(predicate.clone());
+    summary.inputs.len() - 1
 }
 
 /// The index of the predicate in P_out, added if need be.

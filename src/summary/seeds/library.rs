@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::effect::modify;
 use super::{Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
@@ -22,6 +23,12 @@ pub(super) struct LibraryRow {
     /// Parameters, pointers, that lead to what the functions access.
     #[serde(default)]
     uses: Vec<u32>,
+    /// The same where they are not null.
+    #[serde(default)]
+    uses_unless_null: Vec<u32>,
+    /// Where the functions leave null instead of a pointer.
+    #[serde(default)]
+    clears: Vec<Spanned<String>>,
     /// Parameters that may be found elsewhere afterwards.
     #[serde(default)]
     keeps: Vec<u32>,
@@ -31,6 +38,8 @@ pub(super) struct LibraryRow {
     /// Whether the result may be null.
     #[serde(default)]
     null: NullResult,
+    /// Bits of an argument by which it may.
+    null_when: Option<Spanned<String>>,
     /// The parameter that is the result.
     returns: Option<u32>,
     /// The parameter that leads to what the result leads into, unless that is null.
@@ -54,6 +63,12 @@ impl LibraryRow {
         seeds: &mut BTreeMap<String, Seed>,
         document: &mut Document,
     ) {
+        let Some(null_when) = self.null_when(document) else {
+            return;
+        };
+        let Some(cleared) = self.cleared(document) else {
+            return;
+        };
         for name in &self.names {
             if !syntax::is_identifier(name.get_ref()) {
                 let message = format!("`{}` is no C function name", name.get_ref());
@@ -65,21 +80,50 @@ impl LibraryRow {
                 .entry(name.get_ref().clone())
                 .or_insert_with(|| known.cloned().unwrap_or_default());
             seed.replaces |= self.replaces;
-            self.complete(Arc::make_mut(&mut seed.summary));
+            let summary = Arc::make_mut(&mut seed.summary);
+            self.complete(summary);
+            clear(summary, &cleared);
+            if let Some(condition) = &null_when {
+                summary.null_when = Some(condition.clone());
+            }
         }
+    }
+
+    /// `Some(None)`: whatever the arguments are; `None`: what is written is no condition, which is reported.
+    fn null_when(&self, document: &mut Document) -> Option<Option<IExpr>> {
+        let Some(when) = &self.null_when else {
+            return Some(None);
+        };
+        syntax::bits(when.get_ref())
+            .map_err(|message| document.error(when.span(), message))
+            .ok()
+            .map(Some)
+    }
+
+    /// The places in `clears`; `None`: something there is none, which is reported.
+    fn cleared(&self, document: &mut Document) -> Option<Vec<IObj>> {
+        let mut places = Vec::new();
+        for text in &self.clears {
+            match syntax::object(text.get_ref()) {
+                Ok(place) => places.push(place),
+                Err(message) => {
+                    document.error(text.span(), message);
+                    return None;
+                }
+            }
+        }
+        Some(places)
     }
 
     fn complete(&self, summary: &mut Summary) {
         for &param in &self.uses {
-            summary.uses.push(Use {
-                object: IObj {
-                    root: Root::Param(param),
-                    path: vec![Offset::bytes(0)],
-                },
-                name: format!("param{param}"),
-                incond: vec![None; summary.inputs.len()],
-                trace: Vec::new(),
-            });
+            summary.uses.push(used(summary, param));
+        }
+        for &param in &self.uses_unless_null {
+            let mut access = used(summary, param);
+            access.incond.push(Some(true));
+            summary.inputs.push(syntax::not_null(pointer(param)));
+            summary.uses.push(access);
         }
         summary.keeps.extend(&self.keeps);
         summary.keeps_contents.extend(&self.keeps_contents);
@@ -94,6 +138,33 @@ impl LibraryRow {
         }
         if let Some(param) = self.within {
             summary.result = Some(pointer_within(param));
+        }
+    }
+}
+
+/// The access to what a parameter leads to.
+fn used(summary: &Summary, param: u32) -> Use {
+    Use {
+        object: IObj {
+            root: Root::Param(param),
+            path: vec![Offset::bytes(0)],
+        },
+        name: format!("param{param}"),
+        incond: vec![None; summary.inputs.len()],
+        trace: Vec::new(),
+    }
+}
+
+/// Adds that these places hold null afterwards.
+fn clear(summary: &mut Summary, places: &[IObj]) {
+    for place in places {
+        modify(summary, place.clone(), u64::from(POINTER_BITS / 8));
+        let written = summary.modified.iter_mut();
+        for modified in written.filter(|modified| modified.object == *place) {
+            modified.value = Some(IExpr::Const {
+                value: 0,
+                width: POINTER_BITS,
+            });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The small languages inside a seed row: interface objects and conditions on the result.
 
-use crate::ir::SymbolName;
+use crate::ir::{POINTER_BITS, SymbolName};
 use crate::summary::interface;
 use crate::summary::{IExpr, IObj, Offset, Root, Told};
 use crate::symbolic::term::Op;
@@ -30,7 +30,8 @@ pub(super) fn is_identifier(name: &str) -> bool {
 }
 
 /// Reads `*param0`, `*(param0 + 8)`, `*(*(param0 + 8) + 16)`, `*(param1 + param0)` (an `int`
-/// parameter as a byte offset), `*ret`, `*out0` (what the function leaves a pointer to where parameter 0 leads) or `global name`.
+/// parameter as a byte offset), `*ret`, `*out0` (what the function leaves a pointer to where parameter 0 leads), `*out(param0 + 8)` (8 bytes
+/// further on) or `global name`.
 pub(super) fn object(text: &str) -> Result<IObj, String> {
     if let Some(name) = text.strip_prefix("global ") {
         let name = name.trim();
@@ -45,13 +46,11 @@ pub(super) fn object(text: &str) -> Result<IObj, String> {
             path: vec![Offset::bytes(0)],
         });
     }
-    if let Some(param) = text.strip_prefix("*out") {
-        let Ok(param) = param.parse() else {
-            return Err(format!("`{param}` is no number of a parameter"));
-        };
-        let pointer = IObj {
-            root: Root::Param(param),
-            path: vec![Offset::bytes(0)],
+    if let Some(place) = text.strip_prefix("*out") {
+        let Some(pointer) = left_pointer(place) else {
+            return Err(format!(
+                "`{place}` is no number of a parameter, and no place like (param0 + 8)"
+            ));
         };
         return Ok(IObj {
             root: Root::Exit(Box::new(pointer)),
@@ -68,6 +67,26 @@ pub(super) fn object(text: &str) -> Result<IObj, String> {
             "`{text}` is no object; expected something like *param0, *(param0 + 8), *ret or global name"
         )),
     }
+}
+
+/// Reads what follows `*out`: where the function leaves a pointer.
+fn left_pointer(place: &str) -> Option<IObj> {
+    if let Ok(number) = place.parse() {
+        return Some(IObj {
+            root: Root::Param(number),
+            path: vec![Offset::bytes(0)],
+        });
+    }
+    let mut parser = ObjectParser {
+        rest: place.strip_prefix('(').map(|_| place)?,
+    };
+    let Pointer {
+        root,
+        mut path,
+        offset,
+    } = parser.operand().filter(|_| parser.rest.is_empty())?;
+    path.push(offset);
+    Some(IObj { root, path })
 }
 
 /// Reads `param1 & 0x400` or `param1 & 0x400 == 0`: some or none of those bits of an `int` argument are set.
@@ -225,21 +244,77 @@ fn param(word: &str) -> Option<u32> {
     word.strip_prefix("param")?.parse().ok()
 }
 
-/// Reads `always` or a comparison of `ret`, of `width` bits, with a number. The predicates are
+/// Whether a pointer is there.
+pub(super) fn not_null(pointer: IExpr) -> IExpr {
+    let op = |op, args| IExpr::Op { op, width: 1, args };
+    let zero = IExpr::Const {
+        value: 0,
+        width: POINTER_BITS,
+    };
+    op(Op::Not, vec![op(Op::Eq, vec![pointer, zero])])
+}
+
+/// Reads a condition on an argument: `param1 == null`, `param1 == 0` of an `int`, or what [`bits`] reads. A condition of width 1 and
+/// whether it is to hold.
+pub(super) fn argument(text: &str) -> Result<Condition, String> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let [name, operator @ ("==" | "!="), number @ ("null" | "0")] = words.as_slice() else {
+        return bits(text).map(|predicate| Condition {
+            predicate,
+            holds: true,
+        });
+    };
+    let width = match *number {
+        "null" => POINTER_BITS,
+        _ => 32,
+    };
+    let Some(param) = param(name) else {
+        return Err(format!("`{name}` is no argument"));
+    };
+    let value = IExpr::Value {
+        object: IObj {
+            root: Root::Param(param),
+            path: Vec::new(),
+        },
+        width,
+        when: interface::When::Entry,
+        narrow: false,
+        pointer: Told(width == POINTER_BITS),
+    };
+    let zero = IExpr::Const { value: 0, width };
+    let op = |op, args| IExpr::Op { op, width: 1, args };
+    Ok(Condition {
+        predicate: op(Op::Not, vec![op(Op::Eq, vec![value, zero])]),
+        holds: *operator == "!=",
+    })
+}
+
+/// The numbers from here on are errors where a pointer should be (`IS_ERR`).
+const FIRST_ERROR: i64 = -4095;
+
+/// Reads `always`, a comparison of `ret`, of `width` bits, with a number, or `IS_ERR(ret)` and `!IS_ERR(ret)`. The predicates are
 /// lift_c(ret), that is `ret != 0`, where they can be, as in inferred summaries.
 pub(super) fn when(text: &str, width: u16) -> Result<When, String> {
     if text == "always" {
         return Ok(When::Always);
     }
     let words: Vec<_> = text.split_whitespace().collect();
-    let ["ret", operator, number] = words.as_slice() else {
-        return Err(format!(
-            "`{text}` is no condition; expected `always` or something like `ret == 0`"
-        ));
+    let (operator, number) = match words.as_slice() {
+        ["ret", operator, number] => (*operator, *number),
+        ["IS_ERR(ret)"] => (">=u", ""),
+        ["!IS_ERR(ret)"] => ("<u", ""),
+        _ => {
+            return Err(format!(
+                "`{text}` is no condition; expected `always` or something like `ret == 0`"
+            ));
+        }
     };
-    let number: i64 = number
-        .parse()
-        .map_err(|_| format!("`{number}` is no number"))?;
+    let number: i64 = match number {
+        "" => FIRST_ERROR,
+        number => number
+            .parse()
+            .map_err(|_| format!("`{number}` is no number"))?,
+    };
     let ret = IExpr::Value {
         object: IObj {
             root: Root::Return,
@@ -259,7 +334,7 @@ pub(super) fn when(text: &str, width: u16) -> Result<When, String> {
         width: 1,
         args: vec![left, right],
     };
-    let (predicate, holds) = match *operator {
+    let (predicate, holds) = match operator {
         "==" | "!=" if number == 0 => {
             let zero = compare(Op::Eq, ret, constant);
             let lifted = IExpr::Op {
@@ -267,11 +342,12 @@ pub(super) fn when(text: &str, width: u16) -> Result<When, String> {
                 width: 1,
                 args: vec![zero],
             };
-            (lifted, *operator == "!=")
+            (lifted, operator == "!=")
         }
-        "==" | "!=" => (compare(Op::Eq, ret, constant), *operator == "=="),
-        "<" | ">=" => (compare(Op::Slt, ret, constant), *operator == "<"),
-        ">" | "<=" => (compare(Op::Slt, constant, ret), *operator == ">"),
+        "==" | "!=" => (compare(Op::Eq, ret, constant), operator == "=="),
+        "<" | ">=" => (compare(Op::Slt, ret, constant), operator == "<"),
+        ">" | "<=" => (compare(Op::Slt, constant, ret), operator == ">"),
+        "<u" | ">=u" => (compare(Op::Ult, ret, constant), operator == "<u"),
         _ => {
             return Err(format!(
                 "`{operator}` is no comparison; expected one of ==, !=, <, <=, >, >="
