@@ -112,15 +112,16 @@ int error_cleared_each_time(void) //~ clean
 char *bytes_handed_on(void) //~ clean
 {
     GString *string = g_string_new("a");
-    g_string_append(string, "b");
+    string = g_string_append(string, "b");
     return g_string_free(string, 0);
 }
 
-int bytes_lost(void)
+char *bytes_taken_before(void) //~ clean
 {
     GString *string = g_string_new("a");
-    char *text = g_string_free(string, 0); //~ certain heap/leak
-    return text[0];
+    char *text = string->str;
+    g_string_free(string, 0);
+    return text;
 }
 
 int string_lost(int busy)
@@ -150,6 +151,35 @@ int contents_lost(const char *name)
     if (!g_file_get_contents(name, &text, 0, 0)) //~ note heap/leak
         return -1;
     return text[0];
+}
+
+int contents_freed_in_any_case(const char *name) //~ clean
+{
+    char *text = 0;
+    int result = g_file_get_contents(name, &text, 0, 0);
+    g_free(text);
+    return result;
+}
+
+static gboolean load_name(GError **error)
+{
+    char *text;
+    if (!g_file_get_contents("name", &text, 0, error))
+        return 0;
+    g_free(text);
+    return 1;
+}
+
+// Who fails leaves an error.
+int told_why(void) //~ clean
+{
+    GError *error = 0;
+    int code;
+    if (load_name(&error))
+        return 0;
+    code = error->code;
+    g_error_free(error);
+    return code;
 }
 
 int contents_freed(const char *name) //~ clean

@@ -333,7 +333,15 @@ impl<'a> Effect<'a> {
             // A mistake, or an operation that changes nothing, is one whatever the result is.
             Some(target @ Target::Error(_)) => vec![(None, target.clone())],
             Some(target) if *target != same && self.condition.is_some() => {
-                vec![(Some(true), target.clone()), (Some(false), same)]
+                // What is left where a pointer should be is not known of a function that has failed.
+                let left = match self.object.root {
+                    Root::Exit(_) => otherwise(machine, &self.object).map(Target::State),
+                    _ => None,
+                };
+                vec![
+                    (Some(true), target.clone()),
+                    (Some(false), left.unwrap_or(same)),
+                ]
             }
             Some(target) => vec![(None, target.clone())],
             None => Vec::new(),

@@ -29,6 +29,9 @@ pub(super) struct LibraryRow {
     /// Where the functions leave null instead of a pointer.
     #[serde(default)]
     clears: Vec<Spanned<String>>,
+    /// Where they may leave any pointer.
+    #[serde(default)]
+    changes: Vec<Spanned<String>>,
     /// Parameters that may be found elsewhere afterwards.
     #[serde(default)]
     keeps: Vec<u32>,
@@ -66,7 +69,10 @@ impl LibraryRow {
         let Some(null_when) = self.null_when(document) else {
             return;
         };
-        let Some(cleared) = self.cleared(document) else {
+        let (Some(cleared), Some(changed)) = (
+            places(&self.clears, document),
+            places(&self.changes, document),
+        ) else {
             return;
         };
         for name in &self.names {
@@ -83,6 +89,9 @@ impl LibraryRow {
             let summary = Arc::make_mut(&mut seed.summary);
             self.complete(summary);
             clear(summary, &cleared);
+            for place in &changed {
+                modify(summary, place.clone(), u64::from(POINTER_BITS / 8));
+            }
             if let Some(condition) = &null_when {
                 summary.null_when = Some(condition.clone());
             }
@@ -98,21 +107,6 @@ impl LibraryRow {
             .map_err(|message| document.error(when.span(), message))
             .ok()
             .map(Some)
-    }
-
-    /// The places in `clears`; `None`: something there is none, which is reported.
-    fn cleared(&self, document: &mut Document) -> Option<Vec<IObj>> {
-        let mut places = Vec::new();
-        for text in &self.clears {
-            match syntax::object(text.get_ref()) {
-                Ok(place) => places.push(place),
-                Err(message) => {
-                    document.error(text.span(), message);
-                    return None;
-                }
-            }
-        }
-        Some(places)
     }
 
     fn complete(&self, summary: &mut Summary) {
@@ -140,6 +134,21 @@ impl LibraryRow {
             summary.result = Some(pointer_within(param));
         }
     }
+}
+
+/// The places that a row names; `None`: something there is none, which is reported.
+fn places(texts: &[Spanned<String>], document: &mut Document) -> Option<Vec<IObj>> {
+    let mut places = Vec::new();
+    for text in texts {
+        match syntax::object(text.get_ref()) {
+            Ok(place) => places.push(place),
+            Err(message) => {
+                document.error(text.span(), message);
+                return None;
+            }
+        }
+    }
+    Some(places)
 }
 
 /// The access to what a parameter leads to.

@@ -518,6 +518,30 @@ fn the_rows_of_libraries_load_without_errors() {
     assert_eq!(malloc.null_result, NullResult::May);
     assert_eq!(malloc.objects[0].machine, "heap");
     assert_eq!(seeds.get("strcpy").unwrap().summary.uses.len(), 2);
+    // What is said of locks besides does not hide it.
+    let kfree = &seeds.get("kfree").unwrap().summary;
+    assert_eq!(kfree.objects[0].machine, "heap");
+    let kmalloc = &seeds.get("__kmalloc").unwrap();
+    assert!(kmalloc.replaces && kmalloc.summary.null_when.is_some());
     let (alone, _) = Seeds::load(&property, &[]);
     assert!(alone.get("malloc").is_none());
+}
+
+#[test]
+fn what_a_row_of_a_library_cannot_say_is_told() {
+    let (_, errors) = load("[[library]]\nnames = [\"f\"]\nclears = [\"param0\"]\n");
+    assert_eq!(
+        errors,
+        [
+            "my.toml:3:11: `param0` is no object; expected something like *param0, *(param0 + 8), *ret or global name"
+        ]
+    );
+    let (_, errors) = load("[[library]]\nnames = [\"f\"]\nnull_when = \"param0 == 1\"\n");
+    assert_eq!(
+        errors,
+        [
+            "my.toml:3:13: `param0 == 1` is no condition on an argument; expected something like \
+             `param1 & 0x400`"
+        ]
+    );
 }
