@@ -90,7 +90,7 @@ fn no_function_has_two_rows_that_say_the_same_thing_differently() {
     for row in rows() {
         let about = match row.kind {
             "library" => "library".to_owned(),
-            _ => format!("{} {}", row.keys["machine"], row.keys["object"]),
+            _ => format!("{:?} {}", row.keys.get("machine"), row.keys["object"]),
         };
         for name in row.names() {
             if let Some(file) = seen.insert((name.to_owned(), about.clone()), row.file.clone()) {
@@ -114,8 +114,17 @@ fn declared(text: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     let mut depth = 0;
     let mut statement = String::new();
-    for c in text.chars() {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
         match c {
+            '"' | '\'' => {
+                // What is quoted declares nothing.
+                while let Some(quoted) = chars.next().filter(|quoted| *quoted != c) {
+                    if quoted == '\\' {
+                        chars.next();
+                    }
+                }
+            }
             '{' => {
                 if depth == 0 {
                     declarations(&statement, &mut found);
@@ -267,6 +276,7 @@ fn linux_has_the_functions() {
             "include/linux",
             "include/net",
             "include/crypto",
+            "include/asm-generic",
             "arch/x86/include/asm",
         ] {
             let mut headers = Vec::new();
