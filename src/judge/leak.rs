@@ -18,7 +18,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, OpEvent};
 use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{FrameId, RegionId, RegionKind};
+use crate::symbolic::region::{FrameId, RegionId};
 use crate::symbolic::state::{Object, Status};
 
 /// Blocks that hold pointers to each other are gone through so often.
@@ -97,8 +97,8 @@ impl Findings<'_> {
         if !possible_unchanged(execution, oracle, paths) {
             finding.explain_by(Kind::ChangedByCallee);
         }
-        let unknown = event.stack.len() == 1 && !event.primitive;
-        if unknown && decided_by_result(oracle, object, paths, &event.text) {
+        let told_by_summary = event.stack.len() == 1 && !event.primitive;
+        if told_by_summary && decided_by_result(oracle, object, paths, &event.text) {
             finding.explain_by(Kind::CalleeOutcome);
         }
         self.fail(object);
@@ -185,10 +185,7 @@ fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, RegionId)> {
         Some(result) => arena.followed(result),
         None => {
             let slot = arena.result_slot(FrameId(0));
-            let words = exit
-                .state
-                .memory
-                .words(&arena.formula.terms, slot, MAX_RESULT);
+            let words = exit.state.memory.scalars(slot, MAX_RESULT);
             let blocks = words.into_iter().map(|(_, value)| arena.followed(value));
             blocks.flatten().collect()
         }
@@ -206,7 +203,7 @@ fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionI
 /// Whether the paths are told by the result of the call that has left the block in memory: whether it leaves one may be told by the
 /// result, too, in a way that its summary does not express.
 fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str) -> bool {
-    let RegionKind::Environment { base } = *arena.regions.kind(object.loc.region) else {
+    let Some(base) = arena.regions.base(object.loc.region) else {
         return false;
     };
     let conditions = arena.formula.guards.support(paths).iter();

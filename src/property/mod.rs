@@ -104,6 +104,8 @@ pub enum Key {
     Location,
     /// The whole of what a pointer leads into: any address in a block of memory is the block's.
     Region,
+    /// The value of an `int` that the system has given out: a file descriptor, wherever copies of it are.
+    Value,
 }
 
 /// Words in the names of functions that put objects into a held state for their callers, or end one. (`lock` is no word of `block` or
@@ -269,11 +271,16 @@ impl Checker {
     /// Whether it is about accesses to memory, and not only about the functions that move objects.
     pub fn watches_accesses(&self) -> bool {
         let mut machines = self.machines.iter();
-        self.pointers.is_some() || machines.any(|machine| machine.key == Key::Region)
+        self.pointers.is_some() || machines.any(Machine::watches_accesses)
     }
 }
 
 impl Machine {
+    /// Whether its objects are blocks of memory, or named by values, and no places in memory.
+    pub fn watches_accesses(&self) -> bool {
+        self.key != Key::Location
+    }
+
     /// The rule that an event breaks, whatever the state.
     pub fn rule(&self, event: Event) -> Option<&str> {
         let mut rules = self.rules.iter();

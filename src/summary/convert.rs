@@ -15,7 +15,7 @@ use crate::symbolic::class::Class;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::naming::{self, Named};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionKind};
+use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind};
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Op, Term, Var};
 
@@ -32,7 +32,8 @@ const MAX_PARTS: usize = 64;
 /// Pointers left in memory that objects are named from.
 const MAX_HANDLES: usize = 16;
 
-/// An output pointer: the result, or a pointer that the function leaves in memory for its caller.
+/// An output pointer: the result, or a pointer that the function leaves in memory for its caller. So is a number that names an
+/// object.
 #[derive(Debug)]
 pub struct Handle {
     root: Root,
@@ -46,8 +47,9 @@ pub struct Handle {
 /// The output pointers at an exit, the result first.
 pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
     let mut handles: Vec<Handle> = Vec::new();
-    let pointer = |arena: &Arena<'_>, term: &Term| arena.formula.terms.width(*term) == POINTER_BITS;
-    if let Some(result) = result.filter(|term| pointer(arena, term)) {
+    if let Some(result) = result
+        && is_handle(arena, state, result)
+    {
         handles.push(Handle {
             root: Root::Return,
             pointer: result,
@@ -61,14 +63,15 @@ pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Ve
         .written(|region| !arena.regions.is_local(region))
     {
         let value = value.or_else(|| arena.scalar_at(state, loc, size));
-        let Some(value) = value.filter(|term| size == arena.pointer_size && pointer(arena, term))
-        else {
+        let whole = |term: &Term| arena.is_whole(size, arena.formula.terms.width(*term));
+        let Some(value) = value.filter(whole) else {
             continue;
         };
-        if arena.is_initial(loc, size, value) {
+        if !is_handle(arena, state, value) || arena.is_initial(loc, size, value) {
             continue;
         }
-        if may_point(arena, value)
+        let number = arena.formula.terms.width(value) == NUMBER_BITS;
+        if (number || may_point(arena, value))
             && let Some(object) = converter.object(arena, loc)
         {
             handles.push(Handle {
@@ -83,6 +86,19 @@ pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Ve
         }
     }
     handles
+}
+
+/// Whether a value may lead to something: it is as wide as a pointer, or the number of an object that the function operates on.
+fn is_handle(arena: &mut Arena<'_>, state: &State, value: Term) -> bool {
+    match arena.formula.terms.width(value) {
+        POINTER_BITS => true,
+        NUMBER_BITS if arena.follows_values => {
+            let places = arena.locations(value);
+            let mut objects = state.objects.keys();
+            objects.any(|object| places.iter().any(|&(_, loc)| loc == object.loc))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a value may be a pointer on some paths. What comes from memory or a parameter is one if it was read as
@@ -193,6 +209,9 @@ impl Converter {
         budget: &mut u32,
     ) -> Option<(IObj, Guard)> {
         let steps = steps.checked_sub(1)?;
+        if let RegionKind::Value { of } = *arena.regions.kind(loc.region) {
+            return self.number_on_entry(arena, of, steps, budget);
+        }
         let offset = self.offset(arena, loc, budget)?;
         let root = |root: Root| {
             let path = Vec::new();
@@ -218,17 +237,50 @@ impl Converter {
         Some((object, reach))
     }
 
+    /// What a number names that is an argument, or was in memory on entry.
+    fn number_on_entry(
+        &mut self,
+        arena: &mut Arena<'_>,
+        number: Term,
+        steps: usize,
+        budget: &mut u32,
+    ) -> Option<(IObj, Guard)> {
+        let number = match arena.formula.terms.node(number) {
+            // `(int)(intptr_t)data`.
+            Node::Op {
+                op: Op::Extract { lo: 0 },
+                args,
+            } => args[0],
+            _ => number,
+        };
+        let Node::Var(var) = *arena.formula.terms.node(number) else {
+            return None;
+        };
+        let (root, reach) = match arena.origins.of(var).clone() {
+            Origin::Param(index) => (Root::Param(index), Guard::TRUE),
+            Origin::Initial { loc, size } if size == u64::from(NUMBER_BITS / 8) => {
+                let (place, reach) = self.object_within(arena, loc, steps, budget)?;
+                let known = !place.root.is_output();
+                (known.then(|| Root::Entry(Box::new(place)))?, reach)
+            }
+            _ => return None,
+        };
+        let path = Vec::new();
+        Some((IObj { root, path }, reach))
+    }
+
     /// An object named from an output pointer, and the paths on which that leads to it.
     fn object_from_output(&self, arena: &mut Arena<'_>, loc: Loc) -> Option<(IObj, Guard)> {
         self.handles.iter().find_map(|handle| {
             let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
             let places = arena.locations(handle.pointer);
             let &(guard, to) = places.iter().find(|(_, to)| same(to))?;
-            let object = IObj {
-                root: handle.root.clone(),
-                path: vec![Offset::bytes(loc.offset.checked_sub(to.offset)?)],
+            let path = match arena.regions.kind(loc.region) {
+                RegionKind::Value { .. } => Vec::new(),
+                _ => vec![Offset::bytes(loc.offset.checked_sub(to.offset)?)],
             };
-            Some((object, guard))
+            let root = handle.root.clone();
+            Some((IObj { root, path }, guard))
         })
     }
 
@@ -286,6 +338,9 @@ impl Converter {
             if let Some(outside) = naming::through_call(&name, &inside, &handle.name) {
                 return outside;
             }
+        }
+        if object.path.is_empty() {
+            return handle.name.clone();
         }
         let inside = arena.name_of_value(handle.pointer);
         naming::through_call(&name, &inside, &handle.name).unwrap_or(name)

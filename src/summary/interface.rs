@@ -20,8 +20,10 @@ pub enum Root {
     Global(SymbolName),
     /// The result.
     Return,
-    /// The pointer that the object holds when the function returns.
+    /// The pointer, or the number, that the object holds when the function returns.
     Exit(Box<IObj>),
+    /// The number that the object holds when the function is called.
+    Entry(Box<IObj>),
 }
 
 impl Root {
@@ -83,7 +85,7 @@ impl Offset {
 /// A memory object named from the interface: start at the root and, for each offset but the last,
 /// add it and load a pointer; the last gives the object's address. `Param(0)` with path `[8]` is
 /// `*(param0 + 8)`; with `[8, 16]` it is `*(*(param0 + 8) + 16)`; an empty path is the root's own
-/// value (a parameter's or the result's). For a global the first offset is within its storage.
+/// value (a parameter's, the result's), or what it is the number of. For a global the first offset is within its storage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct IObj {
     pub root: Root,

@@ -15,7 +15,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{EscapeEvent, Holder};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionId, RegionKind, SymbolicOffset};
+use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::state::Object;
 use crate::symbolic::term::{Node, Term};
 
@@ -62,7 +62,8 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
             break;
         }
         seen.push(base);
-        let start = start_of(oracle, base);
+        let arena: &mut Arena<'_> = oracle;
+        let start = arena.regions.at_base(&arena.formula.terms, base);
         let object = converter.object(oracle, start);
         let Some(object) = object.filter(|object| object.path.len() <= MAX_PATH) else {
             continue;
@@ -84,14 +85,6 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
             incond,
             trace: trace::accessing(event),
         });
-    }
-}
-
-fn start_of(arena: &mut Arena<'_>, base: Term) -> Loc {
-    Loc {
-        region: arena.regions.region(RegionKind::Environment { base }),
-        symbolic: SymbolicOffset::NONE,
-        offset: 0,
     }
 }
 
@@ -141,9 +134,7 @@ fn add_perhaps_ended(arena: &Arena<'_>, summary: &mut Summary) {
 
 /// The parameter that leads to a region.
 fn param_of(arena: &Arena<'_>, region: RegionId) -> Option<u32> {
-    let RegionKind::Environment { base } = *arena.regions.kind(region) else {
-        return None;
-    };
+    let base = arena.regions.base(region)?;
     let Node::Var(var) = *arena.formula.terms.node(base) else {
         return None;
     };

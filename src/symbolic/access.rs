@@ -31,7 +31,7 @@ impl Arena<'_> {
     /// The object of a machine at a location: the whole block, where blocks are what counts.
     pub fn object_at(&self, loc: Loc, machine: super::state::MachineId) -> Object {
         match self.machine_at(machine).key {
-            Key::Location => Object { loc, machine },
+            Key::Location | Key::Value => Object { loc, machine },
             Key::Region => Object {
                 loc: start_of(loc.region),
                 machine,
@@ -41,10 +41,8 @@ impl Arena<'_> {
 
     /// Whether the function has the pointer to a region from a call that made what is there.
     pub fn is_owned(&self, region: RegionId) -> bool {
-        match self.regions.kind(region) {
-            RegionKind::Environment { base } => self.owned.contains(base),
-            _ => false,
-        }
+        let base = self.regions.base(region);
+        base.is_some_and(|base| self.owned.contains(&base))
     }
 
     /// Notes that a callee has made a pointer: whether it is null is decided there.
@@ -97,13 +95,14 @@ impl Executor<'_> {
             }
         }
         let led = self.arena.locations(pointer);
-        if let Some(&invalid) = self.arena.invalid_on.get(&pointer) {
+        let is_pointer = self.arena.formula.terms.width(pointer) == POINTER_BITS;
+        if is_pointer && let Some(&invalid) = self.arena.invalid_on.get(&pointer) {
             let null = self.arena.formula.guards.and(paths, invalid);
             self.log_use((pointer, None), (null, null), accessor);
         }
         for &(guard, loc) in led.iter() {
             let here = self.arena.formula.guards.and(paths, guard);
-            if let RegionKind::Environment { base } = *self.arena.regions.kind(loc.region)
+            if let Some(base) = self.arena.regions.base(loc.region)
                 && !state.nonnull.contains(&base)
             {
                 let null = self.null_at(loc, base, here);

@@ -5,7 +5,7 @@
 use super::arena::Arena;
 use super::class::Class;
 use super::origin::Origin;
-use super::region::{Loc, RegionId, RegionKind};
+use super::region::{Loc, RegionId};
 use super::state::Object;
 use super::term::{Node, Term};
 
@@ -20,10 +20,7 @@ impl Arena<'_> {
         while let Some(region) = next.take()
             && path.len() < MAX_PATH
         {
-            let base = match self.regions.kind(region) {
-                RegionKind::Environment { base } => Some(*base),
-                _ => None,
-            };
+            let base = self.regions.base(region);
             path.push((region, base));
             next = self.read_from(region).map(|loc| loc.region);
         }
@@ -33,9 +30,7 @@ impl Arena<'_> {
     /// The location in memory that the pointer to a region was read from; `None` for globals and locals, and where the
     /// pointer is a parameter or a call's result.
     pub(super) fn read_from(&self, region: RegionId) -> Option<Loc> {
-        let RegionKind::Environment { base } = *self.regions.kind(region) else {
-            return None;
-        };
+        let base = self.regions.base(region)?;
         let Node::Var(var) = *self.formula.terms.node(base) else {
             return None;
         };

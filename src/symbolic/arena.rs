@@ -53,11 +53,13 @@ pub struct Arena<'a> {
     pub(super) invalid_on: FxHashMap<Term, Guard>,
     /// Accesses to memory are checked.
     pub watches: bool,
-    /// The machines whose objects are blocks of memory.
+    /// The machines whose objects are blocks of memory, or named by values.
     pub(super) of_regions: Vec<MachineId>,
+    /// There is a machine whose objects are named by values.
+    pub follows_values: bool,
     /// Where, within its block, each object was first operated on.
     pub operated_at: FxHashMap<Object, Loc>,
-    /// Pointers to blocks that the function has from a call that made them.
+    /// Pointers to blocks, and numbers of objects, that the function has from a call that made them.
     pub owned: FxHashSet<Term>,
     /// Those of them that lead to the block's first byte.
     pub at_start: FxHashSet<Term>,
@@ -95,9 +97,10 @@ impl<'a> Arena<'a> {
             .collect();
         let of_regions = (0u16..)
             .zip(&machines)
-            .filter(|(_, machine)| machine.key == Key::Region)
+            .filter(|(_, machine)| machine.watches_accesses())
             .map(|(index, _)| MachineId(index))
             .collect();
+        let follows_values = machines.iter().any(|machine| machine.key == Key::Value);
         let mut formula = Formula::new();
         formula.guards.be_as_precise(precision);
         Arena {
@@ -118,6 +121,7 @@ impl<'a> Arena<'a> {
             invalid_on: FxHashMap::default(),
             watches: property.watches_accesses(),
             of_regions,
+            follows_values,
             operated_at: FxHashMap::default(),
             owned: FxHashSet::default(),
             at_start: FxHashSet::default(),
@@ -222,14 +226,14 @@ impl<'a> Arena<'a> {
             set: SmallVec::new(),
             touched: Guard::FALSE,
         };
-        let of_program = machine.key == Key::Region && self.regions.is_program(object.loc.region);
+        let of_program = machine.watches_accesses() && self.regions.is_program(object.loc.region);
         if self.regions.is_local(object.loc.region) || of_program {
             tracked.set.push((Status::At(machine.initial), Guard::TRUE));
             if of_program {
                 // What the program declares is no block of memory, whoever calls.
                 tracked.touched = Guard::TRUE;
             }
-        } else if machine.key == Key::Region {
+        } else if machine.watches_accesses() {
             let expected = Status::At(machine.expected());
             tracked.set.push((expected, Guard::TRUE));
         } else {
@@ -325,7 +329,10 @@ impl<'a> Arena<'a> {
     /// A location as the source would write it.
     pub fn name_of(&mut self, loc: Loc) -> String {
         let address = self.regions.address(&mut self.formula.terms, loc);
-        self.namer().lvalue(address)
+        match self.regions.kind(loc.region) {
+            RegionKind::Value { .. } => self.name_of_value(address),
+            _ => self.namer().lvalue(address),
+        }
     }
 
     /// The members and elements by which the source gets from the beginning of a region to a location in it.

@@ -12,7 +12,7 @@ use super::frame::Frame;
 use super::guard::Guard;
 use super::log::{CallEvent, Site, UnknownCall};
 use super::origin::Origin;
-use super::region::RegionKind;
+use super::region::{NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
 use crate::ir::{Arg, Body, Call, Callee, LocalId, Pos, RetTy, SymbolKind, SymbolName};
@@ -271,8 +271,13 @@ impl Executor<'_> {
     }
 
     fn returned(&mut self, at: &Invocation<'_>, state: &mut State, result: Option<Term>) {
-        if let (Some(dst), Some(value)) = (at.call.dst, result) {
-            self.assign(at.frame, state, dst, value);
+        match (at.call.dst, result) {
+            (Some(dst), Some(value)) => self.assign(at.frame, state, dst, value),
+            // Who does not look at a number knows it: `close(0); open("/dev/null", O_RDWR);`.
+            (None, Some(value)) if self.arena.formula.terms.width(value) == NUMBER_BITS => {
+                self.note_handed(state, &[ArgValue::Scalar(value)]);
+            }
+            _ => {}
         }
     }
 

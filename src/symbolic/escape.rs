@@ -1,25 +1,27 @@
-//! Where pointers to blocks of memory go (DESIGN §4, Escape).
+//! Where pointers to blocks of memory, and numbers of open files, go (DESIGN §4, Escape).
 //!
-//! In: values that are stored, and values that are handed to callees. Out: [`EscapeEvent`]s for the blocks that the function has made, and
-//! for those that its parameters lead to.
+//! In: values that are stored, and values that are handed to callees. Out: [`EscapeEvent`]s for what the function has made, and
+//! for what its parameters lead to.
 
 use super::arena::Arena;
 use super::exec::{ArgValue, Executor};
 use super::guard::Guard;
 use super::log::{Disturbance, EscapeEvent, Holder};
 use super::origin::Origin;
-use super::region::{Loc, RegionId, RegionKind};
+use super::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
 use super::state::State;
 use super::term::{Node, Op, Term};
 use crate::ir::POINTER_BITS;
 
 /// Bytes of a record of the function's own that are searched for pointers.
 const MAX_SEARCHED: u64 = 4096;
+/// Parts of a value that are looked at for a number.
+const MAX_PARTS: usize = 64;
 
 impl Arena<'_> {
     /// Whether it matters where the pointer to a region goes: the function has made what is there, or a parameter leads to it.
     fn is_followed(&self, region: RegionId) -> bool {
-        let RegionKind::Environment { base } = *self.regions.kind(region) else {
+        let Some(base) = self.regions.base(region) else {
             return false;
         };
         let param = match *self.formula.terms.node(base) {
@@ -29,24 +31,24 @@ impl Arena<'_> {
         param || self.owned.contains(&base)
     }
 
-    /// The blocks that a value leads to and that are followed, each with its paths.
+    /// The blocks that a value leads to and the objects whose number is in it, of those that are followed, each with its paths.
     pub fn followed(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
+        let mut found = self.numbers_in(value);
         // Half of a pointer is stored where the type of a member is not known.
-        let value = match self.formula.terms.node(value) {
+        let pointer = match self.formula.terms.node(value) {
             Node::Op {
                 op: Op::Extract { lo: 0 },
                 args,
             } => args[0],
             _ => value,
         };
-        if self.formula.terms.width(value) != POINTER_BITS
-            || self.formula.terms.as_const(value).is_some()
+        if self.formula.terms.width(pointer) != POINTER_BITS
+            || self.formula.terms.as_const(pointer).is_some()
         {
-            return Vec::new();
+            return found;
         }
-        let places = self.locations(value);
-        let mut covered = self.invalid_on.get(&value).copied().unwrap_or_default();
-        let mut found = Vec::new();
+        let places = self.locations(pointer);
+        let mut covered = self.invalid_on.get(&pointer).copied().unwrap_or_default();
         for &(guard, loc) in places.iter() {
             covered = self.formula.guards.or(covered, guard);
             if self.is_followed(loc.region) {
@@ -60,7 +62,7 @@ impl Arena<'_> {
             }
         }
         if covered != Guard::TRUE && !self.owned.is_empty() {
-            self.hidden_in(value, &mut found);
+            self.hidden_in(pointer, &mut found);
         }
         found
     }
@@ -70,10 +72,49 @@ impl Arena<'_> {
         for var in self.formula.vars(value) {
             let base = self.formula.terms.var_term(var);
             if self.owned.contains(&base) {
-                let region = self.regions.region(RegionKind::Environment { base });
+                let region = self.regions.at_base(&self.formula.terms, base).region;
                 found.push((Guard::TRUE, region));
             }
         }
+    }
+
+    /// The objects whose number can be told from a value: it is the number, widened or not, or is made from it. Of a choice, or of a
+    /// test's outcome, the condition tells none.
+    fn numbers_in(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
+        let mut found = Vec::new();
+        if !self.follows_values {
+            return found;
+        }
+        let mut work = vec![(Guard::TRUE, value)];
+        let mut left = MAX_PARTS;
+        while let Some((guard, part)) = work.pop()
+            && left > 0
+        {
+            left -= 1;
+            match self.formula.terms.node(part).clone() {
+                _ if self.formula.terms.width(part) == 1 => {}
+                Node::Const(_) | Node::Guard(_) => {}
+                Node::Var(_) if self.formula.terms.width(part) == NUMBER_BITS => {
+                    let region = self.regions.at_base(&self.formula.terms, part).region;
+                    if self.is_followed(region) {
+                        found.push((guard, region));
+                    }
+                }
+                Node::Var(_) => {}
+                Node::Op { op: Op::Ite, args } => {
+                    let condition = self.formula.guard_of(args[0]);
+                    let guards = &mut self.formula.guards;
+                    work.push((guards.and(guard, condition), args[1]));
+                    work.push((guards.and_not(guard, condition), args[2]));
+                }
+                Node::Op { args, .. } => work.extend(args.iter().map(|&arg| (guard, arg))),
+                Node::Linear { terms, .. } => {
+                    work.extend(terms.iter().map(|&(_, part)| (guard, part)));
+                }
+            }
+        }
+        found.retain(|&(guard, _)| guard != Guard::FALSE);
+        found
     }
 }
 
@@ -89,6 +130,12 @@ impl Executor<'_> {
             _ => Holder::Location(loc),
         };
         self.escapes(value, paths, to);
+        // `table[fd] = …`: the number is found as an index.
+        if self.arena.follows_values {
+            for (_, index) in self.arena.regions.symbolic(loc.symbolic).to_vec() {
+                self.escapes(index, paths, to);
+            }
+        }
     }
 
     /// Notes that the pointers within some bytes are copied to a location.
@@ -100,7 +147,7 @@ impl Executor<'_> {
             self.contents_escape(from.region, state.guard);
         }
         let size = size.min(MAX_SEARCHED);
-        for (at, value) in state.memory.words(&self.arena.formula.terms, from, size) {
+        for (at, value) in state.memory.scalars(from, size) {
             let place = to.plus(at.offset.wrapping_sub(from.offset));
             self.note_stored(place, value, state.guard);
         }
@@ -178,10 +225,7 @@ impl Executor<'_> {
     }
 
     fn hand_words(&mut self, state: &State, loc: Loc, size: u64) {
-        let words = state
-            .memory
-            .words(&self.arena.formula.terms, loc, size.min(MAX_SEARCHED));
-        for (_, value) in words {
+        for (_, value) in state.memory.scalars(loc, size.min(MAX_SEARCHED)) {
             self.escapes(value, state.guard, Holder::Callee);
         }
     }

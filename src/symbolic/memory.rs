@@ -224,6 +224,13 @@ impl Memory {
 
     /// The whole words among the values written to these bytes, as wide as pointers.
     pub fn words(&self, terms: &Terms, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
+        let mut words = self.scalars(loc, size);
+        words.retain(|&(_, value)| terms.width(value) == POINTER_BITS);
+        words
+    }
+
+    /// The whole words and halves of words among them.
+    pub fn scalars(&self, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
         let stop = Loc {
             offset: end(loc, size),
             ..loc
@@ -231,8 +238,7 @@ impl Memory {
         let written = self.cells.range(loc..stop);
         let whole = written.filter_map(|(&at, cell)| {
             let value = cell.whole_scalar()?;
-            (matches!(cell.size, 4 | 8) && terms.width(value) == POINTER_BITS)
-                .then_some((at, value))
+            matches!(cell.size, 4 | 8).then_some((at, value))
         });
         whole.collect()
     }

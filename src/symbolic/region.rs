@@ -64,7 +64,14 @@ pub enum RegionKind {
     },
     /// Integer constants used as addresses.
     Absolute,
+    /// No memory: what a number names that the system gave out, a file descriptor.
+    Value {
+        of: Term,
+    },
 }
+
+/// Bits of the numbers that name objects: an `int`.
+pub const NUMBER_BITS: u16 = 32;
 
 const SLOT_BITS: u32 = 32;
 /// Lies in the upper half like a kernel address, below the error-pointer range.
@@ -126,13 +133,35 @@ impl Regions {
     pub fn is_program(&self, id: RegionId) -> bool {
         !matches!(
             self.kind(id),
-            RegionKind::Environment { .. } | RegionKind::Absolute
+            RegionKind::Environment { .. } | RegionKind::Absolute | RegionKind::Value { .. }
         )
+    }
+
+    /// The unknown pointer that leads to a region, or the number that names it.
+    pub fn base(&self, id: RegionId) -> Option<Term> {
+        match *self.kind(id) {
+            RegionKind::Environment { base } | RegionKind::Value { of: base } => Some(base),
+            _ => None,
+        }
+    }
+
+    /// What an unknown pointer leads to, or a number names.
+    pub fn at_base(&mut self, terms: &Terms, base: Term) -> Loc {
+        let region = match terms.width(base) {
+            NUMBER_BITS => self.region(RegionKind::Value { of: base }),
+            _ => self.region(RegionKind::Environment { base }),
+        };
+        Loc {
+            region,
+            symbolic: SymbolicOffset::NONE,
+            offset: 0,
+        }
     }
 
     /// The address of a location as a 64-bit term.
     pub fn address(&self, terms: &mut Terms, loc: Loc) -> Term {
-        let constant = match self.kind(loc.region) {
+        let constant = match *self.kind(loc.region) {
+            RegionKind::Value { of } => return terms.sext(of, POINTER_BITS),
             RegionKind::Environment { .. } | RegionKind::Absolute => loc.offset as u64,
             _ => slot_address(loc.region).wrapping_add(loc.offset as u64),
         };
@@ -148,9 +177,11 @@ impl Regions {
     }
 
     /// Takes an address that is no choice (`ite`) apart. `None` for null and what lies in the first
-    /// page, which no object does.
+    /// page, which no object does. A number that is no constant names an object; the system gives out the same constant again and again.
     pub fn locate(&mut self, terms: &Terms, address: Term) -> Option<Loc> {
         match terms.node(address) {
+            Node::Const(_) if terms.width(address) == NUMBER_BITS => None,
+            _ if terms.width(address) == NUMBER_BITS => Some(self.at_base(terms, address)),
             Node::Const(value) => self.locate_constant(*value as u64),
             Node::Linear {
                 constant,
@@ -160,16 +191,7 @@ impl Regions {
                 let sum = sum.clone();
                 Some(self.locate_sum(terms, constant, &sum))
             }
-            _ => Some(self.environment(address)),
-        }
-    }
-
-    fn environment(&mut self, base: Term) -> Loc {
-        let region = self.region(RegionKind::Environment { base });
-        Loc {
-            region,
-            symbolic: SymbolicOffset::NONE,
-            offset: 0,
+            _ => Some(self.at_base(terms, address)),
         }
     }
 
@@ -256,7 +278,9 @@ impl Regions {
         }
         let id = RegionId(slot as u32);
         match self.kind(id) {
-            RegionKind::Environment { .. } | RegionKind::Absolute => None,
+            RegionKind::Environment { .. } | RegionKind::Absolute | RegionKind::Value { .. } => {
+                None
+            }
             _ => Some((id, address.wrapping_sub(slot_address(id)) as i64)),
         }
     }

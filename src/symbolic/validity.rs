@@ -8,7 +8,7 @@ use super::arena::Arena;
 use super::exec::Executor;
 use super::guard::{Cond, Guard};
 use super::origin::Origin;
-use super::region::{Loc, RegionKind};
+use super::region::{Loc, NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{MAX_MEMBER_OFFSET, Node, Op, Term};
 use crate::ir::POINTER_BITS;
@@ -19,6 +19,8 @@ const MAX_POINTER_CHAIN: usize = 8;
 pub const MAX_ERRNO: u128 = 4095;
 /// Addresses above this are error numbers (IS_ERR), not pointers.
 pub const LAST_POINTER: u128 = u64::MAX as u128 - MAX_ERRNO;
+/// The standard streams have the numbers up to this one: they are open from the start, and nobody need close them.
+const LAST_STREAM: u128 = 2;
 /// Addresses below this are null or members of a record at null.
 const FIRST_POINTER: u128 = 4096;
 
@@ -30,8 +32,14 @@ pub fn is_invalid(address: u64) -> bool {
 
 impl Arena<'_> {
     /// The guard under which the object that a location names exists: its pointer is not null, and the
-    /// call that it came from was made.
+    /// call that it came from was made. A number that names one is no failure.
     pub fn exists(&mut self, loc: Loc) -> Guard {
+        if let RegionKind::Value { of } = *self.regions.kind(loc.region) {
+            let terms = &mut self.formula.terms;
+            let last = terms.constant(LAST_STREAM, NUMBER_BITS);
+            let given = terms.slt(last, of);
+            return self.formula.guard_of(given);
+        }
         let RegionKind::Environment { mut base } = *self.regions.kind(loc.region) else {
             return Guard::TRUE;
         };
@@ -62,6 +70,7 @@ impl Arena<'_> {
     pub fn surely_exists(&self, state: &State, loc: Loc) -> bool {
         match self.regions.kind(loc.region) {
             RegionKind::Environment { base } => state.nonnull.contains(base),
+            RegionKind::Value { .. } => false,
             _ => true,
         }
     }

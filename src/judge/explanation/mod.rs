@@ -11,7 +11,6 @@ pub mod value;
 use self::callee::Unknown;
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::Body;
-use crate::property::Key;
 use crate::sat::oracle::Oracle;
 use crate::summary::infer::Exit;
 use crate::symbolic::arena::Arena;
@@ -343,7 +342,7 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     let What::Operation(failing) = left.what else {
         return false;
     };
-    if oracle.machine_of(left.object).key != Key::Region {
+    if !oracle.machine_of(left.object).watches_accesses() {
         return false;
     }
     let ops = &execution.log.ops;

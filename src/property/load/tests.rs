@@ -17,7 +17,9 @@ fn the_built_in_checkers_load_without_errors() {
         names,
         [
             "file",
+            "descriptor",
             "heap",
+            "mapping",
             "mutex",
             "spinlock",
             "thread_mutex",

@@ -342,6 +342,7 @@ impl Words<'_> {
             Root::Global(name) => name.name.clone(),
             Root::Return => "ret".to_owned(),
             Root::Exit(pointer) => format!("new({})", self.object(pointer)),
+            Root::Entry(place) => self.object(place),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
+use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
 use crate::symbolic::term::Term;
 
@@ -90,7 +90,7 @@ impl<'s, 'c> Binding<'s, 'c> {
                 _ => None,
             },
             Root::Return => self.result,
-            Root::Global(_) | Root::Exit(_) => None,
+            Root::Global(_) | Root::Exit(_) | Root::Entry(_) => None,
         }
     }
 
@@ -104,7 +104,20 @@ impl<'s, 'c> Binding<'s, 'c> {
         Some(names)
     }
 
-    /// `dereferenced`: execution dereferences the pointers on the way. What is only looked at may be null.
+    /// The number that names an object.
+    fn number(&self, exec: &mut Executor<'_>, state: &mut State, root: &Root) -> Option<Term> {
+        let number = match root {
+            Root::Exit(place) | Root::Entry(place) => {
+                let address = self.address(exec, state, place, false)?;
+                let (bits, signed) = (NUMBER_BITS, true);
+                exec.arena.peek(state, address, Ty::Int { bits, signed })
+            }
+            root => self.root(root)?,
+        };
+        Some(exec.arena.resize(number, NUMBER_BITS))
+    }
+
+    /// Where an object lies, or the number that names it. `dereferenced`: execution dereferences the pointers on the way. What is only looked at may be null.
     pub(super) fn address(
         &self,
         exec: &mut Executor<'_>,
@@ -112,6 +125,9 @@ impl<'s, 'c> Binding<'s, 'c> {
         object: &IObj,
         dereferenced: bool,
     ) -> Option<Term> {
+        let Some((last, before)) = object.path.split_last() else {
+            return self.number(exec, state, &object.root);
+        };
         let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match dereferenced {
             true => exec.load(state, address, Ty::Ptr),
             false => exec.arena.peek(state, address, Ty::Ptr),
@@ -135,7 +151,6 @@ impl<'s, 'c> Binding<'s, 'c> {
             root => self.root(root)?,
         };
         at = exec.arena.resize(at, POINTER_BITS);
-        let (last, before) = object.path.split_last()?;
         let mut first = self.first_members(&object.root);
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;

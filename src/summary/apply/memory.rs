@@ -166,7 +166,7 @@ pub(super) fn own(
         return;
     };
     let machine = exec.arena.machine_at(machine);
-    if machine.key != Key::Region || !object.object.root.is_output() || object.shared {
+    if !machine.watches_accesses() || !object.object.root.is_output() || object.shared {
         return;
     }
     let made = |to: &Target| matches!(to, Target::State(to) if machine.role(*to) == Role::Held);
@@ -178,7 +178,7 @@ pub(super) fn own(
     }
     let mut bases = Vec::new();
     for &(guard, loc) in places {
-        if let RegionKind::Environment { base } = *exec.arena.regions.kind(loc.region) {
+        if let Some(base) = exec.arena.regions.base(loc.region) {
             exec.arena.owned.insert(base);
             if object.object.path == [Offset::bytes(0)] {
                 exec.arena.at_start.insert(base);

@@ -195,9 +195,12 @@ impl Application<'_, '_> {
             if !object.object.root.is_output() {
                 continue;
             }
-            if let Some(result) = self.binding.result() {
+            if let Some(result) = self.binding.result()
+                && !object.object.path.is_empty()
+            {
                 exec.arena.mark_pointer(result, 4);
             }
+            self.name_number(exec, state, &object.object);
             let mut places = self.binding.locate(exec, state, &object.object);
             name_object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
@@ -207,6 +210,21 @@ impl Application<'_, '_> {
                 assume_made_by_callee(exec, state, self.summary, object, machine, &places);
             }
             self.objects[index] = places;
+        }
+    }
+
+    /// Names a number after where the callee has left it.
+    fn name_number(&self, exec: &mut Executor<'_>, state: &mut State, object: &IObj) {
+        let Root::Exit(place) = &object.root else {
+            return;
+        };
+        let number = self.binding.address(exec, state, object, false);
+        if let Some(number) = number.filter(|_| object.path.is_empty()) {
+            for (_, loc) in self.binding.locate(exec, state, place) {
+                let arena = &mut exec.arena;
+                let name = arena.name_of(loc);
+                arena.names.variable(&arena.formula.terms, number, &name);
+            }
         }
     }
 
@@ -234,7 +252,7 @@ impl Application<'_, '_> {
             }
             rows::doubt(exec, state, at, place, &rows);
             let name = match exec.arena.machine_at(machine).key {
-                Key::Location => exec.arena.name_of(loc),
+                Key::Location | Key::Value => exec.arena.name_of(loc),
                 Key::Region => exec.arena.name_of_block(loc.region),
             };
             rows::taking(exec, state, (at, &name), place, &rows, (self.site, order));
@@ -347,6 +365,10 @@ fn name_object(
     called: Called<'_>,
     places: &[(Guard, Loc)],
 ) {
+    // A number has the name of the variable that it is in.
+    if called.object.path.is_empty() {
+        return;
+    }
     let mut root = &called.object.root;
     while let Root::Exit(pointer) = root {
         root = &pointer.root;
@@ -354,7 +376,7 @@ fn name_object(
     let inside = match root {
         Root::Param(index) => summary.params.get(*index as usize).map(String::as_str),
         Root::Return => Some(RESULT),
-        Root::Global(_) | Root::Exit(_) => None,
+        Root::Global(_) | Root::Exit(_) | Root::Entry(_) => None,
     };
     let name = match (root, inside, binding.root(root)) {
         // A global has one name everywhere.

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::{Exits, Move};
-use crate::property::{Key, Machine, Role, StateId, Target};
+use crate::property::{Machine, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::predicates::{Predicate, Side};
 use crate::summary::{Cube, Row, Summary, trace};
@@ -82,7 +82,7 @@ pub(super) fn rows(
             made.push((row, guard));
         }
     }
-    if machine.key == Key::Region {
+    if machine.watches_accesses() {
         let others: Vec<_> = made
             .iter()
             .flat_map(|(row, guard)| from_other_states(machine, row).map(|row| (row, *guard)))

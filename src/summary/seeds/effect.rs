@@ -12,8 +12,9 @@ use super::syntax::{self, Condition, When as Happens};
 use super::{Seed, saved};
 use crate::ir::POINTER_BITS;
 use crate::property::document::{Document, expected};
-use crate::property::{Machine, Property, Role, StateId, Target};
+use crate::property::{Key, Machine, Property, Role, StateId, Target};
 use crate::summary::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, Told};
+use crate::symbolic::region::NUMBER_BITS;
 use crate::symbolic::term::Op;
 
 /// A `[[function]]` row as written.
@@ -136,7 +137,18 @@ impl<'a> Effect<'a> {
         property: &'a Property,
         document: &mut Document,
     ) -> Option<Self> {
-        let object = syntax::object(row.object.get_ref())
+        let operation = find_operation(row, property, document)?;
+        let by_value = match operation {
+            Operation::None => false,
+            Operation::Query(machine) | Operation::Transition(machine, _) => {
+                machine.key == Key::Value
+            }
+        };
+        let object = match by_value {
+            true => syntax::number(row.object.get_ref()),
+            false => syntax::object(row.object.get_ref()),
+        };
+        let object = object
             .map_err(|message| document.error(row.object.span(), message))
             .ok()?;
         let condition = match &row.when {
@@ -160,7 +172,6 @@ impl<'a> Effect<'a> {
                 }
             },
         };
-        let operation = find_operation(row, property, document)?;
         if matches!(operation, Operation::Query(_)) && condition.is_none() {
             document.error(
                 row.operation.span(),
@@ -173,7 +184,8 @@ impl<'a> Effect<'a> {
             object,
             name: syntax::name(row.object.get_ref()),
             operation,
-            optional: row.optional,
+            // What no number names is no mistake: `close(-1)`.
+            optional: row.optional || by_value,
             condition,
             provided,
             result: row.result,
@@ -210,7 +222,7 @@ impl<'a> Effect<'a> {
     pub(super) fn param(&self) -> Option<u32> {
         match self.object.root {
             Root::Param(index) => Some(index),
-            Root::Global(_) | Root::Return | Root::Exit(_) => None,
+            Root::Global(_) | Root::Return | Root::Exit(_) | Root::Entry(_) => None,
         }
     }
 
@@ -239,7 +251,11 @@ impl<'a> Effect<'a> {
             exact: true,
         });
         if let Root::Exit(pointer) = &self.object.root {
-            modify(summary, (**pointer).clone(), u64::from(POINTER_BITS / 8));
+            let bits = match self.object.path.is_empty() {
+                true => NUMBER_BITS,
+                false => POINTER_BITS,
+            };
+            modify(summary, (**pointer).clone(), u64::from(bits / 8));
         } else if let Operation::Transition(..) = self.operation {
             // The lock's word is modified, but that is the machine's business: size 0, nothing to
             // havoc.

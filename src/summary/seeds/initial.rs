@@ -174,7 +174,7 @@ fn seed<'s>(
         types: types.to_vec(),
         param: match object.root {
             Root::Param(index) => Some(index),
-            Root::Global(_) | Root::Return | Root::Exit(_) => None,
+            Root::Global(_) | Root::Return | Root::Exit(_) | Root::Entry(_) => None,
         },
         ..Seed::default()
     })

@@ -32,6 +32,9 @@ pub(super) struct LibraryRow {
     /// Where they may leave any pointer.
     #[serde(default)]
     changes: Vec<Spanned<String>>,
+    /// Parameters, numbers of open files, of which the functions access what they name.
+    #[serde(default)]
+    uses_number: Vec<u32>,
     /// Parameters that may be found elsewhere afterwards.
     #[serde(default)]
     keeps: Vec<u32>,
@@ -118,6 +121,11 @@ impl LibraryRow {
             access.incond.push(Some(true));
             summary.inputs.push(syntax::not_null(pointer(param)));
             summary.uses.push(access);
+        }
+        for &param in &self.uses_number {
+            let mut number = used(summary, param);
+            number.object.path = Vec::new();
+            summary.uses.push(number);
         }
         summary.keeps.extend(&self.keeps);
         summary.keeps_contents.extend(&self.keeps_contents);

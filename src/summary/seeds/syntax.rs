@@ -89,6 +89,39 @@ fn left_pointer(place: &str) -> Option<IObj> {
     Some(IObj { root, path })
 }
 
+/// What the function leaves so many bytes further than where a parameter leads.
+fn left_at(param: &str, bytes: i64) -> Result<Root, String> {
+    let Ok(param) = param.parse() else {
+        return Err(format!("`{param}` is no number of a parameter"));
+    };
+    Ok(Root::Exit(Box::new(IObj {
+        root: Root::Param(param),
+        path: vec![Offset::bytes(bytes)],
+    })))
+}
+
+/// Reads what names an object by its value: `ret`, `param0`, `out0` (what the function leaves where parameter 0 leads) or `out0 + 4`.
+pub(super) fn number(text: &str) -> Result<IObj, String> {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let (word, bytes) = match words.as_slice() {
+        [word] => (*word, Some(0)),
+        [word, "+", bytes] => (*word, bytes.parse().ok()),
+        _ => (text, None),
+    };
+    let root = match (word, word.strip_prefix("out"), bytes) {
+        (_, Some(place), Some(bytes)) => left_at(place, bytes)?,
+        ("ret", None, Some(0)) => Root::Return,
+        (word, None, Some(0)) if param(word).is_some() => Root::Param(param(word).unwrap_or(0)),
+        _ => {
+            return Err(format!(
+                "`{text}` is no value; expected something like ret, param0, out0 or out0 + 4"
+            ));
+        }
+    };
+    let path = Vec::new();
+    Ok(IObj { root, path })
+}
+
 /// Reads `param1 & 0x400` or `param1 & 0x400 == 0`: some or none of those bits of an `int` argument are set.
 pub(super) fn bits(text: &str) -> Result<IExpr, String> {
     let words: Vec<_> = text.split_whitespace().collect();
