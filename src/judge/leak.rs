@@ -203,9 +203,10 @@ fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionI
 /// Whether the paths are told by the result of the call that has left the block in memory: whether it leaves one may be told by the
 /// result, too, in a way that its summary does not express.
 fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str) -> bool {
-    let Some(base) = arena.regions.base(object.loc.region) else {
+    let base = arena.regions.base(object.loc.region);
+    if !base.is_some_and(|base| arena.left_in_memory.contains(&base)) {
         return false;
-    };
+    }
     let conditions = arena.formula.guards.support(paths).iter();
     let mut vars = conditions.flat_map(|&condition| {
         let term = arena.formula.cond_term(condition);
@@ -213,7 +214,7 @@ fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str
     });
     vars.any(|var| {
         let is_result = matches!(arena.origins.of(var), Origin::Call { text } if **text == *call);
-        is_result && arena.formula.terms.var_term(var) != base
+        is_result && Some(arena.formula.terms.var_term(var)) != base
     })
 }
 

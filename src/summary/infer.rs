@@ -140,6 +140,30 @@ impl Exits {
         seen
     }
 
+    /// Adds how another object leaves that callers see in this one's place on some paths.
+    fn join(&mut self, arena: &mut Arena<'_>, other: Exits, paths: Guard) {
+        let guards = &mut arena.formula.guards;
+        for entry in &mut self.moves {
+            if entry.to == Target::State(entry.from) {
+                entry.paths = guards.and_not(entry.paths, paths);
+            }
+        }
+        for mut entry in other.moves {
+            entry.paths = guards.and(entry.paths, paths);
+            let same = |known: &&mut Move| {
+                (known.from, &known.to, known.reported) == (entry.from, &entry.to, entry.reported)
+            };
+            match self.moves.iter_mut().find(same) {
+                Some(known) => known.paths = guards.or(known.paths, entry.paths),
+                None => self.moves.push(entry),
+            }
+        }
+        self.moves.retain(|entry| entry.paths != Guard::FALSE);
+        self.moves.sort_by_key(|entry| entry.from);
+        let touched = guards.and(other.touched, paths);
+        self.touched = guards.or(self.touched, touched);
+    }
+
     /// Marks some of the paths of a move as part of a reported mistake.
     pub fn report(&mut self, arena: &mut Arena<'_>, from: StateId, to: StateId, paths: Guard) {
         let to = Target::State(to);
@@ -238,12 +262,14 @@ pub fn infer(
     };
     let mut converter = Converter::new(exit);
     let mut unnamed: BTreeMap<(Class, MachineId), u8> = BTreeMap::new();
-    for object in exits {
+    // For each of the summary's objects, those of the execution that it is on some paths.
+    let mut stand_for: Vec<Vec<Object>> = Vec::new();
+    for (index, object) in exits.iter().enumerate() {
+        if stand_for.iter().flatten().any(|one| *one == object.object) {
+            continue;
+        }
         let interface = match summary.objects.len() < MAX_OBJECTS {
-            true => {
-                let at = oracle.operated_at.get(&object.object).copied();
-                converter.object(oracle, at.unwrap_or(object.object.loc))
-            }
+            true => interface_of(oracle, &mut converter, object.object),
             false => None,
         };
         let Some(interface) = interface else {
@@ -251,8 +277,8 @@ pub fn infer(
             unnamed.extend(class.map(|class| ((class, object.object.machine), 0)));
             continue;
         };
-        let reach = converter.reach(oracle, object.object.loc);
-        let object = &object.seen_on(oracle, reach);
+        let (object, objects) =
+            &seen_by_callers(oracle, &mut converter, &interface, &exits[index..]);
         let idle = object
             .moves
             .iter()
@@ -283,12 +309,13 @@ pub fn infer(
         });
         let paths = rows(execution, oracle, &mut summary, index, object, &chosen);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
+        stand_for.push(objects.clone());
     }
     summary.unnamed = moved_unnamed(execution, oracle, exit, unnamed);
     super::sleep::add(execution, oracle, &mut summary);
     super::assertion::add(execution, oracle, &mut summary);
     super::initialisation::add(execution, oracle, &mut summary, exit);
-    super::memory::add_before(execution, oracle, &mut summary, (&row_paths, exit));
+    super::memory::add_before(execution, oracle, &mut summary, (&stand_for, exit));
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
     let mut converter = converter.with_unknowns();
@@ -297,6 +324,40 @@ pub fn infer(
     super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);
     Inferred { summary, row_paths }
+}
+
+fn interface_of(arena: &mut Arena<'_>, converter: &mut Converter, object: Object) -> Option<IObj> {
+    let at = arena.operated_at.get(&object).copied();
+    converter.object(arena, at.unwrap_or(object.loc))
+}
+
+/// How callers see the first of some objects leave; and the others with it that they find in the same place on other paths: of two
+/// attempts to open a file, the one that has succeeded.
+fn seen_by_callers(
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    interface: &IObj,
+    exits: &[Exits],
+) -> (Exits, Vec<Object>) {
+    let first = &exits[0];
+    let reach = converter.reach(arena, first.object.loc);
+    let mut seen = first.seen_on(arena, reach);
+    let mut objects = vec![first.object];
+    let machine = first.object.machine;
+    if !arena.machine_at(machine).watches_accesses() || !interface.root.is_output() {
+        return (seen, objects);
+    }
+    for other in &exits[1..] {
+        if other.object.machine == machine
+            && interface_of(arena, converter, other.object).as_ref() == Some(interface)
+        {
+            let reach = converter.reach(arena, other.object.loc);
+            let other_seen = other.seen_on(arena, reach);
+            seen.join(arena, other_seen, reach);
+            objects.push(other.object);
+        }
+    }
+    (seen, objects)
 }
 
 /// Gives all conditions of a summary a column for each of its predicates.

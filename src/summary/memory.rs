@@ -29,11 +29,11 @@ pub fn add_before(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
-    rows: (&[(Object, Guard)], &Exit<'_>),
+    objects: (&[Vec<Object>], &Exit<'_>),
 ) {
     if oracle.watches {
         add_uses(execution, oracle, summary);
-        add_shared(execution, oracle, summary, rows);
+        add_shared(execution, oracle, summary, objects);
     }
 }
 
@@ -204,22 +204,23 @@ fn add_shared(
     execution: &Execution,
     arena: &mut Arena<'_>,
     summary: &mut Summary,
-    (row_paths, exit): (&[(Object, Guard)], &Exit<'_>),
+    (objects, exit): (&[Vec<Object>], &Exit<'_>),
 ) {
     let converter = Converter::new(exit);
-    for (row, (object, _)) in summary.rows.iter().zip(row_paths) {
-        let region = object.loc.region;
-        if !arena.is_owned(region) {
-            continue;
+    for (known, objects) in summary.objects.iter_mut().zip(objects) {
+        for object in objects {
+            let region = object.loc.region;
+            if !arena.is_owned(region) {
+                continue;
+            }
+            let left = converter.pointers_to(arena, object.loc);
+            let elsewhere = |event: &EscapeEvent| match event.to {
+                Holder::Callee => true,
+                Holder::Location(loc) => !left.contains(&Some(loc)),
+                Holder::Region(_) | Holder::Contents => false,
+            };
+            let mut escapes = execution.log.escapes.iter();
+            known.shared |= escapes.any(|event| event.region == region && elsewhere(event));
         }
-        let known = converter.pointers_to(arena, object.loc);
-        let elsewhere = |event: &EscapeEvent| match event.to {
-            Holder::Callee => true,
-            Holder::Location(loc) => !known.contains(&Some(loc)),
-            Holder::Region(_) | Holder::Contents => false,
-        };
-        let mut escapes = execution.log.escapes.iter();
-        let shared = escapes.any(|event| event.region == region && elsewhere(event));
-        summary.objects[row.object as usize].shared |= shared;
     }
 }

@@ -61,6 +61,8 @@ pub struct Arena<'a> {
     pub operated_at: FxHashMap<Object, Loc>,
     /// Pointers to blocks, and numbers of objects, that the function has from a call that made them.
     pub owned: FxHashSet<Term>,
+    /// Those of them that the call has left in memory: they are not its result.
+    pub left_in_memory: FxHashSet<Term>,
     /// Those of them that lead to the block's first byte.
     pub at_start: FxHashSet<Term>,
     /// Pointers that the function itself compares with null.
@@ -124,6 +126,7 @@ impl<'a> Arena<'a> {
             follows_values,
             operated_at: FxHashMap::default(),
             owned: FxHashSet::default(),
+            left_in_memory: FxHashSet::default(),
             at_start: FxHashSet::default(),
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),

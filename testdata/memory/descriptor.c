@@ -14,6 +14,7 @@ FILE *fdopen(int number, const char *mode);
 int fclose(FILE *file);
 int printf(const char *format, ...);
 void register_number(int number);
+int interrupted(void);
 
 int left_open(const char *name)
 {
@@ -239,6 +240,16 @@ static void close_number(int *number)
     *number = -1;
 }
 
+// It is tried again if it was interrupted.
+static int open_patiently(const char *name)
+{
+    int number;
+    do
+        number = open(name, 0);
+    while (number == -1 && interrupted());
+    return number;
+}
+
 static long fill(int number, char *to)
 {
     return read(number, to, 1);
@@ -268,6 +279,29 @@ int wrapped_and_lost(const char *name)
         return -1;
     if (fill(number, &byte) != 1)
         return -1;
+    close(number);
+    return 0;
+}
+
+int waited_for_and_lost(const char *name)
+{
+    char byte;
+    int number = open_patiently(name); //~ certain file/leak
+    if (number == -1)
+        return -1;
+    if (read(number, &byte, 1) != 1)
+        return -1;
+    close(number);
+    return 0;
+}
+
+int waited_for_and_closed(const char *name) //~ clean
+{
+    char byte;
+    int number = open_patiently(name);
+    if (number == -1)
+        return -1;
+    read(number, &byte, 1);
     close(number);
     return 0;
 }
@@ -352,7 +386,7 @@ void served(int listening) //~ clean
 void served_and_lost(int listening, int busy)
 {
     int number;
-    while ((number = accept(listening, 0, 0)) >= 0) { //~ note file/leak
+    while ((number = accept(listening, 0, 0)) >= 0) { //~ certain file/leak
         if (busy)
             continue;
         close(number);

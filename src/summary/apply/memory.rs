@@ -191,6 +191,7 @@ pub(super) fn own(
     };
     for (guard, holder) in binding.locate(exec, state, pointer) {
         for &(other, base) in &bases {
+            exec.arena.left_in_memory.insert(base);
             let guards = &mut exec.arena.formula.guards;
             let both = guards.and(guard, other);
             let paths = guards.and(state.guard, both);

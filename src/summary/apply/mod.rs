@@ -30,7 +30,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Source;
 use crate::symbolic::naming::{self, member_of};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::Loc;
+use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind};
 use crate::symbolic::state::{MachineId, Object, State};
 use crate::symbolic::term::Term;
 
@@ -200,7 +200,6 @@ impl Application<'_, '_> {
             {
                 exec.arena.mark_pointer(result, 4);
             }
-            self.name_number(exec, state, &object.object);
             let mut places = self.binding.locate(exec, state, &object.object);
             name_object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
@@ -210,21 +209,6 @@ impl Application<'_, '_> {
                 assume_made_by_callee(exec, state, self.summary, object, machine, &places);
             }
             self.objects[index] = places;
-        }
-    }
-
-    /// Names a number after where the callee has left it.
-    fn name_number(&self, exec: &mut Executor<'_>, state: &mut State, object: &IObj) {
-        let Root::Exit(place) = &object.root else {
-            return;
-        };
-        let number = self.binding.address(exec, state, object, false);
-        if let Some(number) = number.filter(|_| object.path.is_empty()) {
-            for (_, loc) in self.binding.locate(exec, state, place) {
-                let arena = &mut exec.arena;
-                let name = arena.name_of(loc);
-                arena.names.variable(&arena.formula.terms, number, &name);
-            }
         }
     }
 
@@ -365,10 +349,6 @@ fn name_object(
     called: Called<'_>,
     places: &[(Guard, Loc)],
 ) {
-    // A number has the name of the variable that it is in.
-    if called.object.path.is_empty() {
-        return;
-    }
     let mut root = &called.object.root;
     while let Root::Exit(pointer) = root {
         root = &pointer.root;
@@ -391,17 +371,47 @@ fn name_object(
         }
         _ => None,
     };
+    let name = name.or_else(|| number_left(exec, summary, binding, called.object));
     for &(_, loc) in places {
         let address = exec
             .arena
             .regions
             .address(&mut exec.arena.formula.terms, loc);
         if let Some(name) = &name {
-            exec.arena.names.object(address, name);
+            match *exec.arena.regions.kind(loc.region) {
+                RegionKind::Value { of } => {
+                    let arena = &mut exec.arena;
+                    arena.names.variable(&arena.formula.terms, of, name);
+                }
+                _ => exec.arena.names.object(address, name),
+            }
         }
         if let Some(class) = called.class {
             exec.arena.names.class(address, class);
         }
+    }
+}
+
+/// The name of a number that a function of a library leaves where an argument leads: `ends[1]` of `pipe(ends)`.
+fn number_left(
+    exec: &mut Executor<'_>,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+    object: &IObj,
+) -> Option<String> {
+    let Root::Exit(place) = &object.root else {
+        return None;
+    };
+    let outside = exec.arena.name_of_value(binding.root(&place.root)?);
+    let [offset] = &place.path[..] else {
+        return None;
+    };
+    let array = outside.strip_prefix('&').unwrap_or(&outside);
+    let index = offset.constant / i64::from(NUMBER_BITS / 8);
+    match summary.objects.len() {
+        _ if !object.path.is_empty() => None,
+        1 => outside.strip_prefix('&').map(str::to_owned),
+        _ => Some(format!("{array}[{index}]")),
     }
 }
 

@@ -221,6 +221,28 @@ fn objects_are_read_as_written() {
 }
 
 #[test]
+fn what_names_an_object_by_its_value_is_read_as_written() {
+    let left = |bytes| {
+        Root::Exit(Box::new(IObj {
+            root: Root::Param(3),
+            path: vec![Offset::bytes(bytes)],
+        }))
+    };
+    for (text, root) in [
+        ("ret", Root::Return),
+        ("param1", Root::Param(1)),
+        ("out3", left(0)),
+        ("out3 + 4", left(4)),
+    ] {
+        let path = Vec::new();
+        assert_eq!(syntax::number(text), Ok(IObj { root, path }), "{text}");
+    }
+    for text in ["*param0", "out", "ret + 4", "out0 + x", "param", ""] {
+        assert!(syntax::number(text).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn conditions_on_the_result_are_read_with_their_polarity() {
     let polarity = |text: &str| match syntax::when(text, 64) {
         Ok(syntax::When::If(condition)) => Some(condition.holds),
