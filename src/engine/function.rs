@@ -146,6 +146,7 @@ fn judge_exit(
     let mut exits = infer::exits(execution, oracle, state);
     findings.ambiguous_exits(execution, oracle, &exit, &mut exits);
     findings.lost_objects(execution, oracle, &exit);
+    findings.returned_locals(execution, oracle, &exit, body);
     let lock_order = lock_order::collect(execution, oracle, &exit);
     // To make a summary readable must not use up the budget for findings.
     oracle.reserve_for_findings();

@@ -18,3 +18,4 @@ pub mod operation;
 pub mod record;
 pub mod recursive;
 pub mod requirement;
+pub mod returned_local;

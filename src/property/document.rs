@@ -48,10 +48,11 @@ pub(crate) struct Document<'a> {
 }
 
 /// The sections of a property file and its plain keys.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "name",
     "on_demand",
     "pointers",
+    "locals",
     "machine",
     "rule",
     "function",

@@ -50,14 +50,28 @@ struct PointerRow {
     unchecked: Spanned<String>,
 }
 
+/// The rule about variables of functions, as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LocalRow {
+    returned: Spanned<String>,
+}
+
+/// Whether a checker has a rule; reported if not.
+fn is_rule(id: &Spanned<String>, document: &mut Document, checker: &Checker) -> bool {
+    let known = checker.rules.iter().any(|rule| rule.id == *id.get_ref());
+    if !known {
+        let message = format!("no rule `{}` in this file", id.get_ref());
+        document.error(id.span(), message);
+    }
+    known
+}
+
 impl PointerRow {
     fn add_to(self, document: &mut Document, checker: &mut Checker) {
-        for id in [&self.null, &self.unchecked] {
-            if !checker.rules.iter().any(|rule| rule.id == *id.get_ref()) {
-                let message = format!("no rule `{}` in this file", id.get_ref());
-                document.error(id.span(), message);
-                return;
-            }
+        let known = is_rule(&self.null, document, checker);
+        if !known || !is_rule(&self.unchecked, document, checker) {
+            return;
         }
         checker.pointers = Some(PointerRules {
             null: self.null.into_inner(),
@@ -76,6 +90,7 @@ pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
             name: document.name().unwrap_or_else(|| stem(&file.name)),
             on_demand: document.on_demand(),
             pointers: None,
+            returned_local: None,
             machines: Vec::new(),
             rules: Vec::new(),
         };
@@ -87,6 +102,11 @@ pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
         }
         for row in document.rows::<PointerRow>("pointers") {
             row.add_to(&mut document, &mut checker);
+        }
+        for row in document.rows::<LocalRow>("locals") {
+            if is_rule(&row.returned, &mut document, &checker) {
+                checker.returned_local = Some(row.returned.into_inner());
+            }
         }
         errors.extend(document.into_errors());
         if !checker.machines.is_empty() || !checker.rules.is_empty() {

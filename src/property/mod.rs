@@ -210,6 +210,8 @@ pub struct Checker {
     /// It is in force only if it is asked for by name.
     pub on_demand: bool,
     pub pointers: Option<PointerRules>,
+    /// The rule for a function that returns the address of a variable of its own.
+    pub returned_local: Option<String>,
     pub machines: Vec<Machine>,
     pub rules: Vec<Rule>,
 }
@@ -244,6 +246,12 @@ impl Property {
         self.checkers
             .iter()
             .find_map(|checker| checker.pointers.as_ref())
+    }
+
+    /// The rule for a function that returns the address of a variable of its own, if a checker has one.
+    pub fn returned_local(&self) -> Option<&str> {
+        let mut checkers = self.checkers.iter();
+        checkers.find_map(|checker| checker.returned_local.as_deref())
     }
 
     /// Whether something is checked wherever memory is accessed, so that all functions are to be executed.

@@ -103,6 +103,11 @@ pub fn compared(site: &Site, name: &str) -> TraceStep {
     step(site, 0, format!("`{name}` {COMPARED}"))
 }
 
+/// Where the address of a variable is returned.
+pub fn returned_local(site: &Site, name: &str) -> TraceStep {
+    step(site, 0, format!("the address of `{name}` is returned here"))
+}
+
 /// What is said of such a place.
 pub const COMPARED: &str = "is compared with null here";
 
