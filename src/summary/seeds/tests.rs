@@ -303,8 +303,8 @@ operation = \"none\"
     assert_eq!(
         errors,
         [
-            "my.toml:4:11: no machine `mutx`; expected one of file, heap, mutex, spinlock, thread_mutex, bitlock, \
-             rwlock, rwspinlock, semaphore, interrupts",
+            "my.toml:4:11: no machine `mutx`; expected one of file, descriptor, heap, mapping, mutex, spinlock, \
+             thread_mutex, bitlock, rwlock, rwspinlock, semaphore, interrupts",
             "my.toml:8:18: `2take` is no C function name",
             "my.toml:17:13: machine `mutex` has no operation `release`; expected one of lock, \
              trylock, unlock",
