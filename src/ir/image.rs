@@ -38,6 +38,8 @@ struct Cell {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Image {
     cells: BTreeMap<u64, Cell>,
+    /// There is no initialiser.
+    pub implicit: bool,
 }
 
 /// The tables that expressions refer to.
@@ -51,6 +53,14 @@ pub struct Tables<'a> {
 }
 
 impl Image {
+    /// What an object without an initialiser holds.
+    pub fn zero() -> Image {
+        Image {
+            implicit: true,
+            ..Image::default()
+        }
+    }
+
     /// What these statements leave in an object that was zero; `None` if they do more than to fill it with constants, or if
     /// it has too many.
     pub fn of(object: SymbolId, tables: Tables<'_>, stmts: &[Stmt]) -> Option<Image> {

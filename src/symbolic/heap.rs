@@ -90,7 +90,9 @@ impl Initial {
     fn constant(&self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Option<Term> {
         let image = self.images.get(&loc.region)?.as_ref()?;
         let offset = u64::try_from(loc.offset).ok()?;
-        if loc.symbolic != SymbolicOffset::NONE {
+        // A pointer is not there to be null for ever: code that is not in the tree sets it.
+        let set_elsewhere = image.implicit && shape.bits == POINTER_BITS;
+        if loc.symbolic != SymbolicOffset::NONE || set_elsewhere {
             return None;
         }
         let start = |heap: &mut HeapParts<'_>, kind: RegionKind, offset: i64| {

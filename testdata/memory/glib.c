@@ -148,7 +148,7 @@ int left_open(const char *name)
 int contents_lost(const char *name)
 {
     char *text;
-    if (!g_file_get_contents(name, &text, 0, 0)) //~ note heap/leak
+    if (!g_file_get_contents(name, &text, 0, 0)) //~ certain heap/leak
         return -1;
     return text[0];
 }

@@ -226,7 +226,7 @@ int urb_on_its_way(void) //~ clean
 int firmware_lost(struct device *dev)
 {
     const struct firmware *fw;
-    if (request_firmware(&fw, "name", dev)) //~ note heap/leak
+    if (request_firmware(&fw, "name", dev)) //~ certain heap/leak
         return -1;
     if (fw->size < 4)
         return -2;

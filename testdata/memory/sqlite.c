@@ -14,7 +14,7 @@ void sqlite3_free(void *block);
 int not_closed_on_failure(const char *name)
 {
     sqlite3 *db;
-    if (sqlite3_open(name, &db) != 0) //~ note file/leak
+    if (sqlite3_open(name, &db) != 0) //~ certain file/leak
         return -1;
     sqlite3_close(db);
     return 0;
@@ -31,7 +31,7 @@ int closed_on_failure(const char *name) //~ clean
 int statement_lost(sqlite3 *db)
 {
     sqlite3_stmt *statement;
-    if (sqlite3_prepare_v2(db, "select 1", -1, &statement, 0) != 0) //~ note heap/leak
+    if (sqlite3_prepare_v2(db, "select 1", -1, &statement, 0) != 0) //~ certain heap/leak
         return -1;
     if (sqlite3_step(statement) != 100)
         return -2;

@@ -234,7 +234,7 @@ impl Lowerer<'_> {
                 self.keep_static(symbol, &ty, image);
             }
         } else {
-            self.keep_static(symbol, &ty, Some(Image::default()));
+            self.keep_static(symbol, &ty, Some(Image::zero()));
         }
         Ok(())
     }

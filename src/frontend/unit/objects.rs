@@ -45,7 +45,7 @@ pub(super) fn zero(
     let objects = declared.entities.iter().filter(|(name, entity)| {
         tentative.contains(&NameId::of(name.as_bytes())) && entity.file.is_some()
     });
-    let objects = objects.filter_map(|(name, entity)| object(name, entity, Image::default()));
+    let objects = objects.filter_map(|(name, entity)| object(name, entity, Image::zero()));
     let mut objects: Vec<StaticObject> = objects.collect();
     objects.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(objects)
