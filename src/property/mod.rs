@@ -340,14 +340,6 @@ impl Machine {
             })
     }
 
-    /// The targets of an operation that leads from one state to another.
-    pub fn target_like(&self, from: StateId, to: StateId) -> Option<&[Target]> {
-        let mut operations = self.operations.values();
-        operations
-            .find(|targets| targets.get(usize::from(from.0)) == Some(&Target::State(to)))
-            .map(Vec::as_slice)
-    }
-
     /// The state of an object that a caller leads to, for all that is known: nobody hands over what is gone.
     pub fn expected(&self) -> StateId {
         let mut states = self.state_ids();

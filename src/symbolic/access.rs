@@ -242,6 +242,7 @@ impl Executor<'_> {
             from,
             to: None,
             rule: Some(rule.to_owned()),
+            from_states: Arc::default(),
             primitive: false,
             source: None,
             saves: false,

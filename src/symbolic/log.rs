@@ -10,7 +10,7 @@ use super::state::{Object, Status};
 use super::term::Term;
 use crate::finding::TraceStep;
 use crate::ir::{ExprId, MemberName, Says, SymbolName};
-use crate::property::{Machine, StateId, States};
+use crate::property::{Machine, StateId, States, Target};
 
 /// A place in the source within a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +51,8 @@ pub struct OpEvent {
     pub to: Option<Status>,
     /// The rule broken, if this is a failure that is reported.
     pub rule: Option<String>,
+    /// Where the callee leads an object of each state that it tells of, if accesses are checked.
+    pub from_states: Arc<[(StateId, Target)]>,
     /// The callee is a primitive.
     pub primitive: bool,
     /// The callee's row, if it has an inside.

@@ -171,3 +171,24 @@ void only_read_by_a_library(void)
         return;
     strlen(text);
 }
+
+// A callee frees what is freed already, and what is no block.
+static void drop_text(char *text) //~ clean
+{
+    free(text);
+}
+
+void dropped_again_by_callee(void)
+{
+    char *text = malloc(8);
+
+    free(text);
+    drop_text(text); //~ certain heap/double-free
+}
+
+void variable_dropped_by_callee(void)
+{
+    char text[8];
+
+    drop_text(text); //~ certain heap/bad-free
+}

@@ -3,6 +3,8 @@
 //! In: the rows that may be taken, and the object's states before the call. Out: its states after it, an [`OpEvent`] for each
 //! row taken, and the paths that the callee does not rule out.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::rows::Enabled;
@@ -47,6 +49,13 @@ pub(super) fn transition(
             touched: before.touched,
         },
         feasible: Guard::FALSE,
+        from_states: match exec.arena.watches {
+            true => rows
+                .iter()
+                .map(|enabled| (enabled.row.from, enabled.row.to.clone()))
+                .collect(),
+            false => Arc::default(),
+        },
     };
     for &(status, held) in &before.set {
         let guards = &mut exec.arena.formula.guards;
@@ -87,6 +96,8 @@ struct Transition<'m, 'c> {
     after: Tracked,
     /// Combinations of conditions that the callee can end in (Figure 9, line 10).
     feasible: Guard,
+    /// See [`OpEvent::from_states`].
+    from_states: Arc<[(StateId, Target)]>,
 }
 
 /// The rows from one state.
@@ -231,6 +242,7 @@ impl Transition<'_, '_> {
             from,
             to,
             rule,
+            from_states: Arc::clone(&self.from_states),
             primitive: !enabled.inferred,
             source: enabled.source.clone(),
             saves: self.moved.saves,

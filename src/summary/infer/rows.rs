@@ -85,7 +85,10 @@ pub(super) fn rows(
     if machine.watches_accesses() {
         let others: Vec<_> = made
             .iter()
-            .flat_map(|(row, guard)| from_other_states(machine, row).map(|row| (row, *guard)))
+            .flat_map(|(row, guard)| {
+                let others = from_other_states(execution, (exits.object, machine), row);
+                others.into_iter().map(|row| (row, *guard))
+            })
             .collect();
         made.extend(others);
     }
@@ -97,19 +100,34 @@ pub(super) fn rows(
 
 /// What becomes of a block that the function ends the state of, where its caller passes what is none, or what is gone: execution takes
 /// all blocks to be in order on entry.
-fn from_other_states<'m>(machine: &'m Machine, row: &'m Row) -> impl Iterator<Item = Row> + 'm {
-    let targets = match row.to {
-        Target::State(to) if machine.role(to) == Role::Dead => machine.target_like(row.from, to),
-        _ => None,
+fn from_other_states(
+    execution: &Execution,
+    (object, machine): (Object, &Machine),
+    row: &Row,
+) -> Vec<Row> {
+    let Target::State(to) = row.to else {
+        return Vec::new();
     };
-    let states = machine.state_ids().zip(targets.into_iter().flatten());
-    states
-        .filter(|(from, _)| *from != row.from)
+    let mut ends = execution.log.ops.iter().filter(|event| {
+        event.object == object && event.to == Some(Status::At(to)) && event.moves()
+    });
+    let Some(end) = ends.next().filter(|_| machine.role(to) == Role::Dead) else {
+        return Vec::new();
+    };
+    let others = machine.state_ids().filter(|from| *from != row.from);
+    let target = |from: StateId| {
+        let mut targets = end.from_states.iter();
+        let (_, to) = targets.find(|(state, _)| *state == from)?;
+        Some((from, to.clone()))
+    };
+    others
+        .filter_map(target)
         .map(|(from, to)| Row {
             from,
-            to: to.clone(),
+            to,
             ..row.clone()
         })
+        .collect()
 }
 
 /// Columns of the summary's predicate lists for the chosen predicates, added where they are missing.
