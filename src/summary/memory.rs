@@ -199,6 +199,14 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
     }
 }
 
+/// Whether the pointer to a block goes to a callee, or to memory that others know.
+fn leaves(execution: &Execution, block: RegionId) -> bool {
+    let mut escapes = execution.log.escapes.iter();
+    escapes.any(|event| {
+        event.region == block && matches!(event.to, Holder::Callee | Holder::Location(_))
+    })
+}
+
 /// Notes of which of the summary's objects others than the callers know.
 fn add_shared(
     execution: &Execution,
@@ -211,13 +219,18 @@ fn add_shared(
         for object in objects {
             let region = object.loc.region;
             if !arena.is_owned(region) {
+                // What a callee has made for others, too, is theirs in this function's callers, too.
+                known.shared |= known.object.root.is_output();
                 continue;
             }
             let left = converter.pointers_to(arena, object.loc);
+            // What is returned, and found in memory, too, is not for the caller alone; what is left in memory has its name there.
+            let returned = known.object.root == Root::Return;
             let elsewhere = |event: &EscapeEvent| match event.to {
                 Holder::Callee => true,
-                Holder::Location(loc) => !left.contains(&Some(loc)),
-                Holder::Region(_) | Holder::Contents => false,
+                Holder::Location(loc) => returned || !left.contains(&Some(loc)),
+                Holder::Region(holder) => returned && leaves(execution, holder),
+                Holder::Contents => false,
             };
             let mut escapes = execution.log.escapes.iter();
             known.shared |= escapes.any(|event| event.region == region && elsewhere(event));
