@@ -192,3 +192,34 @@ void variable_dropped_by_callee(void)
 
     drop_text(text); //~ certain heap/bad-free
 }
+
+// A place in a text is no block, but who knows how far it is from the beginning can go back.
+char *strchr(const char *text, int c);
+
+void word_freed(const char *line)
+{
+    char *text = strdup(line);
+    char *word;
+
+    if (!text)
+        return;
+    word = strchr(text, ' ');
+    if (word)
+        free(word); //~ certain heap/bad-free
+    else
+        free(text);
+}
+
+void word_of_known_length_freed(const char *line) //~ clean
+{
+    char *text = strdup(line);
+    char *word;
+
+    if (!text)
+        return;
+    word = strchr(text, ' ');
+    if (word)
+        free(word - 8);
+    else
+        free(text);
+}

@@ -134,7 +134,11 @@ pub(super) fn check_start(
     (loc, machine): (Loc, MachineId),
     (place, ends): (Guard, bool),
 ) {
-    let inside = loc.offset != 0 || loc.symbolic != SymbolicOffset::NONE;
+    // Who goes back from a place that is not known knows, it is taken, where the block begins.
+    let inside = match loc.symbolic {
+        SymbolicOffset::NONE => loc.offset != 0,
+        _ => loc.offset >= 0,
+    };
     let of = exec.arena.machine_at(machine);
     let Some(rule) = of.rule(Event::Inside).filter(|_| inside && ends) else {
         return;
