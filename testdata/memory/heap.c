@@ -223,3 +223,21 @@ void word_of_known_length_freed(const char *line) //~ clean
     else
         free(text);
 }
+
+// What a callee has made, and freed, is gone.
+static char *gone(void) //~ clean
+{
+    char *text = malloc(8);
+
+    if (text)
+        free(text);
+    return text;
+}
+
+void gone_before_use(void)
+{
+    char *text = gone();
+
+    if (text)
+        text[0] = 0; //~ certain heap/use-after-free
+}

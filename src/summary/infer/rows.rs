@@ -108,6 +108,10 @@ fn from_other_states(
     let Target::State(to) = row.to else {
         return Vec::new();
     };
+    // What the function has made itself, no caller passes.
+    if row.from != machine.expected() {
+        return Vec::new();
+    }
     let mut ends = execution.log.ops.iter().filter(|event| {
         event.object == object && event.to == Some(Status::At(to)) && event.moves()
     });
