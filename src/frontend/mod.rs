@@ -36,6 +36,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use self::outline::NameId;
+use self::types::Type;
 use crate::ir::{Enumerated, Image, MemberName, Mention, Method, ObjectUse, SymbolName};
 
 /// Content hash that names a lowered body in the cache.
@@ -86,6 +87,18 @@ pub struct StaticObject {
     /// `const`: nothing may change it.
     pub constant: bool,
     pub image: Image,
+}
+
+impl StaticObject {
+    /// An object of a type with these contents; `None` if it is `volatile`, so that anything may change it.
+    fn of(name: SymbolName, ty: &Type, image: Image) -> Option<StaticObject> {
+        let quals = ty.element_quals();
+        (!quals.volatile).then_some(StaticObject {
+            name,
+            constant: quals.constant,
+            image,
+        })
+    }
 }
 
 /// Why a declaration or function was lost.

@@ -196,20 +196,6 @@ impl<'a> Arena<'a> {
         });
     }
 
-    /// Where the pointer to a region lay in memory on entry.
-    pub(super) fn pointer_read_from(&self, region: RegionId) -> Option<Loc> {
-        let RegionKind::Environment { base } = *self.regions.kind(region) else {
-            return None;
-        };
-        let Node::Var(var) = *self.formula.terms.node(base) else {
-            return None;
-        };
-        match *self.origins.of(var) {
-            Origin::Initial { loc, .. } => Some(loc),
-            _ => None,
-        }
-    }
-
     /// Whether a value is the result of a call.
     pub fn is_call_result(&self, value: Term) -> bool {
         self.made_on.contains_key(&value)

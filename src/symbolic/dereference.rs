@@ -260,10 +260,10 @@ impl Executor<'_> {
         if !self.arena.watches || shape.bits != POINTER_BITS {
             return;
         }
-        let Some(held) = self.arena.pointer_read_from(loc.region) else {
+        let Some(held) = self.arena.read_from(loc.region) else {
             return;
         };
-        let Some(place) = self.arena.pointer_read_from(held.region) else {
+        let Some(place) = self.arena.read_from(held.region) else {
             return;
         };
         if place.region == loc.region {

@@ -7,11 +7,11 @@ use super::exec::Executor;
 use super::frame::Frame;
 use super::guard::Guard;
 use super::heap;
-use super::region::{FrameId, Loc, RegionKind, SymbolicOffset};
+use super::region::{FrameId, Loc, RegionId, RegionKind, SymbolicOffset};
 use super::state::State;
 use super::term::Term;
 use crate::ir::{
-    BinOp, Body, CmpOp, Expr, ExprId, ExprKind, LocalId, POINTER_BITS, SymbolName, Ty, UnOp,
+    BinOp, Body, CmpOp, Expr, ExprId, ExprKind, Image, LocalId, POINTER_BITS, SymbolName, Ty, UnOp,
 };
 
 impl Arena<'_> {
@@ -39,21 +39,33 @@ impl Arena<'_> {
 
     /// The address of a function or an object of static storage, which the code at hand names.
     fn start_of_symbol(&mut self, name: &SymbolName) -> Term {
+        let region = self.meet(name);
+        self.start_of_region(region)
+    }
+
+    /// The region of a function or an object, and what the object holds, with all that this leads to, when it is first met.
+    fn meet(&mut self, name: &SymbolName) -> RegionId {
         let callees = self.callees;
-        let mut open = vec![name];
+        let region = self.regions.region(RegionKind::Symbol(name.clone()));
+        let image = self.initial.meet(region, || callees.constant(name));
+        let mut open: Vec<&SymbolName> = image.into_iter().flat_map(Image::addresses).collect();
         while let Some(name) = open.pop() {
             let region = self.regions.region(RegionKind::Symbol(name.clone()));
-            if let Some(image) = self.initial.meet(region, || callees.constant(name)) {
-                open.extend(image.addresses());
-            }
+            let image = self.initial.meet(region, || callees.constant(name));
+            open.extend(image.into_iter().flat_map(Image::addresses));
         }
-        self.start_of(RegionKind::Symbol(name.clone()))
+        region
     }
 
     /// The address of a region's first byte.
     fn start_of(&mut self, kind: RegionKind) -> Term {
+        let region = self.regions.region(kind);
+        self.start_of_region(region)
+    }
+
+    fn start_of_region(&mut self, region: RegionId) -> Term {
         let loc = Loc {
-            region: self.regions.region(kind),
+            region,
             symbolic: SymbolicOffset::NONE,
             offset: 0,
         };

@@ -254,14 +254,9 @@ impl Lowerer<'_> {
 
     /// Notes what a static variable holds. One whose initialiser is met twice is noted once.
     fn keep_static(&mut self, name: SymbolName, ty: &Type, image: Option<Image>) {
-        let Some(image) = image else { return };
-        let quals = ty.element_quals();
-        if !quals.volatile && self.kept.iter().all(|kept| kept.name != name) {
-            self.kept.push(StaticObject {
-                name,
-                constant: quals.constant,
-                image,
-            });
+        if self.kept.iter().all(|kept| kept.name != name) {
+            let kept = image.and_then(|image| StaticObject::of(name, ty, image));
+            self.kept.extend(kept);
         }
     }
 

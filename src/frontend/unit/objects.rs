@@ -77,16 +77,11 @@ pub(super) fn initialised(
 }
 
 fn object(name: &str, entity: &Entity, image: Image) -> Option<StaticObject> {
-    let quals = entity.ty.element_quals();
     let name = SymbolName {
         name: name.to_owned(),
         file: entity.file.clone(),
     };
-    (!quals.volatile).then_some(StaticObject {
-        name,
-        constant: quals.constant,
-        image,
-    })
+    StaticObject::of(name, &entity.ty, image)
 }
 
 /// The objects whose addresses an initialiser holds.

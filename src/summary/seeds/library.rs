@@ -12,7 +12,7 @@ use super::effect::modify;
 use super::{Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
-use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
+use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Use};
 use crate::symbolic::term::Op;
 
 /// A `[[library]]` row as written.
@@ -119,7 +119,9 @@ impl LibraryRow {
         for &param in &self.uses_unless_null {
             let mut access = used(summary, param);
             access.incond.push(Some(true));
-            summary.inputs.push(syntax::not_null(pointer(param)));
+            summary
+                .inputs
+                .push(syntax::not_zero(pointer(param), POINTER_BITS));
             summary.uses.push(access);
         }
         for &param in &self.uses_number {
@@ -188,16 +190,7 @@ fn clear(summary: &mut Summary, places: &[IObj]) {
 
 /// The value of a parameter that is a pointer.
 fn pointer(param: u32) -> IExpr {
-    IExpr::Value {
-        object: IObj {
-            root: Root::Param(param),
-            path: Vec::new(),
-        },
-        width: POINTER_BITS,
-        when: When::Entry,
-        narrow: false,
-        pointer: Told(true),
-    }
+    syntax::passed(param, POINTER_BITS)
 }
 
 /// Null, or some way further on than a parameter.

@@ -149,16 +149,7 @@ pub(super) fn bits(text: &str) -> Result<IExpr, String> {
         value: u128::from(value),
         width,
     };
-    let value = IExpr::Value {
-        object: IObj {
-            root: Root::Param(param),
-            path: Vec::new(),
-        },
-        width,
-        when: interface::When::Entry,
-        narrow: false,
-        pointer: Told(false),
-    };
+    let value = passed(param, width);
     let op = |op, width, args| IExpr::Op { op, width, args };
     let set = op(Op::And, width, vec![value, constant(bits)]);
     let clear = op(Op::Eq, 1, vec![set, constant(0)]);
@@ -277,14 +268,25 @@ fn param(word: &str) -> Option<u32> {
     word.strip_prefix("param")?.parse().ok()
 }
 
-/// Whether a pointer is there.
-pub(super) fn not_null(pointer: IExpr) -> IExpr {
+/// What a parameter is on entry: a pointer or a number.
+pub(super) fn passed(param: u32, width: u16) -> IExpr {
+    IExpr::Value {
+        object: IObj {
+            root: Root::Param(param),
+            path: Vec::new(),
+        },
+        width,
+        when: interface::When::Entry,
+        narrow: false,
+        pointer: Told(width == POINTER_BITS),
+    }
+}
+
+/// Whether a value is not zero.
+pub(super) fn not_zero(value: IExpr, width: u16) -> IExpr {
     let op = |op, args| IExpr::Op { op, width: 1, args };
-    let zero = IExpr::Const {
-        value: 0,
-        width: POINTER_BITS,
-    };
-    op(Op::Not, vec![op(Op::Eq, vec![pointer, zero])])
+    let zero = IExpr::Const { value: 0, width };
+    op(Op::Not, vec![op(Op::Eq, vec![value, zero])])
 }
 
 /// Reads a condition on an argument: `param1 == null`, `param1 == 0` of an `int`, or what [`bits`] reads. A condition of width 1 and
@@ -304,20 +306,8 @@ pub(super) fn argument(text: &str) -> Result<Condition, String> {
     let Some(param) = param(name) else {
         return Err(format!("`{name}` is no argument"));
     };
-    let value = IExpr::Value {
-        object: IObj {
-            root: Root::Param(param),
-            path: Vec::new(),
-        },
-        width,
-        when: interface::When::Entry,
-        narrow: false,
-        pointer: Told(width == POINTER_BITS),
-    };
-    let zero = IExpr::Const { value: 0, width };
-    let op = |op, args| IExpr::Op { op, width: 1, args };
     Ok(Condition {
-        predicate: op(Op::Not, vec![op(Op::Eq, vec![value, zero])]),
+        predicate: not_zero(passed(param, width), width),
         holds: *operator == "!=",
     })
 }
