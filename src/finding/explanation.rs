@@ -106,11 +106,15 @@ pub enum Kind {
     NeverNull,
     /// A store through one of the block's own pointers has changed the place that its pointer is read from.
     ReplacedByLink,
+    /// A union's members lie in one place.
+    AnotherMember,
+    /// A loop that would put the object somewhere runs at least once.
+    LoopRuns,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 43] = [
+    pub const ALL: [Kind; 45] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -154,6 +158,8 @@ impl Kind {
         Kind::TestedElsewhere,
         Kind::NeverNull,
         Kind::ReplacedByLink,
+        Kind::AnotherMember,
+        Kind::LoopRuns,
     ];
 
     /// The gravest level of a failure that has such an explanation.
@@ -171,7 +177,8 @@ impl Kind {
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
             | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds | SearchSucceeds
-            | ReplacedByCallee | TestedElsewhere | NeverNull | ReplacedByLink => Level::Note,
+            | ReplacedByCallee | TestedElsewhere | NeverNull | ReplacedByLink | AnotherMember
+            | LoopRuns => Level::Note,
         }
     }
 
@@ -274,6 +281,8 @@ impl Kind {
             ReplacedByLink => {
                 format!("`{object}` was taken out of a list, and another is read from its place")
             }
+            AnotherMember => format!("`{object}` is another member of a union here"),
+            LoopRuns => format!("a loop that `{object}` goes into is never skipped"),
         };
         Explanation { kind: self, text }
     }

@@ -93,7 +93,10 @@ impl Body {
                 StmtKind::Copy { dst, src, .. } => used.extend([*dst, *src]),
                 StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => used.push(*dst),
                 StmtKind::Call(call) => used.extend(call.args.iter().map(Arg::expr)),
-                StmtKind::Assume(_) | StmtKind::Assert(_) | StmtKind::ScopeEnd(_) => {}
+                StmtKind::Expose { .. }
+                | StmtKind::Assume(_)
+                | StmtKind::Assert(_)
+                | StmtKind::ScopeEnd(_) => {}
             }
         }
         let locals = used.into_iter().filter_map(|id| match self.expr(id).kind {

@@ -375,6 +375,12 @@ pub enum StmtKind {
         dst: ExprId,
         size: u64,
     },
+    /// Code that is not modelled (`asm`) may store the value anywhere; if it is the address of an operand in memory, the pointers that
+    /// lie there.
+    Expose {
+        value: ExprId,
+        in_memory: bool,
+    },
     Call(Box<Call>),
     /// Only executions with `cond != 0` go on.
     Assume(ExprId),

@@ -54,7 +54,10 @@ impl Body {
                             change(function);
                         }
                     }
-                    StmtKind::Assume(_) | StmtKind::Assert(_) | StmtKind::ScopeEnd(_) => {}
+                    StmtKind::Expose { .. }
+                    | StmtKind::Assume(_)
+                    | StmtKind::Assert(_)
+                    | StmtKind::ScopeEnd(_) => {}
                 }
             }
             if let TermKind::Return(Some(super::Arg::Scalar(value))) = &block.term.kind {

@@ -154,6 +154,14 @@ impl Printer<'_> {
             }
             StmtKind::Zero { dst, size } => format!("zero {}, {size}", self.value(*dst, 0)),
             StmtKind::Havoc { dst, size } => format!("havoc {}, {size}", self.value(*dst, 0)),
+            StmtKind::Expose { value, in_memory } => {
+                let what = if *in_memory {
+                    "expose what is at"
+                } else {
+                    "expose"
+                };
+                format!("{what} {}", self.value(*value, 0))
+            }
             StmtKind::Call(call) => self.call(call),
             StmtKind::Assume(cond) => format!("assume {}", self.value(*cond, 0)),
             StmtKind::Assert(cond) => format!("assert {}", self.value(*cond, 0)),

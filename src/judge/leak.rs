@@ -3,7 +3,7 @@
 //! In: the exit of an execution and its escapes. Out: one failure for each object that the function has got from a call, that is in such a
 //! state when the function returns, and that nobody can find any more.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::explanation::{callee::perhaps_ended, union};
 use super::findings::{Findings, Place, possible_unchanged};
@@ -15,11 +15,13 @@ use crate::summary::trace;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{Holder, OpEvent};
+use crate::symbolic::log::{Holder, LoopEvent, OpEvent};
 use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{FrameId, RegionId};
 use crate::symbolic::state::{Object, Status};
+use crate::symbolic::term::Var;
+use crate::symbolic::unroll::LoopId;
 
 /// Blocks that hold pointers to each other are gone through so often.
 const MAX_ROUNDS: usize = 4;
@@ -94,6 +96,9 @@ impl Findings<'_> {
         let Some(mut finding) = self.finding(rule, place, &name, &text, steps) else {
             return;
         };
+        if skips_loop(execution, oracle, object, paths) {
+            finding.explain_by(Kind::LoopRuns);
+        }
         if !possible_unchanged(execution, oracle, paths) {
             finding.explain_by(Kind::ChangedByCallee);
         }
@@ -216,6 +221,51 @@ fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str
         let is_result = matches!(arena.origins.of(var), Origin::Call { text } if **text == *call);
         is_result && Some(arena.formula.terms.var_term(var)) != base
     })
+}
+
+/// Whether an object is lost only where loops that would put it somewhere are left out: what the loop tests is tested, too, to come to it.
+fn skips_loop(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    object: Object,
+    paths: Guard,
+) -> bool {
+    let events = execution.log.escapes.iter();
+    let put =
+        events.filter(|event| event.region == object.loc.region && event.to != Holder::Contents);
+    let mut loops: Vec<LoopId> = put.filter_map(|event| event.in_loop).collect();
+    loops.sort_unstable();
+    loops.dedup();
+    let loops: Vec<&LoopEvent> = loops
+        .iter()
+        .filter_map(|around| execution.log.loops.get(around))
+        .collect();
+    let skipped = loops.iter().any(|around| {
+        let tested = vars_of(oracle, &around.tests);
+        around.skipped.iter().any(|&condition| {
+            let formula = &mut oracle.formula;
+            formula.guards.implies(paths, condition)
+                && formula.guards.excludes(around.entered, condition)
+                && vars_of(oracle, &[condition])
+                    .iter()
+                    .any(|var| tested.contains(var))
+        })
+    });
+    skipped
+        && loops.iter().all(|around| {
+            let inside = oracle.formula.guards.and(paths, around.entered);
+            oracle.model(inside).is_none()
+        })
+}
+
+/// The unknowns that conditions depend on.
+fn vars_of(arena: &Arena<'_>, guards: &[Guard]) -> FxHashSet<Var> {
+    let formula = &arena.formula;
+    let conditions = guards
+        .iter()
+        .flat_map(|&guard| formula.guards.support(guard));
+    let vars = conditions.flat_map(|&condition| formula.vars(formula.cond_term(condition)));
+    vars.collect()
 }
 
 /// Whether a block comes from a function with a body.

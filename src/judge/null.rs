@@ -195,6 +195,12 @@ fn readings(
     if !possible_unchanged(execution, oracle, paths) {
         kinds.push(Kind::ChangedByCallee);
     }
+    if event
+        .base
+        .is_some_and(|base| oracle.read_as_several.contains(&base))
+    {
+        kinds.push(Kind::AnotherMember);
+    }
     let warned = oracle.warned;
     if oracle.formula.guards.implies(paths, warned) {
         kinds.push(Kind::AfterWarning);

@@ -13,7 +13,7 @@ use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{EscapeEvent, Holder};
+use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::state::Object;
@@ -54,10 +54,15 @@ pub fn add_behind(
 fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
     let mut converter = Converter::of_entry();
     let mut seen: Vec<Term> = Vec::new();
+    // What one of several functions follows, another one need not.
+    let certain = |event: &UseEvent| !event.several;
     for (index, event) in execution.log.uses.iter().enumerate() {
         let Some(base) = event.base.filter(|base| !seen.contains(base)) else {
             continue;
         };
+        if !certain(event) {
+            continue;
+        }
         if summary.uses.len() >= MAX_USES {
             break;
         }
@@ -70,7 +75,7 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
         };
         let mut paths = Guard::FALSE;
         for other in &execution.log.uses[index..] {
-            if other.base == Some(base) {
+            if other.base == Some(base) && certain(other) {
                 paths = oracle.formula.guards.or(paths, other.guard);
             }
         }

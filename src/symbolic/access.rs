@@ -57,6 +57,14 @@ impl Arena<'_> {
         }
     }
 
+    /// Notes as which member a pointer is read from memory.
+    pub(super) fn note_member(&mut self, pointer: Term, member: &str) {
+        let known = self.read_as.entry(pointer);
+        if known.or_insert_with(|| member.to_owned()) != member {
+            self.read_as_several.insert(pointer);
+        }
+    }
+
     /// The paths on which a pointer is null.
     pub fn null_paths(&mut self, pointer: Term) -> Guard {
         let terms = &mut self.formula.terms;
@@ -166,6 +174,7 @@ impl Executor<'_> {
             branches: log.branches.len(),
             stack,
             text,
+            several: log.several,
             inside,
         });
     }

@@ -73,6 +73,11 @@ pub struct Arena<'a> {
     pub foreign_conditions: FxHashSet<Cond>,
     /// Conditions under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
     pub links: FxHashSet<Cond>,
+    /// The member as which each pointer is read from memory, and the pointers that are read as several: members of a union.
+    pub(super) read_as: FxHashMap<Term, String>,
+    pub read_as_several: FxHashSet<Term>,
+    /// Variables of the function's own whose address is in memory that others know.
+    pub(super) exposed: FxHashSet<RegionId>,
     /// Results of functions that return null when they fail.
     pub nullable: FxHashSet<Term>,
     /// Parameters that are records: what they lead to has no name for a caller.
@@ -132,6 +137,9 @@ impl<'a> Arena<'a> {
             own_conditions: FxHashMap::default(),
             foreign_conditions: FxHashSet::default(),
             links: FxHashSet::default(),
+            read_as: FxHashMap::default(),
+            read_as_several: FxHashSet::default(),
+            exposed: FxHashSet::default(),
             nullable: FxHashSet::default(),
             given_records: Vec::new(),
             pointer_size: u64::from(POINTER_BITS / 8),

@@ -151,6 +151,7 @@ impl Executor<'_> {
                 Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
                 guard => {
                     self.log_branch(frame, state, guard, says, term.pos);
+                    self.note_loop_test(frame, instance, guard, [then, els]);
                     self.split(state, guard, then, els)
                 }
             },

@@ -256,7 +256,7 @@ impl Executor<'_> {
     /// Takes a pointer that is stored through a pointer which a block holds to be stored, perhaps, where the pointer to the block
     /// was read from: so a list's element is taken out (`e->next->prev = e->prev`), whose neighbours are otherwise taken to be
     /// different objects.
-    fn relink(&mut self, state: &mut State, loc: Loc, value: Term, shape: Shape) {
+    pub fn relink(&mut self, state: &mut State, loc: Loc, value: Term, shape: Shape) {
         if !self.arena.watches || shape.bits != POINTER_BITS {
             return;
         }

@@ -5,13 +5,14 @@
 
 use super::arena::Arena;
 use super::exec::{ArgValue, Executor};
+use super::frame::Frame;
 use super::guard::Guard;
 use super::log::{Disturbance, EscapeEvent, Holder};
 use super::origin::Origin;
 use super::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
 use super::state::State;
 use super::term::{Node, Op, Term};
-use crate::ir::POINTER_BITS;
+use crate::ir::{ExprId, POINTER_BITS};
 
 /// Bytes of a record of the function's own that are searched for pointers.
 const MAX_SEARCHED: u64 = 4096;
@@ -125,11 +126,21 @@ impl Executor<'_> {
             return;
         }
         let to = match self.arena.regions.kind(loc.region) {
-            RegionKind::Local { .. } => return,
+            RegionKind::Local { .. } if !self.arena.exposed.contains(&loc.region) => return,
+            RegionKind::Local { .. } => Holder::Callee,
             _ if self.arena.is_owned(loc.region) => Holder::Region(loc.region),
             _ => Holder::Location(loc),
         };
         self.escapes(value, paths, to);
+        // What is in a variable whose address is stored in memory is found there, too.
+        if self.arena.formula.terms.width(value) == POINTER_BITS && !matches!(to, Holder::Region(_))
+        {
+            for &(_, place) in &*self.arena.locations(value) {
+                if self.arena.regions.is_local(place.region) {
+                    self.arena.exposed.insert(place.region);
+                }
+            }
+        }
         // `table[fd] = …`: the number is found as an index.
         if self.arena.follows_values {
             for (_, index) in self.arena.regions.symbolic(loc.symbolic).to_vec() {
@@ -167,6 +178,24 @@ impl Executor<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Notes that code which is not modelled may store a value anywhere, or the pointers at an address.
+    pub(super) fn expose(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        value: ExprId,
+        in_memory: bool,
+    ) {
+        if !self.arena.watches {
+            return;
+        }
+        let value = self.eval(frame, state, value);
+        match in_memory {
+            true => self.hand_contents(state, value),
+            false => self.hand(state, value),
         }
     }
 
@@ -249,10 +278,12 @@ impl Executor<'_> {
     fn contents_escape(&mut self, region: RegionId, guard: Guard) {
         if guard != Guard::FALSE {
             let to = Holder::Contents;
-            self.execution
-                .log
-                .escapes
-                .push(EscapeEvent { region, guard, to });
+            self.execution.log.escapes.push(EscapeEvent {
+                region,
+                guard,
+                to,
+                in_loop: self.in_loop,
+            });
         }
     }
 
@@ -274,7 +305,13 @@ impl Executor<'_> {
         for (guard, region) in self.arena.followed(value) {
             let guard = self.arena.formula.guards.and(paths, guard);
             if guard != Guard::FALSE && to != Holder::Region(region) {
-                let event = EscapeEvent { region, guard, to };
+                let in_loop = self.in_loop;
+                let event = EscapeEvent {
+                    region,
+                    guard,
+                    to,
+                    in_loop,
+                };
                 self.execution.log.escapes.push(event);
             }
         }

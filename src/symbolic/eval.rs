@@ -224,6 +224,13 @@ impl Executor<'_> {
                 &frame.body.local(local).name,
             );
         }
+        if self.arena.watches
+            && ty == Ty::Ptr
+            && let ExprKind::Member { name, .. } = frame.body.expr(addr).kind
+        {
+            self.arena
+                .note_member(value, &frame.body.names[name as usize]);
+        }
         value
     }
 

@@ -19,7 +19,7 @@ use super::origin::Origin;
 use super::region::{FrameId, Loc};
 use super::state::State;
 use super::term::{Term, Var};
-use super::unroll::{Instance, OrderKey};
+use super::unroll::{Instance, LoopId, OrderKey};
 use crate::ir::{BlockId, Body, ExprId, ExprKind, LocalId, Pos, RetTy, StmtKind, Ty};
 use crate::property::Property;
 
@@ -39,6 +39,8 @@ pub struct Executor<'a> {
     /// The statement being executed, and the address that it accesses.
     pub(super) site: Option<Site>,
     pub(super) accessed: Option<(ExprId, Term)>,
+    /// The outermost loop of the analysed function that is being executed.
+    pub(super) in_loop: Option<LoopId>,
     deadline: Option<Instant>,
     frames: u32,
 }
@@ -67,6 +69,7 @@ pub fn execute<'a>(
         inlining: None,
         site: None,
         accessed: None,
+        in_loop: None,
         deadline: limits
             .time_limit
             .and_then(|limit| Instant::now().checked_add(limit)),
@@ -112,6 +115,7 @@ impl Executor<'_> {
                     .headers
                     .insert((instance.block, instance.iterations.clone()), state.guard);
             }
+            self.come_into_loop(frame, &instance, state.guard);
             let mut state = state;
             self.statements(frame, &instance, &mut state);
             if state.guard == Guard::FALSE {
@@ -196,6 +200,9 @@ impl Executor<'_> {
                     let places = self.arena.locations(to);
                     self.dereference(state, &places);
                     self.havoc(state, to, *size);
+                }
+                StmtKind::Expose { value, in_memory } => {
+                    self.expose(frame, state, *value, *in_memory);
                 }
                 StmtKind::Call(call) => self.call(frame, state, call, stmt.pos),
                 StmtKind::Assume(cond) => {

@@ -2,12 +2,14 @@
 //!
 //! Events are in execution order; each carries the guard of the paths on which it happens.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::guard::Guard;
 use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
 use super::term::Term;
+use super::unroll::LoopId;
 use crate::finding::TraceStep;
 use crate::ir::{ExprId, MemberName, Says, SymbolName};
 use crate::property::{Machine, StateId, States, Target};
@@ -166,6 +168,8 @@ pub struct UseEvent {
     pub stack: Vec<Site>,
     /// The call as the source shows it, if the access is made in a callee.
     pub text: Option<Arc<str>>,
+    /// The callee is one of several functions, and it is not known which.
+    pub several: bool,
     /// What happens within the callee.
     pub inside: Arc<[TraceStep]>,
 }
@@ -198,6 +202,19 @@ pub struct EscapeEvent {
     /// The paths on which it does.
     pub guard: Guard,
     pub to: Holder,
+    /// The loop that it happens in.
+    pub in_loop: Option<LoopId>,
+}
+
+/// What an outermost loop of the analysed function was seen to do.
+#[derive(Clone, Debug, Default)]
+pub struct LoopEvent {
+    /// The paths on which its body is executed.
+    pub entered: Guard,
+    /// The conditions under which the loop is left out, though execution comes to where it stands.
+    pub skipped: Vec<Guard>,
+    /// The conditions of its own tests.
+    pub tests: Vec<Guard>,
 }
 
 /// Where a pointer is found afterwards.
@@ -342,6 +359,7 @@ pub struct Log {
     pub returns: Vec<ReturnEvent>,
     pub uses: Vec<UseEvent>,
     pub escapes: Vec<EscapeEvent>,
+    pub loops: BTreeMap<LoopId, LoopEvent>,
     pub disturbed: Vec<Disturbance>,
     /// Pointers that the function compares with null where all paths have followed them already, and where.
     pub late_tests: Vec<(Term, Site)>,

@@ -26,6 +26,7 @@ pub mod guard;
 pub mod heap;
 pub mod limits;
 pub mod log;
+mod loops;
 pub mod memory;
 pub mod model;
 pub mod naming;

@@ -17,8 +17,8 @@ use smallvec::SmallVec;
 use crate::ir::{BlockId, Body};
 
 /// Identifies a loop within a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct LoopId(u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LoopId(u32);
 
 #[derive(Clone, Debug, Default)]
 struct BlockPlace {
@@ -174,6 +174,37 @@ impl Unrolling {
     pub fn loop_size(&self, block: BlockId) -> Option<u32> {
         let innermost = self.places[block.index()].loops.last()?.0;
         Some(self.sizes[innermost.0 as usize])
+    }
+
+    /// The outermost loop around a block.
+    pub fn outermost(&self, block: BlockId) -> Option<LoopId> {
+        self.places[block.index()]
+            .loops
+            .first()
+            .map(|outer| outer.0)
+    }
+
+    /// Whether a block begins the rounds of a loop.
+    pub fn begins(&self, block: BlockId, round: LoopId) -> bool {
+        self.headers[round.0 as usize] == block
+    }
+
+    /// The outermost loops that are left for a block.
+    pub fn left_for<'b>(
+        &'b self,
+        body: &'b Body,
+        to: BlockId,
+    ) -> impl Iterator<Item = LoopId> + 'b {
+        let outside = self.outermost(to);
+        let blocks = (0..).map(BlockId).zip(&body.blocks);
+        let leave = blocks.filter(move |(_, block)| block.term.successors().contains(&to));
+        let left = leave.filter_map(|(block, _)| self.outermost(block));
+        left.filter(move |left| Some(*left) != outside)
+    }
+
+    /// Whether a way leads from a block into a loop.
+    pub fn leads_into(&self, body: &Body, from: BlockId, into: LoopId) -> bool {
+        body.leads_to(from, self.headers[into.0 as usize])
     }
 
     /// Whether the block starts the iterations of a loop.

@@ -79,6 +79,23 @@ impl Lowerer<'_> {
         self.rvalue(operand)
     }
 
+    /// An expression that is cast to `void`. Who does that with a variable says that nothing is to be done with what it holds.
+    fn discard(&mut self, expr: &Node<Expression>) -> Lower<()> {
+        let Expression::Identifier(_) = expr.node else {
+            return self.effect(expr);
+        };
+        let operand = self.operand(expr)?;
+        if let Operand::Place(place) = &operand
+            && self.b.is_variable(place.addr)
+            && matches!(self.class(&place.ty)?, Class::Scalar(_))
+            && let Repr::Scalar(value) = self.rvalue(operand)?.repr
+        {
+            let in_memory = false;
+            self.b.stmt(StmtKind::Expose { value, in_memory });
+        }
+        Ok(())
+    }
+
     /// Evaluates an expression for its effects alone.
     pub fn effect(&mut self, expr: &Node<Expression>) -> Lower<()> {
         match &expr.node {
@@ -112,7 +129,7 @@ impl Lowerer<'_> {
             Expression::Cast(cast) => {
                 let ty = declare::type_name(self, &cast.node.type_name.node)?;
                 if matches!(self.class(&ty)?, Class::Void) {
-                    self.effect(&cast.node.expression)?;
+                    self.discard(&cast.node.expression)?;
                 } else {
                     self.value(&cast.node.expression)?;
                 }

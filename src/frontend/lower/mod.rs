@@ -14,6 +14,7 @@
 
 mod access;
 mod align;
+mod asm;
 mod assign;
 mod build;
 mod builtin;
@@ -200,7 +201,7 @@ pub(crate) struct Lowerer<'a> {
     /// Above zero while code is lowered only for its type or value.
     dry_runs: u32,
     /// What the assembly before decides by, where that is known.
-    asm_choice: Option<stmt::AsmChoice>,
+    asm_choice: Option<asm::AsmChoice>,
 }
 
 impl<'a> Lowerer<'a> {

@@ -1,4 +1,4 @@
-//! Statements: control flow, labels, `switch`, `asm`, statement expressions, scopes and cleanups.
+//! Statements: control flow, labels, `switch`, statement expressions, scopes and cleanups.
 //!
 //! In: statement syntax. Out: blocks and edges. Statements that nothing leads to and that hold no
 //! label are not lowered at all: macros are full of them.
@@ -8,14 +8,11 @@ use lang_c::span::Node;
 
 use super::condition::Branched;
 use super::size::Class;
-use super::value::{Operand, Repr, Value};
+use super::value::{Repr, Value};
 use super::{Cleanup, Jump, LabelAt, Lowerer};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::Type;
-use crate::ir::{Arg, BlockId, ExprId, Says, StmtKind, TermKind, Ty};
-
-/// The section in which Linux lists the places of its assertions.
-const BUG_TABLE: &str = "__bug_table";
+use crate::ir::{Arg, BlockId, StmtKind, TermKind, Ty};
 
 impl Lowerer<'_> {
     pub fn statement(&mut self, node: &Node<Statement>) -> Lower<()> {
@@ -375,117 +372,7 @@ impl Lowerer<'_> {
         Ok(Value { repr, ..value })
     }
 
-    /// Inline assembly: its outputs become unknown. One without `volatile` gives the same outputs for
-    /// the same inputs; an empty one hides from the compiler that its outputs are its inputs. One that
-    /// enters a failed assertion ends the path. Where one goes that changes nothing (a static key) depends on
-    /// its inputs, and is the same each time.
-    fn asm(&mut self, asm: &ast::AsmStatement) -> Lower<()> {
-        let ast::AsmStatement::GnuExtended(asm) = asm else {
-            return Ok(());
-        };
-        let template = asm.template.node.concat();
-        // String literals keep their quotes.
-        let empty = template.chars().all(|c| c == '"' || c.is_whitespace());
-        let pure = asm.qualifier.is_none();
-        let changes = |clobber: &Node<ast::StringLiteral>| {
-            clobber.node.iter().any(|text| text.contains("memory"))
-        };
-        let jumps = template.contains("%l");
-        let steady = jumps && asm.outputs.is_empty() && !asm.clobbers.iter().any(changes);
-        let mut inputs = Vec::new();
-        // By the number of the output whose place they share.
-        let mut tied = rustc_hash::FxHashMap::default();
-        for input in &asm.inputs {
-            let operand = self.operand(&input.node.variable_name)?;
-            if pure || empty || steady {
-                let value = self.rvalue(operand)?;
-                let constraints = input.node.constraints.node.concat();
-                if let Ok(output) = constraints.trim_matches('"').parse::<usize>() {
-                    tied.insert(output, value.clone());
-                }
-                inputs.extend(asm_input(&value));
-            }
-        }
-        self.asm_choice = steady.then(|| AsmChoice {
-            function: format!("asm goto {template}"),
-            inputs: inputs.clone(),
-        });
-        let mut outputs = Vec::new();
-        for (index, output) in asm.outputs.iter().enumerate() {
-            let expr = &output.node.variable_name;
-            self.at(expr.span);
-            let Operand::Place(place) = self.operand(expr)? else {
-                continue;
-            };
-            let updated = output.node.constraints.node.concat().contains('+');
-            if empty && updated {
-                continue;
-            }
-            if pure && updated {
-                let value = self.rvalue(Operand::Place(place.clone()))?;
-                inputs.extend(asm_input(&value));
-            }
-            outputs.push((index, place));
-        }
-        for (index, place) in &outputs {
-            match self.class(&place.ty)? {
-                Class::Scalar(_) if empty && tied.contains_key(index) => {
-                    let value = self.converted(&tied[index], &place.ty)?;
-                    self.write(place, &value)?;
-                }
-                // Not just any byte is a truth value.
-                Class::Scalar(_) if place.bits.is_some() || self.is_bool(&place.ty)? => {
-                    let value = self.unknown_int();
-                    self.write(place, &value)?;
-                }
-                Class::Scalar(ty) if pure => {
-                    let function = format!("asm {template} {index}");
-                    let expr = self.b.opaque(&function, inputs.clone(), ty);
-                    self.write(place, &Value::scalar_of(expr, place.ty.clone()))?;
-                }
-                Class::Scalar(ty) => {
-                    let size = ty.size(self.model.pointer);
-                    let dst = place.addr;
-                    self.b.stmt(StmtKind::Havoc { dst, size });
-                }
-                _ => {
-                    if let Ok(size) = self.size_of(&place.ty) {
-                        let dst = place.addr;
-                        self.b.stmt(StmtKind::Havoc { dst, size });
-                    }
-                }
-            }
-        }
-        // A kernel's BUG and WARN: the condition under which they are reached is not meant to hold. Execution goes on after
-        // WARN; after BUG the source says itself that it does not.
-        if template.contains(BUG_TABLE) && self.dry_runs == 0 {
-            let never = self.b.int(0, Ty::INT);
-            self.b.stmt(StmtKind::Assert(never));
-        }
-        Ok(())
-    }
-
-    /// Control goes on to `then` or `els`, as the assembly before decides. Nobody knows how.
-    pub fn any_of(&mut self, then: BlockId, els: BlockId) {
-        let Some(choice) = &mut self.asm_choice else {
-            self.b.terminate(TermKind::Nondet(vec![then, els]));
-            return;
-        };
-        let inputs = choice.inputs.clone();
-        // The next label is another choice.
-        choice.function.push('\'');
-        let function = choice.function.clone();
-        let cond = self.b.opaque(&function, inputs, Ty::INT);
-        let says = Says::default();
-        self.b.terminate(TermKind::Branch {
-            cond,
-            then,
-            els,
-            says,
-        });
-    }
-
-    fn is_bool(&mut self, ty: &Type) -> Lower<bool> {
+    pub(super) fn is_bool(&mut self, ty: &Type) -> Lower<bool> {
         use crate::frontend::types::{IntKind, Kind};
         Ok(matches!(self.resolve(ty)?.kind, Kind::Int(IntKind::Bool)))
     }
@@ -494,20 +381,6 @@ impl Lowerer<'_> {
     pub fn unknown_int(&mut self) -> Value {
         let expr = self.b.unknown(Ty::INT);
         Value::scalar_of(expr, Type::int(crate::frontend::types::IntKind::Int))
-    }
-}
-
-/// What decides where assembly goes.
-pub struct AsmChoice {
-    function: String,
-    inputs: Vec<ExprId>,
-}
-
-/// What assembly gets to see of a value: a scalar, or where a record lies.
-fn asm_input(value: &Value) -> Option<ExprId> {
-    match value.repr {
-        Repr::Void => None,
-        Repr::Scalar(expr) | Repr::Memory(expr) => Some(expr),
     }
 }
 

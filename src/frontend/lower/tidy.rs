@@ -184,6 +184,7 @@ fn roots(block: &mut Block) -> Vec<&mut ExprId> {
             StmtKind::Store { addr, value } => out.extend([addr, value]),
             StmtKind::Copy { dst, src, .. } => out.extend([dst, src]),
             StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => out.push(dst),
+            StmtKind::Expose { value, .. } => out.push(value),
             StmtKind::Assume(cond) | StmtKind::Assert(cond) => out.push(cond),
             StmtKind::Call(call) => {
                 let call: &mut Call = call;

@@ -285,6 +285,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::AfterWarning, only_after_warning),
     (Kind::ReplacedByCallee, replaced_by_callee),
     (Kind::ReplacedByLink, replaced_by_link),
+    (Kind::AnotherMember, is_of_union),
 ];
 
 /// The readings under which what is left of a failure in a function's body is none.
@@ -372,6 +373,13 @@ fn replaced_by_link(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> 
     support
         .iter()
         .any(|condition| oracle.links.contains(condition))
+}
+
+/// Whether the pointer to a block that fails is read from memory as several members of a union.
+fn is_of_union(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    let base = oracle.regions.base(left.object.loc.region);
+    let several = base.is_some_and(|base| oracle.read_as_several.contains(&base));
+    several && matches!(left.what, What::Operation(_))
 }
 
 fn another_element_given_back(

@@ -6,7 +6,7 @@
 use super::binding::{Binding, cube};
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Role, Target};
-use crate::summary::{NullResult, Offset, Root, Summary, SummaryObject};
+use crate::summary::{IObj, NullResult, Offset, Root, Summary, SummaryObject};
 use crate::symbolic::access::Accessor;
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -62,6 +62,46 @@ pub(super) fn hand_kept(
         }
     }
     disturb(exec, state, summary, args);
+    hand_overlapping(exec, state, summary, args);
+}
+
+/// Notes that it is not known what the callee ends where two of its arguments lead into one block and it writes through one of them: its
+/// summary takes them for two, and what it has written may decide (`put(obj, &obj->count)`).
+fn hand_overlapping(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[ArgValue]) {
+    let arg_of = |root: &Root| match root {
+        Root::Param(index) => match args.get(*index as usize) {
+            Some(ArgValue::Scalar(value)) => Some((*index, *value)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let written = summary.modified.iter();
+    let written = written.filter(|modified| modified.object.path.len() == 1);
+    let written: Vec<(u32, Term)> = written
+        .filter_map(|modified| arg_of(&modified.object.root))
+        .collect();
+    for (index, object) in summary.objects.iter().enumerate() {
+        let Some((param, value)) = arg_of(&object.object.root) else {
+            continue;
+        };
+        let machine = exec.arena.machine(&object.machine);
+        let ended = machine.is_some_and(|machine| ends(exec, summary, (index, machine)));
+        if !ended || exec.arena.formula.terms.width(value) != POINTER_BITS {
+            continue;
+        }
+        let blocks = exec.arena.locations(value);
+        let overlaps = written.iter().any(|&(other, pointer)| {
+            other != param
+                && exec.arena.formula.terms.width(pointer) == POINTER_BITS
+                && exec.arena.locations(pointer).iter().any(|(_, loc)| {
+                    let mut same = blocks.iter().map(|(_, block)| block.region);
+                    same.any(|region| region == loc.region)
+                })
+        });
+        if overlaps {
+            exec.hand(state, value);
+        }
+    }
 }
 
 /// Notes what the callee may change in a way that M does not tell, or that depends on what it finds.
@@ -213,6 +253,34 @@ pub(super) fn is_elsewhere(exec: &Executor<'_>, loc: Loc, machine: MachineId) ->
         RegionKind::Environment { .. }
     );
     of_regions && environment && loc.offset > 0 && !exec.arena.is_owned(loc.region)
+}
+
+/// Whether what a callee ends is certainly another block than the one that a location lies in. It has found it by a pointer in an object that
+/// leads back into the object: a list that is empty, or a record that has room of its own for what is small, which the callee knows
+/// from the rest. Or it lies an unknown number of bytes from a pointer that is not known to lead to a block: where, decides which block it is.
+pub(super) fn is_no_block(
+    exec: &mut Executor<'_>,
+    binding: &Binding<'_, '_>,
+    object: &IObj,
+    loc: Loc,
+    machine: MachineId,
+) -> bool {
+    if exec.arena.machine_at(machine).key != Key::Region {
+        return false;
+    }
+    if loc.symbolic != SymbolicOffset::NONE && !exec.arena.is_owned(loc.region) {
+        return true;
+    }
+    let (mut root, mut found) = (&object.root, object.path.len() > 1);
+    while let Root::Exit(place) | Root::Entry(place) = root {
+        (root, found) = (&place.root, true);
+    }
+    let Some(start) = binding.root(root).filter(|_| found) else {
+        return false;
+    };
+    let start = exec.arena.resize(start, POINTER_BITS);
+    let places = exec.arena.locations(start);
+    places.iter().any(|(_, place)| place.region == loc.region)
 }
 
 /// The length of a string literal, for a function that returns that.

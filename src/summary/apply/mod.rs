@@ -227,7 +227,9 @@ impl Application<'_, '_> {
             }
             let ends = memory::ends(exec, self.summary, (index, machine));
             memory::check_start(exec, state, &self.binding, (loc, machine), (place, ends));
-            if memory::is_elsewhere(exec, loc, machine) {
+            if memory::is_elsewhere(exec, loc, machine)
+                || ends && memory::is_no_block(exec, &self.binding, &object.object, loc, machine)
+            {
                 continue;
             }
             let at = exec.arena.object_at(loc, machine);

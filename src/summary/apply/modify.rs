@@ -86,6 +86,9 @@ pub(super) fn modify(
             let new = exec.arena.formula.ite_guard(guard, value, old);
             exec.note_callee_write(loc, Rewrite { old, new, made });
             state.memory.write_shape(loc, new, shape);
+            if single {
+                exec.relink(state, loc, new, shape);
+            }
             exec.release_stored_bits(state, guard, loc, size);
         }
     }

@@ -167,6 +167,14 @@ impl Builder {
         self.load(addr, ty, false)
     }
 
+    /// Whether an address is that of a variable of the function's own, other than a parameter.
+    pub fn is_variable(&self, addr: ExprId) -> bool {
+        match self.kind(addr) {
+            ExprKind::AddrLocal(local) => local.0 >= self.params,
+            _ => false,
+        }
+    }
+
     /// Whether a value is a known constant.
     pub fn is_constant(&mut self, arg: ExprId) -> ExprId {
         match self.kind(arg) {
