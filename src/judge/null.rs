@@ -11,7 +11,7 @@ use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, ExprId, ExprKind, print};
 use crate::property::PointerRules;
 use crate::sat::oracle::Oracle;
-use crate::summary::trace;
+use crate::summary::trace::{self, IS_NULL};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
@@ -120,8 +120,8 @@ impl Findings<'_> {
             steps.insert(0, trace::compared(&tested.site, &name));
         }
         let here = match &event.text {
-            Some(text) => format!("{text}: follows `{name}`, which is null here"),
-            None => format!("`{name}` is null here"),
+            Some(text) => format!("{text}: follows `{name}`, which {IS_NULL}"),
+            None => format!("`{name}` {IS_NULL}"),
         };
         steps.extend(access(event, here));
         let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
@@ -183,7 +183,8 @@ fn readings(
             }
         }
     }
-    if foreign {
+    // Another one of several functions need not follow it.
+    if foreign || event.several {
         kinds.push(Kind::CalleeSucceeds);
     }
     if unasked {
@@ -201,11 +202,51 @@ fn readings(
     {
         kinds.push(Kind::AnotherMember);
     }
+    if decided_by_end(execution, oracle, event, paths) {
+        kinds.push(Kind::CalleeOutcome);
+    }
     let warned = oracle.warned;
-    if oracle.formula.guards.implies(paths, warned) {
+    if ends_program(execution, oracle, event, paths) || oracle.formula.guards.implies(paths, warned)
+    {
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// Whether a function that ends the program on some of its paths was called because the pointer is null.
+fn decided_by_end(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    event: &UseEvent,
+    paths: Guard,
+) -> bool {
+    let Some(base) = event.base else {
+        return false;
+    };
+    let null = oracle.null_paths(base);
+    let guards = &mut oracle.formula.guards;
+    let mut calls = execution.log.may_end.iter();
+    calls.any(|&call| guards.implies(call, null) && guards.implies(paths, call))
+}
+
+/// Whether the access is made in a call behind which the same statement ends the program: a failed assertion that tells what it knows.
+fn ends_program(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    event: &UseEvent,
+    paths: Guard,
+) -> bool {
+    let Some(site) = event.stack.first().filter(|_| is_in_callee(event)) else {
+        return false;
+    };
+    let guards = &mut oracle.formula.guards;
+    let place = |site: &Site| (site.file.clone(), site.line);
+    let mut ends = execution.log.ends.iter();
+    ends.any(|end| place(&end.site) == place(site) && guards.implies(paths, end.guard))
+}
+
+fn is_in_callee(event: &UseEvent) -> bool {
+    event.text.is_some() || event.stack.len() > 1
 }
 
 /// Whether a condition says that an unknown pointer is null which the function does not itself compare with null: it is compared with

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::finding::{ExplanationKind as Kind, Finding};
 use crate::source::Sources;
-use crate::summary::trace::COMPARED;
+use crate::summary::trace::{COMPARED, DECIDED, IS_NULL};
 
 /// The words of C that a statement with a test of its own begins with.
 const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "return", "do", "else"];
@@ -18,16 +18,42 @@ pub fn explain(finding: &mut Finding, sources: &mut Sources, root: &Path) {
     let mut compared = compared
         .filter(|step| step.depth == 0 && step.message.ends_with(COMPARED))
         .peekable();
-    if compared.peek().is_none() {
-        return;
-    }
-    let by_macro = compared.all(|step| {
-        let line = sources.line(root, &step.file, step.line);
-        line.is_some_and(is_use_of_macro)
-    });
+    let by_macro = match compared.peek() {
+        Some(_) => compared.all(|step| {
+            let line = sources.line(root, &step.file, step.line);
+            line.is_some_and(is_use_of_macro)
+        }),
+        None => made_null_by_macro(finding, sources, root),
+    };
     if by_macro {
         finding.explain_by(Kind::TestedByMacro);
     }
+}
+
+/// Whether a pointer is followed that is null only on a way that macros alone have chosen (`p = entry_or_null(node); p->next`).
+fn made_null_by_macro(finding: &Finding, sources: &mut Sources, root: &Path) -> bool {
+    let is_null = finding
+        .trace
+        .iter()
+        .any(|step| step.message.ends_with(IS_NULL));
+    let decided = finding.trace.iter();
+    let mut decided = decided
+        .filter(|step| step.depth == 0 && step.message.starts_with(DECIDED))
+        .peekable();
+    is_null
+        && decided.peek().is_some()
+        && decided.all(|step| {
+            let line = sources.line(root, &step.file, step.line);
+            line.is_some_and(|line| is_use_of_macro(assigned(line)))
+        })
+}
+
+/// What a line assigns: all of it, if it assigns nothing.
+fn assigned(line: &str) -> &str {
+    let assigned = line
+        .split_once(" = ")
+        .filter(|(left, _)| !left.contains('('));
+    assigned.map_or(line, |(_, right)| right)
 }
 
 /// Whether a line begins with something that looks like a call, and has no test of its own but what may be its arguments.
@@ -55,5 +81,13 @@ mod tests {
         assert!(!is_use_of_macro("\treturn p && p->x;"));
         assert!(!is_use_of_macro("\tx = p ? p->x : 0;"));
         assert!(!is_use_of_macro("\tcall(p ? p->x : 0);"));
+    }
+
+    #[test]
+    fn what_is_assigned_may_be_a_macro() {
+        let line = "\tstruct info *vi = entry_or_null(node, struct info,";
+        assert!(is_use_of_macro(assigned(line)));
+        assert!(!is_use_of_macro(assigned("\tvi = node ? entry(node) : 0;")));
+        assert!(!is_use_of_macro(assigned("\tif ((vi = entry(node)))")));
     }
 }

@@ -47,6 +47,7 @@ pub fn add_behind(
     if oracle.watches {
         add_keeps(execution, oracle, summary, exit);
         add_null_result(oracle, summary, exit);
+        summary.may_end = !execution.log.ends.is_empty();
     }
 }
 

@@ -200,6 +200,8 @@ pub struct Summary {
     pub result: Option<IExpr>,
     /// Control never comes back.
     pub noreturn: bool,
+    /// The function itself ends the program on some of its paths.
+    pub may_end: bool,
     /// The parameters' names, for display; empty for seeds.
     pub params: Vec<String>,
 }
@@ -268,7 +270,7 @@ impl Summary {
             |one: &Use, other: &Use| (&one.object, &one.incond) == (&other.object, &other.incond);
         self.inputs == other.inputs
             && self.outputs == other.outputs
-            && self.noreturn == other.noreturn
+            && (self.noreturn, self.may_end) == (other.noreturn, other.may_end)
             && self.partial == other.partial
             && self.unnamed == other.unnamed
             && self.initialises == other.initialises

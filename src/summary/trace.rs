@@ -110,6 +110,10 @@ pub fn returned_local(site: &Site, name: &str) -> TraceStep {
 
 /// What is said of such a place.
 pub const COMPARED: &str = "is compared with null here";
+/// What is said where a pointer is followed.
+pub const IS_NULL: &str = "is null here";
+/// How the step at a branch begins.
+pub const DECIDED: &str = "the condition is";
 
 /// The decisions of a path up to an event, which so many operations and branches come before.
 pub fn decisions(
@@ -277,7 +281,7 @@ fn decision(arena: &Arena<'_>, model: &Model, branch: &BranchEvent) -> Option<Tr
         true => branch.says.then,
         false => branch.says.els,
     };
-    let message = format!("the condition is {said}", said = said?);
+    let message = format!("{DECIDED} {said}", said = said?);
     Some(step(&branch.site, branch.depth, message))
 }
 

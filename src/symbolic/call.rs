@@ -10,7 +10,7 @@ use super::eval::first_members;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
-use super::log::{CallEvent, Site, UnknownCall};
+use super::log::{CallEvent, EndEvent, Site, UnknownCall};
 use super::origin::Origin;
 use super::region::{NUMBER_BITS, RegionKind};
 use super::state::State;
@@ -62,7 +62,7 @@ impl Executor<'_> {
             Meaning::One(name, noreturn) => {
                 self.call_named(&at, state, name);
                 if noreturn {
-                    state.guard = Guard::FALSE;
+                    self.end(state, &at.site);
                 }
             }
             Meaning::Methods(names) => {
@@ -212,12 +212,27 @@ impl Executor<'_> {
         } else if effects.is_opaque() {
             self.havoc_out_parameters(at.frame, state, &at.args);
         }
+        if effects.may_end() && self.arena.watches {
+            self.execution.log.may_end.push(state.guard);
+        }
         self.note_records(state, &at.args);
         let result = effects.apply(self, state, site);
+        if effects.is_noreturn() {
+            self.end(state, &at.site);
+        }
         if result.is_none() {
             self.unknown_result(at, state);
         }
         result
+    }
+
+    /// Ends the paths to a call that does not return.
+    pub(super) fn end(&mut self, state: &mut State, site: &Site) {
+        if self.arena.watches && state.guard != Guard::FALSE {
+            let (guard, site) = (state.guard, site.clone());
+            self.execution.log.ends.push(EndEvent { guard, site });
+        }
+        state.guard = Guard::FALSE;
     }
 
     /// Notes that these paths went through a call of a function whose analysis is missing or was cut short.
@@ -420,10 +435,14 @@ impl Executor<'_> {
             }
         }
         let entered = std::mem::take(state);
+        let (called, ends) = (entered.guard, self.execution.log.ends.len());
         let outer = self.inlining;
         self.inlining = outer.or(Some((entered.guard, self.arena.formula.terms.next_var())));
         let exit = self.run(&mut frame, entered);
         self.inlining = outer;
+        if exit.is_some() && self.execution.log.ends.len() > ends {
+            self.execution.log.may_end.push(called);
+        }
         match exit {
             Some(exit) => *state = exit,
             None => {

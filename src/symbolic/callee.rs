@@ -54,6 +54,10 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn is_opaque(&self) -> bool;
     /// The function may do more than this says: its execution was cut short.
     fn is_partial(&self) -> bool;
+    /// Control never comes back from a call.
+    fn is_noreturn(&self) -> bool;
+    /// The function itself ends the program on some of its paths.
+    fn may_end(&self) -> bool;
     /// A call touches no object of any machine and does not sleep, but asks for some to be held.
     fn only_asserts(&self) -> bool;
     /// Applies the effects of a call to the state before it. The scalar result, if there is one.

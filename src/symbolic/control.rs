@@ -170,7 +170,11 @@ impl Executor<'_> {
                 self.leave(frame, state, exit, term.pos);
                 Vec::new()
             }
-            TermKind::Unreachable => Vec::new(),
+            TermKind::Unreachable => {
+                let site = frame.site(term.pos);
+                self.end(state, &site);
+                Vec::new()
+            }
         }
     }
 

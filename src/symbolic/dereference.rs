@@ -155,6 +155,20 @@ impl Arena<'_> {
     }
 }
 
+impl Arena<'_> {
+    /// Whether a pointer that is stored at a location, and the pointer to what the location lies in, are both read from one block: the
+    /// block is taken out from between two others (`e->prev->next = e->next`).
+    pub fn takes_out(&mut self, loc: Loc, value: Term) -> bool {
+        let [(_, to)] = self.locations(value)[..] else {
+            return false;
+        };
+        match (self.read_from(loc.region), self.read_from(to.region)) {
+            (Some(one), Some(other)) => one.region == other.region,
+            _ => false,
+        }
+    }
+}
+
 impl Executor<'_> {
     /// Notes that execution accesses what an address leads to, and checks that it may.
     pub fn access(&mut self, state: &mut State, address: Term, locations: &Locations) {

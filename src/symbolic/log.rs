@@ -206,6 +206,13 @@ pub struct EscapeEvent {
     pub in_loop: Option<LoopId>,
 }
 
+/// The program ends: what is called does not return.
+#[derive(Clone, Debug)]
+pub struct EndEvent {
+    pub guard: Guard,
+    pub site: Site,
+}
+
 /// What an outermost loop of the analysed function was seen to do.
 #[derive(Clone, Debug, Default)]
 pub struct LoopEvent {
@@ -360,6 +367,9 @@ pub struct Log {
     pub uses: Vec<UseEvent>,
     pub escapes: Vec<EscapeEvent>,
     pub loops: BTreeMap<LoopId, LoopEvent>,
+    pub ends: Vec<EndEvent>,
+    /// The paths of each call of a function that ends the program on some of its paths.
+    pub may_end: Vec<Guard>,
     pub disturbed: Vec<Disturbance>,
     /// Pointers that the function compares with null where all paths have followed them already, and where.
     pub late_tests: Vec<(Term, Site)>,

@@ -61,6 +61,14 @@ impl Effects for Summary {
         self.partial
     }
 
+    fn is_noreturn(&self) -> bool {
+        self.noreturn
+    }
+
+    fn may_end(&self) -> bool {
+        self.may_end
+    }
+
     fn only_asserts(&self) -> bool {
         self.only_asserts()
     }
@@ -125,9 +133,6 @@ fn apply(
     let order = exec.execution.log.ops.len();
     for index in 0..summary.objects.len() {
         application.operate(exec, state, index, order);
-    }
-    if summary.noreturn {
-        state.guard = Guard::FALSE;
     }
     result
 }

@@ -86,7 +86,7 @@ pub(super) fn modify(
             let new = exec.arena.formula.ite_guard(guard, value, old);
             exec.note_callee_write(loc, Rewrite { old, new, made });
             state.memory.write_shape(loc, new, shape);
-            if single {
+            if single && exec.arena.takes_out(loc, new) {
                 exec.relink(state, loc, new, shape);
             }
             exec.release_stored_bits(state, guard, loc, size);
