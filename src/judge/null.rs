@@ -11,7 +11,7 @@ use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, ExprId, ExprKind, print};
 use crate::property::PointerRules;
 use crate::sat::oracle::Oracle;
-use crate::summary::trace::{self, IS_NULL};
+use crate::summary::trace::{self, MADE_NULL};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
@@ -119,9 +119,13 @@ impl Findings<'_> {
         if let Some(tested) = &event.tested {
             steps.insert(0, trace::compared(&tested.site, &name));
         }
+        let null = match reason {
+            Reason::Constant => MADE_NULL,
+            Reason::Tested | Reason::Unchecked => "is null here",
+        };
         let here = match &event.text {
-            Some(text) => format!("{text}: follows `{name}`, which {IS_NULL}"),
-            None => format!("`{name}` {IS_NULL}"),
+            Some(text) => format!("{text}: follows `{name}`, which {null}"),
+            None => format!("`{name}` {null}"),
         };
         steps.extend(access(event, here));
         let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
@@ -183,8 +187,8 @@ fn readings(
             }
         }
     }
-    // Another one of several functions need not follow it.
-    if foreign || event.several {
+    // Another method need not follow it.
+    if foreign || event.by_method {
         kinds.push(Kind::CalleeSucceeds);
     }
     if unasked {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::finding::{ExplanationKind as Kind, Finding};
 use crate::source::Sources;
-use crate::summary::trace::{COMPARED, DECIDED, IS_NULL};
+use crate::summary::trace::{COMPARED, DECIDED, MADE_NULL};
 
 /// The words of C that a statement with a test of its own begins with.
 const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "return", "do", "else"];
@@ -35,7 +35,7 @@ fn made_null_by_macro(finding: &Finding, sources: &mut Sources, root: &Path) -> 
     let is_null = finding
         .trace
         .iter()
-        .any(|step| step.message.ends_with(IS_NULL));
+        .any(|step| step.message.ends_with(MADE_NULL));
     let decided = finding.trace.iter();
     let mut decided = decided
         .filter(|step| step.depth == 0 && step.message.starts_with(DECIDED))

@@ -55,8 +55,8 @@ pub fn add_behind(
 fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
     let mut converter = Converter::of_entry();
     let mut seen: Vec<Term> = Vec::new();
-    // What one of several functions follows, another one need not.
-    let certain = |event: &UseEvent| !event.several;
+    // What one method follows, another one need not, be it of the tree or not.
+    let certain = |event: &UseEvent| !event.by_method;
     for (index, event) in execution.log.uses.iter().enumerate() {
         let Some(base) = event.base.filter(|base| !seen.contains(base)) else {
             continue;

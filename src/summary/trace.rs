@@ -110,8 +110,8 @@ pub fn returned_local(site: &Site, name: &str) -> TraceStep {
 
 /// What is said of such a place.
 pub const COMPARED: &str = "is compared with null here";
-/// What is said where a pointer is followed.
-pub const IS_NULL: &str = "is null here";
+/// What is said where a pointer is followed that is the constant null.
+pub const MADE_NULL: &str = "is null on this way";
 /// How the step at a branch begins.
 pub const DECIDED: &str = "the condition is";
 

@@ -174,7 +174,7 @@ impl Executor<'_> {
             branches: log.branches.len(),
             stack,
             text,
-            several: log.several,
+            by_method: log.by_method,
             inside,
         });
     }

@@ -66,14 +66,17 @@ impl Executor<'_> {
                 }
             }
             Meaning::Methods(names) => {
-                let outer = self.execution.log.several;
-                self.execution.log.several |= names.len() > 1;
+                let log = &mut self.execution.log;
+                let outer = (log.several, log.by_method);
+                log.several |= names.len() > 1;
+                log.by_method = true;
                 let chosen = names
                     .into_iter()
                     .map(|name| (self.arena.choice(), name))
                     .collect();
                 self.call_one_of(&at, state, chosen);
-                self.execution.log.several = outer;
+                let log = &mut self.execution.log;
+                (log.several, log.by_method) = outer;
             }
             Meaning::Choice(names) => self.call_one_of(&at, state, names),
             Meaning::Unknown => {

@@ -168,8 +168,8 @@ pub struct UseEvent {
     pub stack: Vec<Site>,
     /// The call as the source shows it, if the access is made in a callee.
     pub text: Option<Arc<str>>,
-    /// The callee is one of several functions, and it is not known which.
-    pub several: bool,
+    /// The access is made by a function that is called through a member of a record, where another one may be called.
+    pub by_method: bool,
     /// What happens within the callee.
     pub inside: Arc<[TraceStep]>,
 }
@@ -351,6 +351,8 @@ pub struct Log {
     pub call: u32,
     /// The present call is of one of several functions, and it is not known which.
     pub several: bool,
+    /// It is a call through a member of a record.
+    pub by_method: bool,
     pub unknown_calls: Vec<UnknownCall>,
     /// The paths on which functions of the tree were called that could not be analysed.
     pub lost: Guard,

@@ -51,12 +51,12 @@ static void tell(struct client *c)
 
 #define check(c, condition) ((condition) ? (void)0 : (tell(c), abort()))
 
-int asserted(struct client *c) //~ clean
+int asserted(struct client *c)
 {
     int found = 0;
     if (c->argument)
         found = 1;
-    check(c, c->command != 0);
+    check(c, c->command != 0); //~ note null/dereference
     return found;
 }
 
