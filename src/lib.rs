@@ -9,6 +9,7 @@ pub mod capture;
 pub mod cli;
 mod cpu_time;
 pub mod engine;
+pub mod filter;
 pub mod finding;
 pub mod frontend;
 pub mod ir;

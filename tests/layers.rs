@@ -34,6 +34,8 @@ const MODULES: &[(&str, &[&str])] = &[
             "ir", "finding", "frontend", "program", "property", "symbolic", "sat", "summary",
         ],
     ),
+    // Knows nothing of judges, machines' rules and the database.
+    ("filter", &["ir", "finding", "property", "symbolic", "sat"]),
     // Reads records, and no execution.
     (
         "settle",
@@ -46,7 +48,7 @@ const MODULES: &[(&str, &[&str])] = &[
         "engine",
         &[
             "ir", "cpu_time", "panics", "finding", "frontend", "program", "property", "symbolic",
-            "sat", "summary", "judge",
+            "sat", "summary", "judge", "filter",
         ],
     ),
     (

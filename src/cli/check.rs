@@ -18,7 +18,7 @@ use super::{baseline, calls, signals};
 use crate::capture::{Exclude, Place, Problem, Scope, Severity};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
-use crate::finding::Level;
+use crate::finding::{Filter, Level};
 use crate::report::{self, Places};
 use crate::run::{self, Run, RunError, Settings, Times};
 use crate::source;
@@ -69,6 +69,9 @@ pub struct Arguments {
     /// Leave out what this earlier `--format json` report has already
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+    /// Leave out what this reading of unknown inputs and callees excludes [default: by rule]
+    #[arg(long, value_enum)]
+    filter: Option<Filter>,
     /// Leave out what is less certain than this [default: warning]
     #[arg(long, value_enum)]
     level: Option<Level>,
@@ -146,6 +149,7 @@ impl Arguments {
             database: self.database.clone().or(config.db),
             checkers: either(&self.checkers, config.checkers),
             options,
+            filter: self.filter.or(config.filter),
             jobs: self.jobs.or(config.jobs).map(|jobs| jobs as usize),
             analyse: !self.no_analysis,
             look_for_calls: self.verbose,

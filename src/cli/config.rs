@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::check::{JOBS, UNROLL};
 use crate::capture::harmless;
-use crate::finding::Level;
+use crate::finding::{Filter, Level};
 use crate::source::read_regular;
 
 /// The name looked for in the tree.
@@ -35,6 +35,7 @@ pub struct Config {
     pub baseline: Option<PathBuf>,
     #[serde(default)]
     pub compiler_arguments: Vec<String>,
+    pub filter: Option<Filter>,
     pub level: Option<Level>,
     #[serde(default)]
     pub exclude: Vec<String>,

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Subcommand;
 
-use super::{CLEAN, DatabaseArguments, output, why};
+use super::{CLEAN, DatabaseArguments, debug, output, why};
+use crate::engine::filtering::Told;
 use crate::engine::ledger;
 use crate::program::Ambiguity;
 use crate::property::Property;
@@ -53,6 +54,11 @@ enum Question {
         /// `FILE:LINE`
         place: String,
     },
+    /// What callers and callees have to see to for nothing to fail in a function
+    Spec {
+        /// `name`, or `file::name`
+        name: String,
+    },
     /// How functions use locks: how many touch some, take or give back one for their callers, need one held
     Stats,
     /// What the last check read, and what it could not read, by cause
@@ -78,6 +84,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             let root = root(&reader, &folder)?;
             why::why(&reader, &root, &places, place)?;
         }
+        Question::Spec { name } => debug::filtered(&folder, name, Told::Specification)?,
         Question::Stats => stats(&reader)?,
         Question::Frontend => frontend(&reader, &places)?,
         Question::Failures => failures(&reader, &places)?,

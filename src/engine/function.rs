@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::filtering;
 use crate::ir::Body;
 use crate::judge::findings::Findings;
 use crate::judge::lock_order;
@@ -127,8 +128,12 @@ fn judge(
     };
     // Findings that are shown on demand only must not use up the budget for the rest.
     findings.tell_covered(execution, oracle);
+    if property.watches_accesses() {
+        filtering::filter(body, execution, oracle, &mut findings);
+    }
     judged.facts.findings = findings.found;
-    judged.facts.findings.append(&mut findings.values);
+    let values = findings.values.into_iter().map(|(finding, _)| finding);
+    judged.facts.findings.extend(values);
     if oracle.formula.exhausted().is_none() {
         judged.facts.findings.append(&mut findings.explained);
     }

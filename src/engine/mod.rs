@@ -5,6 +5,7 @@
 //! Results depend on the program and the options, never on the order of work or on what is stored.
 
 pub mod analysis;
+pub mod filtering;
 pub mod function;
 mod interface;
 pub mod ledger;

@@ -110,11 +110,13 @@ pub enum Kind {
     AnotherMember,
     /// A loop that would put the object somewhere runs at least once.
     LoopRuns,
+    /// A specification of the inputs and callees excludes it that leaves no code dead.
+    Excluded,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 45] = [
+    pub const ALL: [Kind; 46] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -160,6 +162,7 @@ impl Kind {
         Kind::ReplacedByLink,
         Kind::AnotherMember,
         Kind::LoopRuns,
+        Kind::Excluded,
     ];
 
     /// The gravest level of a failure that has such an explanation.
@@ -172,7 +175,7 @@ impl Kind {
             FoundEqual | AnotherName | TakenByUnknown | LeftWithAnother | UnknownEffect
             | OthersHeld | ChangedByCallee | AnotherInstead | OneOfSeveral | GivenAway
             | KeptAtTimes | OneKind | HalfOfCallee | HalfOfPair | LeftToCallers | ForGood
-            | TestedByMacro => Level::Explained,
+            | TestedByMacro | Excluded => Level::Explained,
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
@@ -283,6 +286,7 @@ impl Kind {
             }
             AnotherMember => format!("`{object}` is another member of a union here"),
             LoopRuns => format!("a loop that `{object}` goes into is never skipped"),
+            Excluded => "callers and callees see to it, which no code here speaks against".to_owned(),
         };
         Explanation { kind: self, text }
     }
@@ -336,6 +340,7 @@ mod tests {
             fingerprint: String::new(),
             explanations: Vec::new(),
             trace: Vec::new(),
+            filtered: None,
             programs: Vec::new(),
         };
         finding.explain_by(Kind::Counterpart);

@@ -4,10 +4,12 @@
 //! renders. Knows nothing of how failures are found or shown.
 
 mod explanation;
+mod filter;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::explanation::{Explanation, Kind as ExplanationKind};
+pub use self::filter::{Filter, Filtered};
 
 use crate::ir::SymbolName;
 
@@ -67,6 +69,8 @@ pub struct Finding {
     /// The readings of what is not known under which it is none. The level follows from them.
     pub explanations: Vec<Explanation>,
     pub trace: Vec<TraceStep>,
+    /// What the filters say of it, if it went through them.
+    pub filtered: Option<Filtered>,
     /// The programs of the tree that it is in, if it is not in all that the function is linked into.
     pub programs: Vec<String>,
 }
@@ -107,8 +111,29 @@ impl Finding {
         self.explain(kind.by(&self.object, function));
     }
 
-    /// All that makes it none, in words of the source.
+    /// The strictest filter that reports it, if it went through them.
+    pub fn filter(&self) -> Option<Filter> {
+        self.filtered.as_ref().map(Filtered::strictest)
+    }
+
+    /// Takes a finding out of the report that the filter does not pass, or the one that is in force for its rule.
+    pub fn pass(&mut self, filter: Option<Filter>) {
+        let filter = filter.unwrap_or_else(|| Filter::in_force_for(&self.rule));
+        if self
+            .filtered
+            .as_ref()
+            .is_some_and(|filtered| !filtered.passes(filter))
+        {
+            self.explain_by(ExplanationKind::Excluded);
+        }
+    }
+
+    /// What makes it none, in words of the source.
     pub fn specification(&self) -> Option<String> {
+        let filtered = self.filtered.as_ref();
+        if let Some(found) = filtered.and_then(|filtered| filtered.specification.clone()) {
+            return Some(found);
+        }
         let texts: Vec<&str> = self.explanations.iter().map(|one| &*one.text).collect();
         (!texts.is_empty()).then(|| texts.join(", or "))
     }

@@ -13,7 +13,7 @@ use crate::property::{Event, Property, Rule};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::Site;
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::state::{Object, Status};
@@ -46,7 +46,7 @@ pub struct Findings<'a> {
     pub found: Vec<Finding>,
     pub about: Vec<About>,
     /// Findings about pointers and about what is lost: no other function has a part in them.
-    pub values: Vec<Finding>,
+    pub values: Vec<(Finding, Failing)>,
     /// Findings that an explanation covers wholly.
     pub explained: Vec<Finding>,
     /// Failures all of whose paths explanations cover, if there are any.
@@ -57,6 +57,23 @@ pub struct Findings<'a> {
     pub contested: Vec<(Object, u32)>,
     /// Objects with a finding: what follows from a mistake is not another.
     failed: BTreeSet<Object>,
+}
+
+/// Where in the execution a failure lies.
+#[derive(Clone, Debug)]
+pub enum Failing {
+    /// An access of the log, by its number.
+    Access(usize),
+    /// An operation of the log, by its number.
+    Operation(usize),
+    /// At the function's exit, on these paths; by the conditions that the check itself asks for.
+    AtExit {
+        site: Site,
+        paths: Guard,
+        asserted: Vec<Cond>,
+    },
+    /// Nothing is asked of the state there.
+    Otherwise,
 }
 
 /// A failing operation, all of whose paths explanations cover, be they possible or not.
@@ -78,6 +95,8 @@ pub struct About {
     pub contested: Option<Tested>,
     /// What callees keep, and may not be meant to, without which there would be no such finding.
     pub rests_on: Vec<CalleeObligation>,
+    /// The failing operation of the log, by its number, if it is one.
+    pub operation: Option<usize>,
 }
 
 impl About {
@@ -88,6 +107,7 @@ impl About {
             held_on_entry: false,
             contested: None,
             rests_on: Vec::new(),
+            operation: None,
         }
     }
 
@@ -193,10 +213,23 @@ impl<'a> Findings<'a> {
     }
 
     /// Keeps a finding that is about no object that others could have in another state.
-    pub(super) fn keep_value(&mut self, finding: Finding) {
-        if !has_place_of(&self.values, &finding) {
-            self.values.push(finding);
+    pub(super) fn keep_value(&mut self, finding: Finding, at: Failing) {
+        if !has_place_of(self.values.iter().map(|(known, _)| known), &finding) {
+            self.values.push((finding, at));
         }
+    }
+
+    /// The findings that operations of the log are about, and those about pointers and what is lost, each with where it lies.
+    pub fn failing(&mut self) -> impl Iterator<Item = (&mut Finding, Failing)> {
+        let of_operations = self.found.iter_mut().zip(&self.about);
+        let of_operations = of_operations.map(|(finding, about)| {
+            let at = about
+                .operation
+                .map_or(Failing::Otherwise, Failing::Operation);
+            (finding, at)
+        });
+        let of_values = self.values.iter_mut();
+        of_operations.chain(of_values.map(|(finding, at)| (finding, at.clone())))
     }
 
     pub fn property(&self) -> &'a Property {
@@ -285,6 +318,7 @@ impl<'a> Findings<'a> {
             object: object.to_string(),
             fingerprint,
             explanations: Vec::new(),
+            filtered: None,
             programs: Vec::new(),
             trace,
         };
@@ -297,9 +331,10 @@ impl<'a> Findings<'a> {
 }
 
 /// Whether a finding of the same rule lies in the same line.
-fn has_place_of(findings: &[Finding], finding: &Finding) -> bool {
+fn has_place_of<'f>(findings: impl IntoIterator<Item = &'f Finding>, finding: &Finding) -> bool {
     let place = |finding: &Finding| (finding.rule.clone(), finding.file.clone(), finding.line);
-    findings.iter().any(|other| place(other) == place(finding))
+    let mut findings = findings.into_iter();
+    findings.any(|other| place(other) == place(finding))
 }
 
 /// The paths that a reader would think of first: where it goes without saying how the object was found.

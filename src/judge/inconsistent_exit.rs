@@ -194,6 +194,7 @@ impl Findings<'_> {
             held_on_entry: ambiguity.entry != initial,
             contested,
             rests_on,
+            operation: None,
         };
         self.keep(Some(finding), about, &readings);
     }

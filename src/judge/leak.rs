@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::explanation::{callee::perhaps_ended, union};
-use super::findings::{Findings, Place, possible_unchanged};
+use super::findings::{Failing, Findings, Place, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, TraceStep};
 use crate::property::{Event, StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -86,9 +86,10 @@ impl Findings<'_> {
         let Some(event) = execution.log.ops.iter().find(made) else {
             return;
         };
-        let Some(place) = event.stack.first().map(Place::of) else {
+        let Some(site) = event.stack.first().cloned() else {
             return;
         };
+        let place = Place::of(&site);
         let name = oracle.name_of_block(object.loc.region);
         let mut steps = trace::path(execution, oracle, &model, object, paths, None);
         steps.extend(last_step(execution, oracle, &model, (object, state), &name));
@@ -107,7 +108,12 @@ impl Findings<'_> {
             finding.explain_by(Kind::CalleeOutcome);
         }
         self.fail(object);
-        self.keep_value(finding);
+        let at = Failing::AtExit {
+            site,
+            paths,
+            asserted: oracle.formula.guards.support(exists).to_vec(),
+        };
+        self.keep_value(finding, at);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::findings::{Findings, Place, possible_unchanged};
+use super::findings::{Failing, Findings, Place, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, ExprId, ExprKind, print};
 use crate::property::PointerRules;
@@ -15,7 +15,7 @@ use crate::summary::trace::{self, MADE_NULL};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::{Site, UseEvent};
+use crate::symbolic::log::{Site, Tested, UseEvent};
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Failures of one function that are looked at.
@@ -40,22 +40,26 @@ impl Findings<'_> {
         };
         let mut failed: FxHashSet<Term> = FxHashSet::default();
         let mut looked_at = 0;
-        for event in &execution.log.uses {
+        for (index, event) in execution.log.uses.iter().enumerate() {
             let key = event.base.unwrap_or(event.address);
-            if event.null == Guard::FALSE || failed.contains(&key) {
+            if failed.contains(&key) {
+                continue;
+            }
+            let null = null_on(oracle, event);
+            if null == Guard::FALSE {
                 continue;
             }
             looked_at += 1;
             if looked_at > MAX_FAILURES {
                 return;
             }
-            if self.null_pointer(execution, oracle, rules, event) {
+            if self.null_pointer(execution, oracle, rules, (index, event, null)) {
                 failed.insert(key);
             }
         }
-        for (pointer, site) in &execution.log.late_tests {
-            if failed.insert(*pointer) {
-                self.tested_late(execution, oracle, rules, (*pointer, site));
+        for test in &execution.log.late_tests {
+            if failed.insert(test.pointer) {
+                self.tested_late(execution, oracle, rules, (test.pointer, &test.site));
             }
         }
     }
@@ -68,8 +72,8 @@ impl Findings<'_> {
         rules: &PointerRules,
         (pointer, site): (Term, &Site),
     ) {
-        let mut uses = execution.log.uses.iter();
-        let Some(event) = uses.find(|event| event.base == Some(pointer)) else {
+        let mut uses = execution.log.uses.iter().enumerate();
+        let Some((index, event)) = uses.find(|(_, event)| event.base == Some(pointer)) else {
             return;
         };
         let null = oracle.null_paths(pointer);
@@ -83,7 +87,7 @@ impl Findings<'_> {
         steps.extend(access(event, format!("`{name}` is followed here")));
         steps.push(trace::compared(site, &name));
         if let Some(finding) = self.access_finding(&rules.null, event, &name, steps) {
-            self.keep_value(finding);
+            self.keep_value(finding, Failing::Access(index));
         }
     }
 
@@ -93,15 +97,17 @@ impl Findings<'_> {
         execution: &Execution,
         oracle: &mut Oracle<'_>,
         rules: &PointerRules,
-        event: &UseEvent,
+        (index, event, null): (usize, &UseEvent, Guard),
     ) -> bool {
         let guards = &mut oracle.formula.guards;
-        let paths = guards.and_not(event.null, execution.unknown_effect);
+        let paths = guards.and_not(null, execution.unknown_effect);
         let Some(mut model) = oracle.model_of_null(paths, event.base) else {
             return false;
         };
-        let reason = reason(event);
-        let (mut paths, mut elsewhere) = (paths, false);
+        let tested = tested(oracle, event);
+        let reason = reason(event, tested.as_ref());
+        let (mut paths, mut elsewhere) = (paths, event.tested.is_none());
+        elsewhere &= reason == Reason::Tested;
         if let Some(tested) = event.tested.as_ref().filter(|_| reason == Reason::Tested) {
             let after = oracle.formula.guards.and(paths, tested.guard);
             match oracle.model_of_null(after, event.base) {
@@ -116,7 +122,7 @@ impl Findings<'_> {
         let name = pointer_name(self.body, oracle, event);
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, paths, before);
-        if let Some(tested) = &event.tested {
+        if let Some(tested) = &tested {
             steps.insert(0, trace::compared(&tested.site, &name));
         }
         let null = match reason {
@@ -137,7 +143,7 @@ impl Findings<'_> {
         for kind in readings(execution, oracle, event, reason, paths) {
             finding.explain_by(kind);
         }
-        self.keep_value(finding);
+        self.keep_value(finding, Failing::Access(index));
         true
     }
 
@@ -157,8 +163,30 @@ impl Findings<'_> {
     }
 }
 
-fn reason(event: &UseEvent) -> Reason {
-    match (event.base, &event.tested) {
+/// The paths on which the pointer of an access is null; of one that the function compares with null only elsewhere, too.
+fn null_on(oracle: &mut Oracle<'_>, event: &UseEvent) -> Guard {
+    match event.base {
+        Some(base) if event.null == Guard::FALSE && oracle.tested.contains_key(&base) => {
+            let null = oracle.null_at_start(event.address, base);
+            oracle.formula.guards.and(event.guard, null)
+        }
+        _ => event.null,
+    }
+}
+
+/// Where the function compares the pointer of an access with null: before it, or else anywhere.
+fn tested(oracle: &Oracle<'_>, event: &UseEvent) -> Option<Tested> {
+    match event.null {
+        Guard::FALSE => event
+            .base
+            .and_then(|base| oracle.tested.get(&base))
+            .cloned(),
+        _ => event.tested.clone(),
+    }
+}
+
+fn reason(event: &UseEvent, tested: Option<&Tested>) -> Reason {
+    match (event.base, tested) {
         (None, _) => Reason::Constant,
         (Some(_), Some(_)) => Reason::Tested,
         (Some(_), None) => Reason::Unchecked,
@@ -174,7 +202,7 @@ fn readings(
     paths: Guard,
 ) -> Vec<Kind> {
     let mut kinds = Vec::new();
-    let plain = event.tested.as_ref().is_some_and(|tested| tested.plain);
+    let plain = tested(oracle, event).is_some_and(|tested| tested.plain);
     let mut ends_loop = reason == Reason::Tested && !plain;
     let (mut foreign, mut unasked) = (false, false);
     if reason == Reason::Constant {

@@ -63,6 +63,7 @@ impl Findings<'_> {
             let readings = explanation::readings(execution, oracle, &left, self.body);
             let about = About {
                 rests_on,
+                operation: Some(index),
                 ..About::of(object)
             };
             let finding = self.failing_operation(execution, oracle, &rule, index, (&model, paths));

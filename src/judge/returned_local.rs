@@ -3,7 +3,7 @@
 //! In: the result and the exit's state. Out: one failure for each variable. An address that is stored is none: what has stored it
 //! may take it back, or wants to know how deep the stack is.
 
-use super::findings::{Findings, Place, possible_unchanged};
+use super::findings::{Failing, Findings, Place, possible_unchanged};
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::{Body, RetTy, Ty};
 use crate::sat::oracle::Oracle;
@@ -46,7 +46,7 @@ impl Findings<'_> {
                 if !possible_unchanged(execution, oracle, paths) {
                     finding.explain_by(Kind::ChangedByCallee);
                 }
-                self.keep_value(finding);
+                self.keep_value(finding, Failing::Otherwise);
             }
         }
     }

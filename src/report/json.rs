@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::engine::ledger::Ledger;
-use crate::finding::{Explanation, Finding, Level, TraceStep};
+use crate::finding::{Explanation, Filter, Finding, Level, TraceStep};
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -38,7 +38,7 @@ struct JsonFinding<'a> {
     column: u32,
     function: &'a str,
     object: &'a str,
-    /// The strictest filter that the finding survives; none is applied to these rules yet.
+    /// The strictest filter that reports the finding; none is applied to some rules.
     filter: Option<&'a str>,
     fingerprint: &'a str,
     /// All explanations in one sentence.
@@ -91,7 +91,7 @@ fn json_finding(finding: &Finding) -> JsonFinding<'_> {
         column: finding.column,
         function: &finding.function,
         object: &finding.object,
-        filter: None,
+        filter: finding.filter().map(Filter::name),
         fingerprint: &finding.fingerprint,
         specification: finding.specification(),
         explanations: &finding.explanations,

@@ -95,6 +95,7 @@ pub(crate) mod tests {
                 step(line, "probe", 0, "calls reset(dev)"),
                 step(7, "reset", 1, "spin_lock(&d->lock) locks it again"),
             ],
+            filtered: None,
             programs: Vec::new(),
         }
     }

@@ -30,7 +30,7 @@ use crate::capture::hidden::{self, Calls};
 use crate::capture::{
     self, Capture, CaptureError, Exclude, NoCompiler, Preprocessor, Problem, Scope, Severity,
 };
-use crate::finding::Finding;
+use crate::finding::{Filter, Finding};
 use crate::frontend::BodyKey;
 use crate::ir::Body;
 use crate::report;
@@ -61,6 +61,8 @@ pub struct Settings {
     /// Names of checkers to use, or files that define some; empty: all that come with the program.
     pub checkers: Vec<String>,
     pub options: Options,
+    /// The filter that findings must pass; by default the one that is in force for their rule.
+    pub filter: Option<Filter>,
     /// Threads; by default one for each core.
     pub jobs: Option<usize>,
     /// Arguments for the compiler of the user's own.
@@ -341,6 +343,9 @@ impl Task<'_> {
         let mut found = Vec::new();
         for (pass, (_, records)) in self.passes.iter().zip(records) {
             found.extend(findings(program, records, pass, root));
+        }
+        for finding in &mut found {
+            finding.pass(self.settings.filter);
         }
         let mut found = report::arrange(found, root);
         found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));

@@ -27,6 +27,10 @@ pub struct Oracle<'a> {
     work: u64,
 }
 
+/// A question was left open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfBudget;
+
 /// What is known about a guard.
 #[derive(Clone)]
 enum Answer {
@@ -120,6 +124,19 @@ impl<'a> Oracle<'a> {
         };
         self.known.insert(guard, answer.clone());
         answer
+    }
+
+    /// Values of the unknowns for which the guard holds, whether or not its paths follow a null pointer somewhere. The error says that the
+    /// budget has ended.
+    pub fn solve(&mut self, guard: Guard) -> Result<Option<Rc<Model>>, OutOfBudget> {
+        if guard == Guard::FALSE {
+            return Ok(None);
+        }
+        match self.session.check(&mut self.arena.formula, &[guard], &[]) {
+            Outcome::Sat(model) => Ok(Some(model)),
+            Outcome::Unsat => Ok(None),
+            Outcome::Unknown => Err(OutOfBudget),
+        }
     }
 
     /// An execution that satisfies the guard, on whose paths a pointer is followed that is null: that this is impossible is not assumed.

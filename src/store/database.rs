@@ -15,7 +15,7 @@ use super::writer::{Message, Writer};
 use super::{Part, StoreError, checked, file, schema};
 use crate::engine::analysis::{Results, StoredResult};
 use crate::engine::ledger::Reading;
-use crate::finding::Finding;
+use crate::finding::{Filter, Finding};
 use crate::judge::record::Outcome;
 use crate::judge::record::{Disposition, Record, ResultKey};
 use crate::program::{Ambiguity, FunctionId, Program};
@@ -133,7 +133,7 @@ impl Database {
         for finding in findings {
             transaction
                 .prepare_cached(
-                    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
                 )?
                 .execute(params![
                     finding.fingerprint,
@@ -149,6 +149,8 @@ impl Database {
                     json(&finding.explanations),
                     json(&finding.trace),
                     json(&finding.programs),
+                    finding.filter().map(Filter::name),
+                    json(&finding.filtered),
                 ])?;
         }
         forget_old_results(&transaction)?;

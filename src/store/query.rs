@@ -119,7 +119,7 @@ impl Reader {
     pub fn findings(&self) -> Result<Vec<Finding>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT fingerprint, rule, level, message, file, line, col, function, object,
-                    explanations, trace, programs
+                    explanations, trace, programs, filtered
              FROM findings ORDER BY rowid",
         )?;
         let rows = statement.query_map([], finding_row)?;
@@ -331,6 +331,7 @@ fn finding_row(row: &Row<'_>) -> Result<Finding, rusqlite::Error> {
         explanations: from_json(&row.get::<_, String>(9)?, 9)?,
         trace: from_json(&row.get::<_, String>(10)?, 10)?,
         programs: from_json(&row.get::<_, String>(11)?, 11)?,
+        filtered: from_json(&row.get::<_, String>(12)?, 12)?,
     })
 }
 

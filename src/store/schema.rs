@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 16;
+pub const VERSION: i64 = 17;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -74,7 +74,9 @@ const TABLES: &str = "
         function TEXT NOT NULL, object TEXT NOT NULL, specification TEXT,
         explanations TEXT NOT NULL,     -- JSON: kind and text
         trace TEXT NOT NULL,        -- JSON
-        programs TEXT NOT NULL      -- JSON; empty: all that the function is linked into
+        programs TEXT NOT NULL,     -- JSON; empty: all that the function is linked into
+        filter TEXT,                -- the strictest that reports it; NULL: not filtered
+        filtered TEXT NOT NULL      -- JSON: all that report it, and the specification that excludes it
     );
 ";
 

@@ -65,6 +65,20 @@ impl Arena<'_> {
         }
     }
 
+    /// The paths on which an unknown pointer is null where an address that is made from it leads to the first byte of what it
+    /// points to. What lies further on is not null if the pointer is.
+    pub fn null_at_start(&mut self, address: Term, base: Term) -> Guard {
+        let locations = self.locations(address);
+        let start = locations.iter().find(|(_, loc)| {
+            *loc == start_of(loc.region) && self.regions.base(loc.region) == Some(base)
+        });
+        let Some(&(chosen, _)) = start else {
+            return Guard::FALSE;
+        };
+        let null = self.null_paths(base);
+        self.formula.guards.and(chosen, null)
+    }
+
     /// The paths on which a pointer is null.
     pub fn null_paths(&mut self, pointer: Term) -> Guard {
         let terms = &mut self.formula.terms;

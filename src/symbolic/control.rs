@@ -7,7 +7,7 @@ use super::exec::Executor;
 use super::formula::Formula;
 use super::frame::Frame;
 use super::guard::Guard;
-use super::log::{BranchEvent, ReturnEvent, Tested};
+use super::log::{BranchEvent, CaseEvent, LateTest, ReturnEvent, Tested};
 use super::state::State;
 use super::term::Term;
 use super::unroll::{Instance, Step};
@@ -150,7 +150,8 @@ impl Executor<'_> {
                 Guard::TRUE => vec![self.decided(frame, instance, state, then, els)],
                 Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
                 guard => {
-                    self.log_branch(frame, state, guard, says, term.pos);
+                    let edges = (instance.block, [then, els]);
+                    self.log_branch(frame, state, (guard, says), edges, term.pos);
                     self.note_loop_test(frame, instance, guard, [then, els]);
                     self.split(state, guard, then, els)
                 }
@@ -162,7 +163,9 @@ impl Executor<'_> {
             } => {
                 let value_term = self.eval(frame, state, *value);
                 let ty = body.expr(*value).ty;
-                self.switch(state, value_term, ty, cases, *default)
+                let edges = self.switch(state, value_term, ty, cases, *default);
+                self.log_cases(frame, instance.block, &edges, term.pos);
+                edges
             }
             TermKind::Nondet(targets) => self.any_of(state, targets),
             TermKind::Return(value) => {
@@ -212,7 +215,14 @@ impl Executor<'_> {
             return;
         };
         if late {
-            self.execution.log.late_tests.push((pointer, site.clone()));
+            let log = &mut self.execution.log;
+            log.late_tests.push(LateTest {
+                pointer,
+                guard: paths,
+                site: site.clone(),
+                order: log.ops.len(),
+                branches: log.branches.len(),
+            });
         }
         let tested = Tested {
             plain,
@@ -248,15 +258,51 @@ impl Executor<'_> {
         (taken, state.guard)
     }
 
-    fn log_branch(&mut self, frame: &Frame<'_>, state: &State, guard: Guard, says: Says, pos: Pos) {
+    fn log_branch(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &State,
+        (guard, says): (Guard, Says),
+        (block, targets): (BlockId, [BlockId; 2]),
+        pos: Pos,
+    ) {
         self.execution.log.branches.push(BranchEvent {
             path: state.guard,
             guard,
             says,
+            block,
+            targets,
             site: frame.site(pos),
             depth: self.stack.len() as u32,
             order: self.execution.log.ops.len(),
         });
+    }
+
+    /// Logs the cases of a `switch` of the analysed function itself, if there is more than one that paths take.
+    fn log_cases(
+        &mut self,
+        frame: &Frame<'_>,
+        block: BlockId,
+        edges: &[(BlockId, Guard)],
+        pos: Pos,
+    ) {
+        if !self.arena.watches || !self.stack.is_empty() {
+            return;
+        }
+        let taken = edges.iter().filter(|(_, guard)| *guard != Guard::FALSE);
+        if taken.clone().count() < 2 {
+            return;
+        }
+        let log = &mut self.execution.log;
+        let (order, branches) = (log.ops.len(), log.branches.len());
+        log.cases.extend(taken.map(|&(target, guard)| CaseEvent {
+            block,
+            target,
+            guard,
+            site: frame.site(pos),
+            order,
+            branches,
+        }));
     }
 
     /// Notes the conditions that the analysed function itself tests; `plain`: not to end a loop.

@@ -11,7 +11,7 @@ use super::state::{Object, Status};
 use super::term::Term;
 use super::unroll::LoopId;
 use crate::finding::TraceStep;
-use crate::ir::{ExprId, MemberName, Says, SymbolName};
+use crate::ir::{BlockId, ExprId, MemberName, Says, SymbolName};
 use crate::property::{Machine, StateId, States, Target};
 
 /// A place in the source within a function.
@@ -31,10 +31,39 @@ pub struct BranchEvent {
     /// The condition of the first edge.
     pub guard: Guard,
     pub says: Says,
+    /// The block that it ends, and those that its edges lead to, in the body that is executed there.
+    pub block: BlockId,
+    pub targets: [BlockId; 2],
     pub site: Site,
     pub depth: u32,
     /// Number of operations logged before it.
     pub order: usize,
+}
+
+/// A case of a `switch` in the function's own text.
+#[derive(Clone, Debug)]
+pub struct CaseEvent {
+    /// The block that the `switch` ends, and the one of the case.
+    pub block: BlockId,
+    pub target: BlockId,
+    /// The paths that take it.
+    pub guard: Guard,
+    pub site: Site,
+    /// Number of operations, and of branches, logged before it.
+    pub order: usize,
+    pub branches: usize,
+}
+
+/// A pointer that the function compares with null where all paths have followed it already.
+#[derive(Clone, Debug)]
+pub struct LateTest {
+    pub pointer: Term,
+    /// The paths that reach the comparison.
+    pub guard: Guard,
+    pub site: Site,
+    /// Number of operations, and of branches, logged before it.
+    pub order: usize,
+    pub branches: usize,
 }
 
 /// A tracked object moves along one row of a summary.
@@ -373,6 +402,6 @@ pub struct Log {
     /// The paths of each call of a function that ends the program on some of its paths.
     pub may_end: Vec<Guard>,
     pub disturbed: Vec<Disturbance>,
-    /// Pointers that the function compares with null where all paths have followed them already, and where.
-    pub late_tests: Vec<(Term, Site)>,
+    pub cases: Vec<CaseEvent>,
+    pub late_tests: Vec<LateTest>,
 }

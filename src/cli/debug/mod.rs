@@ -13,7 +13,8 @@ use parking_lot::Mutex;
 
 use super::{CLEAN, DatabaseArguments, output, query};
 use crate::capture;
-use crate::engine::function;
+use crate::engine::filtering::{self, Told};
+use crate::engine::function::{self, Options};
 use crate::frontend::dialect::Dialect;
 use crate::frontend::model::QUESTIONS;
 use crate::ir::{self, Body};
@@ -22,7 +23,11 @@ use crate::run::{Pass, passes};
 use crate::store::Bodies;
 use crate::store::callees::StoredCallees;
 use crate::store::query::{FunctionRow, Reader, open_bodies};
+use crate::symbolic::callee::Callees;
 use crate::symbolic::limits::Limits;
+
+/// The checkers whose failures go through the filters.
+const MEMORY: [&str; 3] = ["heap", "null", "file"];
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -46,6 +51,11 @@ enum Form {
         /// How often a loop's body is executed
         #[arg(long, default_value_t = 2)]
         unroll: u32,
+    },
+    /// Its locations and checks as the filters see them, with what each filter answers
+    View {
+        /// `name`, or `file::name`
+        name: String,
     },
     /// Run a preprocessed C program on the Saturn language and print what it prints
     #[command(hide = true)]
@@ -97,27 +107,47 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             let (_, body, _) = open(&folder, name)?;
             output::write(None, |out| write!(out, "{}", ir::print::print(&body)))?;
         }
+        Form::View { name } => filtered(&folder, name, Told::View)?,
         Form::Terms { name, unroll } => {
-            let (row, body, bodies) = open(&folder, name)?;
-            let (passes, _) = passes(&[])?;
-            let [Pass { property, seeds }, ..] = &passes[..] else {
-                anyhow::bail!("no checker is in force");
-            };
-            let callees = StoredCallees {
-                reader: Mutex::new(Reader::open(&folder)?),
-                bodies: &bodies,
-                seeds,
-                function: row.id,
-            };
             let limits = Limits {
                 unroll: *unroll,
                 ..Limits::default()
             };
-            let text = function::describe(&body, &callees, property, &limits);
-            output::write(None, |out| write!(out, "{text}"))?;
+            let (passes, _) = passes(&[])?;
+            let pass = passes.first().context("no checker is in force")?;
+            tell(&folder, name, pass, |body, callees| {
+                function::describe(body, callees, &pass.property, &limits)
+            })?;
         }
     }
     Ok(CLEAN)
+}
+
+/// Prints a function as the filters see it.
+pub(super) fn filtered(folder: &Path, name: &str, told: Told) -> anyhow::Result<()> {
+    let (passes, _) = passes(&MEMORY.map(str::to_owned))?;
+    let pass = passes.first().context("no checker is in force")?;
+    tell(folder, name, pass, |body, callees| {
+        filtering::describe(body, callees, &pass.property, &Options::default(), told)
+    })
+}
+
+/// Prints what is made of a stored body and what is known of its callees.
+fn tell(
+    folder: &Path,
+    name: &str,
+    pass: &Pass,
+    text: impl Fn(&Body, &dyn Callees) -> String,
+) -> anyhow::Result<()> {
+    let (row, body, bodies) = open(folder, name)?;
+    let callees = StoredCallees {
+        reader: Mutex::new(Reader::open(folder)?),
+        bodies: &bodies,
+        seeds: &pass.seeds,
+        function: row.id,
+    };
+    let text = text(&body, &callees);
+    Ok(output::write(None, |out| write!(out, "{text}"))?)
 }
 
 /// What a command line makes of the language.

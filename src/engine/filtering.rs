@@ -1,0 +1,93 @@
+//! The findings of one function through the filters.
+//!
+//! In: what judges have found, with where it lies. Out: the same findings, each with what the filters say of it. A finding whose check the
+//! view does not have is left as it is.
+
+use super::function::Options;
+use crate::filter::describe;
+use crate::filter::verdict::Filters;
+use crate::filter::view::{AtExit, Event, View};
+use crate::finding::Finding;
+use crate::ir::Body;
+use crate::judge::findings::{Failing, Findings};
+use crate::property::Property;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::callee::Callees;
+use crate::symbolic::exec;
+use crate::symbolic::execution::Execution;
+
+/// Asks the filters about each finding of a function.
+pub fn filter(
+    body: &Body,
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    findings: &mut Findings<'_>,
+) {
+    let mut at_exit: Vec<AtExit> = Vec::new();
+    let mut events: Vec<(&mut Finding, Event)> = Vec::new();
+    for (finding, at) in findings.failing() {
+        let event = match at {
+            Failing::Access(index) => Event::Use(index),
+            Failing::Operation(index) => Event::Operation(index),
+            Failing::AtExit {
+                site,
+                paths,
+                asserted,
+            } => {
+                at_exit.push(AtExit {
+                    site,
+                    text: finding.message.clone(),
+                    paths,
+                    asserted,
+                });
+                Event::Exit(at_exit.len() - 1)
+            }
+            Failing::Otherwise => continue,
+        };
+        events.push((finding, event));
+    }
+    if events.is_empty() {
+        return;
+    }
+    let Ok(view) = View::of(body, execution, oracle, &at_exit, false) else {
+        return;
+    };
+    let mut filters = Filters::new(&view);
+    for (finding, event) in events {
+        if let Some(check) = view.check(event) {
+            finding.filtered = Some(filters.of(oracle, check));
+        }
+    }
+}
+
+/// What is told of a function's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Locations, checks, and the answers of all filters.
+    View,
+    /// The specifications, and what fails all the same.
+    Specification,
+}
+
+/// A function as the filters see it, with all its accesses checked.
+pub fn describe(
+    body: &Body,
+    callees: &dyn Callees,
+    property: &Property,
+    options: &Options,
+    told: Told,
+) -> String {
+    let (execution, arena) = exec::execute(body, property, callees, &options.execution);
+    if let Some(reason) = &execution.exhausted {
+        return format!("out of budget: {reason}\n");
+    }
+    let mut oracle = Oracle::new(arena, options.max_solver_work);
+    let Ok(view) = View::of(body, &execution, &mut oracle, &[], true) else {
+        return "out of budget: the conditions of its locations and checks are too complex\n"
+            .to_owned();
+    };
+    match told {
+        Told::View => describe::view(&view, &mut oracle),
+        Told::Specification => describe::specification(&view, &mut oracle),
+    }
+}

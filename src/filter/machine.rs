@@ -1,0 +1,284 @@
+//! The states of a machine's objects as one map that operations write to, and what is read from it later (ACSpec §4.4.1): a read after a
+//! write is the value written if the two objects are one, else a read before it.
+//!
+//! In: the operations of an execution, in order. Out: for each the guard under which it fails, in terms of the states on entry and of
+//! which pointers are equal.
+
+use rustc_hash::FxHashMap;
+
+use crate::property::{Role, StateId, Target};
+use crate::sat::oracle::Oracle;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::log::OpEvent;
+use crate::symbolic::origin::Origin;
+use crate::symbolic::state::{Object, Status};
+
+/// Operations that are looked back at for one object.
+const MAX_WRITES: usize = 24;
+
+/// One operation on one object: the rows of the log that a call has for it.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The events of the log, from the first to the one after the last.
+    pub events: (usize, usize),
+    pub object: Object,
+    /// The paths that come to it.
+    pub reach: Guard,
+    /// The paths on which it fails.
+    pub fails: Guard,
+    /// The conditions that the check itself asks for: the state on entry, and whether two pointers are equal.
+    pub asserted: Vec<Cond>,
+    /// Where it leads an object from each state; `None`: it fails there.
+    moves: Vec<(StateId, Option<StateId>)>,
+}
+
+/// The operations of an execution, and what holds of the states on entry whatever they are: equal pointers lead to one object.
+pub fn operations(execution: &Execution, oracle: &mut Oracle<'_>) -> (Vec<Operation>, Guard) {
+    let mut states = States::default();
+    let mut operations: Vec<Operation> = Vec::new();
+    for events in grouped(&execution.log.ops) {
+        let operation = states.operation(&execution.log.ops, events, &operations, oracle);
+        operations.push(operation);
+    }
+    (operations, states.congruent(oracle))
+}
+
+/// Consecutive events that are rows of one call for one object.
+fn grouped(ops: &[OpEvent]) -> Vec<(usize, usize)> {
+    let mut groups: Vec<(usize, usize)> = Vec::new();
+    for (index, event) in ops.iter().enumerate() {
+        let same = |first: &OpEvent| {
+            first.object == event.object
+                && first.call == event.call
+                && first.stack == event.stack
+                && first.text == event.text
+        };
+        match groups.last_mut() {
+            Some(group) if same(&ops[group.0]) => group.1 = index + 1,
+            _ => groups.push((index, index + 1)),
+        }
+    }
+    groups
+}
+
+/// An object's state by guard.
+type Tracked = Vec<(StateId, Guard)>;
+
+#[derive(Default)]
+struct States {
+    /// The condition that an object was dead on entry.
+    dead: FxHashMap<Object, (StateId, Cond)>,
+    /// Pointers that were compared, and the condition that they are equal.
+    equal: Vec<(Object, Object, Guard)>,
+}
+
+impl States {
+    fn operation(
+        &mut self,
+        ops: &[OpEvent],
+        events: (usize, usize),
+        before: &[Operation],
+        oracle: &mut Oracle<'_>,
+    ) -> Operation {
+        let rows = &ops[events.0..events.1];
+        let first = &rows[0];
+        let object = first.object;
+        let reach = rows.iter().fold(Guard::FALSE, |all, row| {
+            oracle.formula.guards.or(all, row.guard)
+        });
+        let moves = moves(rows);
+        let mut asserted = Vec::new();
+        let state = self.state(object, before, oracle, &mut asserted);
+        let wrong = state.iter().filter(|(state, _)| {
+            let lead = moves.iter().find(|(from, _)| from == state);
+            lead.is_some_and(|(_, to)| to.is_none())
+        });
+        let wrong = wrong.fold(Guard::FALSE, |all, (_, held)| {
+            oracle.formula.guards.or(all, *held)
+        });
+        let fails = oracle.formula.guards.and(reach, wrong);
+        Operation {
+            events,
+            object,
+            reach,
+            fails,
+            asserted,
+            moves,
+        }
+    }
+
+    /// The state of an object after some operations.
+    fn state(
+        &mut self,
+        object: Object,
+        before: &[Operation],
+        oracle: &mut Oracle<'_>,
+        asserted: &mut Vec<Cond>,
+    ) -> Tracked {
+        let mut tracked = self.on_entry(object, oracle, asserted);
+        let same_machine = |other: &&Operation| other.object.machine == object.machine;
+        let writes: Vec<&Operation> = before.iter().filter(same_machine).collect();
+        let skipped = writes.len().saturating_sub(MAX_WRITES);
+        for write in writes.into_iter().skip(skipped) {
+            let alias = self.alias(object, write.object, oracle);
+            let guards = &mut oracle.formula.guards;
+            let here = guards.and(write.reach, alias);
+            if here == Guard::FALSE {
+                continue;
+            }
+            if alias != Guard::TRUE {
+                asserted.extend(guards.support(alias));
+            }
+            let mut after: Tracked = Vec::new();
+            for &(state, held) in &tracked {
+                let lead = write.moves.iter().find(|(from, _)| *from == state);
+                let to = lead.and_then(|(_, to)| *to).unwrap_or(state);
+                let moved = guards.and(held, here);
+                let left = guards.and_not(held, here);
+                for (state, guard) in [(to, moved), (state, left)] {
+                    match after.iter_mut().find(|entry| entry.0 == state) {
+                        Some(entry) => entry.1 = guards.or(entry.1, guard),
+                        None => after.push((state, guard)),
+                    }
+                }
+            }
+            tracked = after;
+        }
+        asserted.sort_unstable();
+        asserted.dedup();
+        tracked
+    }
+
+    /// An object's state on entry. Of a block that callers have made: as usual, or gone.
+    fn on_entry(
+        &mut self,
+        object: Object,
+        oracle: &mut Oracle<'_>,
+        asserted: &mut Vec<Cond>,
+    ) -> Tracked {
+        let machine = oracle.machine_of(object);
+        let watched = machine.watches_accesses();
+        let dead = machine
+            .state_ids()
+            .find(|&state| machine.role(state) == Role::Dead);
+        let own = oracle.regions.is_local(object.loc.region)
+            || oracle.regions.is_program(object.loc.region)
+            || oracle.is_owned(object.loc.region);
+        let (expected, Some(dead)) = (machine.expected(), dead) else {
+            return known_on_entry(object, oracle, asserted);
+        };
+        if !watched || own {
+            return known_on_entry(object, oracle, asserted);
+        }
+        let (_, condition) = *self.dead.entry(object).or_insert_with(|| {
+            let origin = Origin::State {
+                object,
+                state: dead,
+            };
+            let arena = &mut **oracle;
+            let term = arena.origins.fresh(&mut arena.formula.terms, 1, origin);
+            let guard = arena.formula.guard_of(term);
+            let literal = arena.formula.guards.as_literal(guard);
+            (dead, literal.map_or(Cond(0), |(cond, _)| cond))
+        });
+        asserted.push(condition);
+        let gone = oracle.formula.guards.literal(condition, true);
+        let usual = oracle.formula.guards.literal(condition, false);
+        vec![(expected, usual), (dead, gone)]
+    }
+
+    /// Whether two objects are one.
+    fn alias(&mut self, one: Object, other: Object, oracle: &mut Oracle<'_>) -> Guard {
+        if one == other {
+            return Guard::TRUE;
+        }
+        let base = |object: Object| oracle.regions.base(object.loc.region);
+        let made = |object: Object| oracle.is_owned(object.loc.region);
+        let (Some(left), Some(right)) = (base(one), base(other)) else {
+            return Guard::FALSE;
+        };
+        let alike = oracle.formula.terms.width(left) == oracle.formula.terms.width(right)
+            && one.loc.offset == other.loc.offset
+            && one.loc.symbolic == other.loc.symbolic;
+        // What has just been allocated is nothing else.
+        if !alike || made(one) || made(other) {
+            return Guard::FALSE;
+        }
+        let known = self
+            .equal
+            .iter()
+            .find(|(a, b, _)| (*a, *b) == (one, other) || (*a, *b) == (other, one));
+        if let Some((_, _, guard)) = known {
+            return *guard;
+        }
+        let equal = oracle.formula.terms.eq(left, right);
+        let guard = oracle.formula.guard_of(equal);
+        self.equal.push((one, other, guard));
+        guard
+    }
+
+    /// Objects that are one were in one state on entry.
+    fn congruent(&self, oracle: &mut Oracle<'_>) -> Guard {
+        let mut all = Guard::TRUE;
+        for &(one, other, equal) in &self.equal {
+            let (Some(&(_, left)), Some(&(_, right))) =
+                (self.dead.get(&one), self.dead.get(&other))
+            else {
+                continue;
+            };
+            let guards = &mut oracle.formula.guards;
+            let (left, right) = (guards.literal(left, true), guards.literal(right, true));
+            let differ = guards.not(right);
+            let differ = guards.ite(left, differ, right);
+            let wrong = guards.and(equal, differ);
+            all = guards.and_not(all, wrong);
+        }
+        all
+    }
+}
+
+/// The state on entry as the execution has it.
+fn known_on_entry(object: Object, oracle: &mut Oracle<'_>, asserted: &mut Vec<Cond>) -> Tracked {
+    let tracked = oracle.entry_state(object);
+    let states = tracked
+        .set
+        .iter()
+        .filter_map(|&(status, guard)| match status {
+            Status::At(state) => Some((state, guard)),
+            Status::Error(_) => None,
+        });
+    let states: Tracked = states.collect();
+    for (_, guard) in &states {
+        asserted.extend(oracle.formula.guards.support(*guard));
+    }
+    states
+}
+
+/// Where the rows of one call lead.
+fn moves(rows: &[OpEvent]) -> Vec<(StateId, Option<StateId>)> {
+    let mut moves: Vec<(StateId, Option<StateId>)> = Vec::new();
+    let mut add = |from: StateId, to: Option<StateId>| {
+        if !moves.iter().any(|(known, _)| *known == from) {
+            moves.push((from, to));
+        }
+    };
+    for row in rows {
+        for (from, target) in row.from_states.iter() {
+            match target {
+                Target::State(to) => add(*from, Some(*to)),
+                Target::Error(Some(_)) => add(*from, None),
+                // What is recorded, and not reported, is no failure.
+                Target::Error(None) => add(*from, Some(*from)),
+            }
+        }
+        let Status::At(from) = row.from else { continue };
+        match row.to {
+            Some(Status::At(to)) => add(from, Some(to)),
+            Some(Status::Error(_)) => {}
+            None if row.rule.is_some() => add(from, None),
+            None => add(from, Some(from)),
+        }
+    }
+    moves
+}

@@ -1,0 +1,76 @@
+//! The predicates that a specification may be made of (ACSpec §4.4).
+//!
+//! In: a view and which of its checks are asked about. Out: conditions. Assignments are eliminated already: a condition of an execution is
+//! one of its inputs and of what callees returned.
+
+use std::collections::BTreeSet;
+
+use super::view::View;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::guard::Cond;
+use crate::symbolic::origin::Origin;
+
+/// Which of the two abstractions is made (ACSpec Figure 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    pub ignore_conditionals: bool,
+    pub havoc_returns: bool,
+}
+
+impl Configuration {
+    pub const CONC: Configuration = Configuration {
+        ignore_conditionals: false,
+        havoc_returns: false,
+    };
+    pub const A0: Configuration = Configuration {
+        ignore_conditionals: false,
+        havoc_returns: true,
+    };
+    pub const A1: Configuration = Configuration {
+        ignore_conditionals: true,
+        havoc_returns: false,
+    };
+    pub const A2: Configuration = Configuration {
+        ignore_conditionals: true,
+        havoc_returns: true,
+    };
+
+    pub fn name(self) -> &'static str {
+        match (self.ignore_conditionals, self.havoc_returns) {
+            (false, false) => "conc",
+            (false, true) => "a0",
+            (true, false) => "a1",
+            (true, true) => "a2",
+        }
+    }
+}
+
+/// The predicates for some checks of a view, in order.
+pub fn predicates(
+    view: &View,
+    oracle: &Oracle<'_>,
+    configuration: Configuration,
+    checks: &[usize],
+) -> Vec<Cond> {
+    let mut found: BTreeSet<Cond> = BTreeSet::new();
+    for check in checks.iter().map(|&index| &view.checks[index]) {
+        found.extend(&check.asserted);
+        if !configuration.ignore_conditionals {
+            found.extend(oracle.formula.guards.support(check.fails));
+        }
+    }
+    // What is known to go either way is for no caller to say.
+    found.retain(|condition| !view.facts.contains(condition));
+    if configuration.havoc_returns {
+        found.retain(|&condition| !of_callee(oracle, condition));
+    }
+    found.into_iter().collect()
+}
+
+/// Whether a condition is about what a callee has returned or left.
+pub fn of_callee(oracle: &Oracle<'_>, condition: Cond) -> bool {
+    let term = oracle.formula.cond_term(condition);
+    let vars = oracle.formula.vars(term).into_iter();
+    vars.map(|var| oracle.origins.of(var))
+        .any(|origin| matches!(origin, Origin::Call { .. } | Origin::Unknown))
+}

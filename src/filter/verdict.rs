@@ -1,0 +1,305 @@
+//! What the filters say of each failure of a function.
+//!
+//! In: a [`View`] and the number of a check. Out: the filters that report its failure, and the specification under which it is none.
+//!
+//! Small functions are looked at as a whole (ACSpec Algorithm 1), for inputs as they usually are: no block is gone on entry, and different
+//! pointers lead to different objects, as long as that leaves no code dead. In a larger one a failure is looked at by itself: if even the weakest
+//! specification that blocks this failure alone makes code dead, then every almost-correct specification lets it fail.
+
+use super::angelic::{self, Angelic, Vocabulary};
+use super::clauses::{self, Clause};
+use super::cover::{Cover, MAX_PREDICATES};
+use super::predicates::{Configuration, predicates};
+use super::specs::{self, Inconsistency};
+use super::view::View;
+use super::words;
+use crate::finding::{Filter, Filtered};
+use crate::sat::oracle::{Oracle, OutOfBudget};
+use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::origin::Origin;
+use crate::symbolic::term::{Node, Op};
+
+const INCONSISTENT: [(Filter, Configuration); 3] = [
+    (Filter::Conc, Configuration::CONC),
+    (Filter::A1, Configuration::A1),
+    (Filter::A2, Configuration::A2),
+];
+
+/// A function's failures before the filters.
+pub struct Filters<'v> {
+    pub view: &'v View,
+    /// For each configuration what the whole function says, once it was asked.
+    whole: Vec<(Configuration, Result<Whole, OutOfBudget>)>,
+    angelic: Option<Result<Angelic, OutOfBudget>>,
+}
+
+/// What Algorithm 1 says of a function, with its predicates.
+#[derive(Clone)]
+pub struct Whole {
+    pub predicates: Vec<Cond>,
+    pub answer: Inconsistency,
+    /// The cover itself: under what no check fails at all.
+    pub correct: Vec<Clause>,
+}
+
+impl<'v> Filters<'v> {
+    pub fn new(view: &'v View) -> Filters<'v> {
+        Filters {
+            view,
+            whole: Vec::new(),
+            angelic: None,
+        }
+    }
+
+    /// What the filters say of a check's failure. Where the budget ends it is taken as reported.
+    pub fn of(&mut self, oracle: &mut Oracle<'_>, check: usize) -> Filtered {
+        let mut reported_by = Vec::new();
+        let mut specification = None;
+        for (filter, configuration) in INCONSISTENT {
+            match self.inconsistent(oracle, configuration, check) {
+                Ok((true, _)) | Err(OutOfBudget) => {
+                    reported_by.push(filter);
+                    break;
+                }
+                Ok((false, told)) => specification = specification.or(told),
+            }
+        }
+        match self.angelic(oracle) {
+            Ok(angelic) if !angelic.warnings.contains(&check) => {
+                let blocking = angelic.specification.iter().filter(|(at, _)| *at == check);
+                let blocking: Vec<_> = blocking.map(|(_, literals)| literals.clone()).collect();
+                specification = specification.or_else(|| self::blocking(oracle, &blocking));
+            }
+            _ => reported_by.push(Filter::Angelic),
+        }
+        reported_by.push(Filter::Demonic);
+        Filtered {
+            reported_by,
+            specification,
+        }
+    }
+
+    /// Whether a check fails under some almost-correct specification; if not, what excludes it.
+    fn inconsistent(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        configuration: Configuration,
+        check: usize,
+    ) -> Result<(bool, Option<String>), OutOfBudget> {
+        if let Ok(whole) = self.whole(oracle, configuration) {
+            let fails = whole.answer.failures.contains(&check);
+            let specification = whole.answer.specifications.first().cloned();
+            let told = specification.unwrap_or_default();
+            let told = words::specification(oracle, &whole.predicates, &told);
+            return Ok((fails, words::is_told(&told).then_some(told)));
+        }
+        alone(self.view, oracle, configuration, check)
+    }
+
+    /// Algorithm 1 on the whole function.
+    pub fn whole(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        configuration: Configuration,
+    ) -> Result<Whole, OutOfBudget> {
+        let mut known = self.whole.iter();
+        if let Some((_, known)) = known.find(|(of, _)| *of == configuration) {
+            return known.clone();
+        }
+        let answer = whole(self.view, oracle, configuration);
+        self.whole.push((configuration, answer.clone()));
+        answer
+    }
+
+    pub fn angelic(&mut self, oracle: &mut Oracle<'_>) -> Result<Angelic, OutOfBudget> {
+        let view = self.view;
+        let known = self
+            .angelic
+            .get_or_insert_with(|| angelic::verify(view, oracle, Vocabulary::DEFAULT));
+        known.clone()
+    }
+}
+
+fn whole(
+    view: &View,
+    oracle: &mut Oracle<'_>,
+    configuration: Configuration,
+) -> Result<Whole, OutOfBudget> {
+    let checks: Vec<usize> = (0..view.checks.len()).collect();
+    let mut predicates = predicates(view, oracle, configuration, &checks);
+    let mut inputs = view.axioms;
+    let usual = usual_on_entry(oracle, &predicates);
+    let environment = oracle.formula.guards.cube(&usual);
+    let environment = oracle.formula.guards.and(environment, view.axioms);
+    let goes_without_saying = kills_nothing(view, oracle, environment)?;
+    if goes_without_saying {
+        inputs = environment;
+        predicates.retain(|predicate| !usual.iter().any(|(known, _)| known == predicate));
+    }
+    let cover = Cover::of(view, oracle, (inputs, predicates), &checks)?;
+    let mut whole = Whole {
+        answer: specs::find(&cover, None)?,
+        correct: specs::correct(&cover),
+        predicates: cover.predicates,
+    };
+    if goes_without_saying {
+        whole.add(&usual);
+    }
+    Ok(whole)
+}
+
+impl Whole {
+    /// Adds conditions to all specifications.
+    fn add(&mut self, conditions: &[(Cond, bool)]) {
+        for &(condition, holds) in conditions {
+            let number = self.predicates.len();
+            if number >= u32::BITS as usize {
+                return;
+            }
+            let bit = 1u32 << number;
+            let clause = match holds {
+                true => Clause {
+                    holds: bit,
+                    fails: 0,
+                },
+                false => Clause {
+                    holds: 0,
+                    fails: bit,
+                },
+            };
+            self.predicates.push(condition);
+            let specifications = self.answer.specifications.iter_mut();
+            for clauses in specifications.chain([&mut self.correct]) {
+                // What excludes all inputs needs no more.
+                if clauses.iter().all(|clause| clause.len() > 0) {
+                    clauses.push(clause.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Whether all locations that some input reaches are reached by these.
+fn kills_nothing(view: &View, oracle: &mut Oracle<'_>, inputs: Guard) -> Result<bool, OutOfBudget> {
+    for location in &view.locations {
+        let left = oracle.formula.guards.and(location.reach, inputs);
+        if left != location.reach
+            && oracle.solve(left)?.is_none()
+            && oracle.solve(location.reach)?.is_some()
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the weakest specification that blocks one check alone makes code dead; if not, that specification.
+fn alone(
+    view: &View,
+    oracle: &mut Oracle<'_>,
+    configuration: Configuration,
+    check: usize,
+) -> Result<(bool, Option<String>), OutOfBudget> {
+    let failing = view.checks[check].fails;
+    let asked = oracle.formula.guards.support(failing).to_vec();
+    let usual = usual_on_entry(oracle, &asked);
+    let guards = &mut oracle.formula.guards;
+    let environment = guards.cube(&usual);
+    let environment = guards.and(environment, view.axioms);
+    let mut excluded = guards.restrict(failing, &usual);
+    let kept = predicates(view, oracle, configuration, &[check]);
+    for condition in oracle.formula.guards.support(excluded).to_vec() {
+        if !kept.contains(&condition) {
+            excluded = without(oracle, excluded, condition);
+        }
+    }
+    for location in &view.locations {
+        if !share_an_unknown(oracle, location.reach, excluded) {
+            continue;
+        }
+        let guards = &mut oracle.formula.guards;
+        let usual = guards.and(location.reach, environment);
+        let left = guards.and_not(usual, excluded);
+        if left == usual {
+            continue;
+        }
+        if oracle.solve(left)?.is_none() && oracle.solve(usual)?.is_some() {
+            return Ok((true, None));
+        }
+    }
+    Ok((false, told(oracle, excluded)))
+}
+
+/// Whether a condition holds, or does not: one or the other.
+fn without(oracle: &mut Oracle<'_>, guard: Guard, condition: Cond) -> Guard {
+    let guards = &mut oracle.formula.guards;
+    let [with, without] = [true, false].map(|holds| guards.restrict(guard, &[(condition, holds)]));
+    guards.or(with, without)
+}
+
+/// What goes without saying of the inputs: no block was gone on entry, and different pointers lead to different objects.
+fn usual_on_entry(oracle: &Oracle<'_>, conditions: &[Cond]) -> Vec<(Cond, bool)> {
+    let terms = &oracle.formula.terms;
+    let unusual = |condition: &Cond| {
+        let term = oracle.formula.cond_term(*condition);
+        match terms.node(term) {
+            Node::Var(var) => matches!(oracle.origins.of(*var), Origin::State { .. }),
+            Node::Op { op: Op::Eq, args } => {
+                let literal = oracle.formula.guards.literal(*condition, true);
+                let unknown = |&arg: &_| terms.is_pointer(arg) && terms.as_const(arg).is_none();
+                oracle.compared_with_null(literal).is_empty() && args.iter().all(unknown)
+            }
+            _ => false,
+        }
+    };
+    let unusual = conditions
+        .iter()
+        .filter(|condition| unusual(condition) && !oracle.own_conditions.contains_key(condition));
+    unusual.map(|&condition| (condition, false)).collect()
+}
+
+/// Whether two guards hang on some unknown together.
+fn share_an_unknown(oracle: &Oracle<'_>, one: Guard, other: Guard) -> bool {
+    let of = |guard: Guard| {
+        let conditions = oracle.formula.guards.support(guard).iter();
+        conditions.flat_map(|&condition| oracle.formula.vars(oracle.formula.cond_term(condition)))
+    };
+    let known: Vec<_> = of(one).collect();
+    of(other).any(|var| known.contains(&var))
+}
+
+/// That a guard does not hold, in words, if it is small.
+fn told(oracle: &mut Oracle<'_>, excluded: Guard) -> Option<String> {
+    let conditions = oracle.formula.guards.support(excluded).to_vec();
+    if conditions.len() > MAX_PREDICATES {
+        return None;
+    }
+    let valuations = (0..1u32 << conditions.len()).filter(|valuation| {
+        let holds = |condition: Cond| {
+            let number = conditions.iter().position(|known| *known == condition);
+            number.is_some_and(|number| valuation >> number & 1 == 1)
+        };
+        oracle.formula.guards.eval(excluded, &mut { holds })
+    });
+    let maximal = valuations.map(|valuation| Clause::excluding(valuation, conditions.len()));
+    let clauses = clauses::normalize(maximal.collect::<Vec<_>>());
+    let text = words::specification(oracle, &conditions, &clauses);
+    words::is_told(&text).then_some(text)
+}
+
+/// What blocks failing traces, in words.
+fn blocking(oracle: &mut Oracle<'_>, clauses: &[angelic::Disjunction]) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for clause in clauses {
+        let literals: Vec<String> = clause
+            .iter()
+            .map(|&(condition, holds)| words::condition(oracle, condition, holds))
+            .collect();
+        let text = literals.join(" || ");
+        if !parts.contains(&text) {
+            parts.push(text);
+        }
+    }
+    let text = parts.join(" && ");
+    (!text.is_empty() && words::is_told(&text)).then_some(text)
+}

@@ -1,0 +1,407 @@
+//! One function as the filters see it (DESIGN §6): the locations that its branches lead to, and its checks, each with the guard under which
+//! it is reached and fails. An assertion that fails ends the execution (ACSpec §2.1): nothing behind it is reached.
+//!
+//! In: a frozen execution, its oracle, the body for what stands in each block, and failures at the exit. Out: a [`View`].
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::machine::{self, Operation};
+use crate::ir::{BlockId, Body, StmtKind, TermKind};
+use crate::sat::oracle::{Oracle, OutOfBudget};
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::log::{BranchEvent, Site, UseEvent};
+
+/// Nodes of a guard beyond which a function is not filtered.
+const MAX_GUARD: usize = 4_000;
+/// Checks and places of one function that are looked at.
+const MAX_EVENTS: usize = 2_000;
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// An access of the log by its number: the pointer is not null.
+    Use(usize),
+    /// An operation of the log, by the number of its first row: it is allowed in the object's state.
+    Operation(usize),
+    /// Something that is so when the function returns, by its number among those handed in.
+    Exit(usize),
+}
+
+/// A check, which fails on some paths.
+#[derive(Clone, Debug)]
+pub struct Check {
+    pub event: Event,
+    /// The last row of the log that belongs to it, and one.
+    end: usize,
+    pub site: Site,
+    pub text: String,
+    pub reach: Guard,
+    pub fails: Guard,
+    /// Where it fails, be there earlier failures on the way or not.
+    pub alone: Guard,
+    /// The conditions that the check itself asks for, not the branches that lead to it.
+    pub asserted: Vec<Cond>,
+}
+
+/// Where a branch of the source leads.
+#[derive(Clone, Debug)]
+pub struct Location {
+    pub site: Site,
+    pub side: Side,
+    pub reach: Guard,
+    /// The pointer that is null here, as the branch itself says.
+    pub null: Option<Cond>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The condition holds.
+    Then,
+    /// It does not.
+    Else,
+    /// A case of a `switch`, by its block.
+    Case(u32),
+    /// The pointer that is compared with null is null.
+    Null,
+    /// The function's beginning.
+    Start,
+}
+
+/// A failure at the function's end: an object that is lost.
+#[derive(Clone, Debug)]
+pub struct AtExit {
+    pub site: Site,
+    pub text: String,
+    pub paths: Guard,
+    pub asserted: Vec<Cond>,
+}
+
+pub struct View {
+    /// In the order of the source.
+    pub locations: Vec<Location>,
+    /// In the order of the execution.
+    pub checks: Vec<Check>,
+    /// What holds of all inputs.
+    pub axioms: Guard,
+    /// Conditions that are known to go either way: a library's function may fail.
+    pub facts: FxHashSet<Cond>,
+}
+
+/// Where in the log something lies: operations and branches before it, and what comes first between the same two.
+type Position = (usize, usize, u8);
+const OF_USE: u8 = 0;
+const OF_BRANCH: u8 = 1;
+const OF_OPERATION: u8 = 2;
+
+/// A place that is reached, or a check, before what fails earlier is taken off.
+enum Part {
+    Location(usize, Guard),
+    Check(Check),
+}
+
+impl View {
+    /// `demonic`: all accesses are checked, not only those by pointers that the function compares with null or that may be null for what is
+    /// known of libraries.
+    pub fn of(
+        body: &Body,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        at_exit: &[AtExit],
+        demonic: bool,
+    ) -> Result<View, OutOfBudget> {
+        let mut locations = Locations::default();
+        let mut parts: Vec<(Position, Part)> = Vec::new();
+        locations.add(body, execution, oracle, &mut parts);
+        let (operations, congruent) = machine::operations(execution, oracle);
+        let there = operated_on_what_is_there(&operations, oracle);
+        let axioms = oracle.formula.guards.and(congruent, there);
+        for operation in operations {
+            parts.extend(of_operation(execution, operation));
+        }
+        let mut facts = FxHashSet::default();
+        for (index, event) in execution.log.uses.iter().enumerate() {
+            parts.extend(of_use(oracle, index, event, demonic, &mut facts));
+        }
+        for (index, failure) in at_exit.iter().enumerate() {
+            let check = Check {
+                event: Event::Exit(index),
+                end: index + 1,
+                site: failure.site.clone(),
+                text: failure.text.clone(),
+                reach: execution
+                    .exit
+                    .as_ref()
+                    .map_or(Guard::FALSE, |exit| exit.guard),
+                fails: failure.paths,
+                alone: failure.paths,
+                asserted: failure.asserted.clone(),
+            };
+            parts.push(((usize::MAX, usize::MAX, 0), Part::Check(check)));
+        }
+        if parts.len() > MAX_EVENTS {
+            return Err(OutOfBudget);
+        }
+        parts.sort_by_key(|(position, _)| *position);
+        let mut view = View {
+            locations: locations.found,
+            checks: Vec::new(),
+            axioms,
+            facts,
+        };
+        view.run(oracle, parts)?;
+        Ok(view)
+    }
+
+    /// Takes off what comes after a failure.
+    fn run(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        parts: Vec<(Position, Part)>,
+    ) -> Result<(), OutOfBudget> {
+        let mut ended = oracle.formula.guards.not(self.axioms);
+        for (_, part) in parts {
+            let guards = &mut oracle.formula.guards;
+            let going_on = guards.not(ended);
+            let mut still = |guard| {
+                guards
+                    .try_and(guard, going_on, MAX_GUARD)
+                    .ok_or(OutOfBudget)
+            };
+            match part {
+                Part::Location(index, guard) => {
+                    let guard = still(guard)?;
+                    let location = &mut self.locations[index];
+                    location.reach = oracle.formula.guards.or(location.reach, guard);
+                }
+                Part::Check(mut check) => {
+                    check.reach = still(check.reach)?;
+                    check.fails = still(check.fails)?;
+                    ended = oracle.formula.guards.or(ended, check.fails);
+                    if oracle.formula.guards.size(ended) > MAX_GUARD {
+                        return Err(OutOfBudget);
+                    }
+                    if check.fails != Guard::FALSE {
+                        self.checks.push(check);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The check that a row of the log, or an access, belongs to.
+    pub fn check(&self, event: Event) -> Option<usize> {
+        self.checks
+            .iter()
+            .position(|check| match (check.event, event) {
+                (Event::Operation(first), Event::Operation(row)) => {
+                    (first..check.end).contains(&row)
+                }
+                (known, asked) => known == asked,
+            })
+    }
+}
+
+/// The pointers that objects are operated on by are not null, where nothing in the function asks for that: `free(NULL)` is allowed, and not what
+/// is meant.
+fn operated_on_what_is_there(operations: &[Operation], oracle: &mut Oracle<'_>) -> Guard {
+    let mut there = Guard::TRUE;
+    for operation in operations {
+        let Some(base) = oracle.regions.base(operation.object.loc.region) else {
+            continue;
+        };
+        let pointer = oracle.formula.terms.is_pointer(base);
+        if pointer && !oracle.nullable.contains(&base) && !oracle.tested.contains_key(&base) {
+            let null = oracle.null_paths(base);
+            there = oracle.formula.guards.and_not(there, null);
+        }
+    }
+    there
+}
+
+fn of_operation(execution: &Execution, operation: Operation) -> Option<(Position, Part)> {
+    let first = &execution.log.ops[operation.events.0];
+    let check = Check {
+        event: Event::Operation(operation.events.0),
+        end: operation.events.1,
+        site: first.stack.first()?.clone(),
+        text: format!("{} ({})", first.text, first.name),
+        reach: operation.reach,
+        fails: operation.fails,
+        alone: operation.fails,
+        asserted: operation.asserted,
+    };
+    let position = (operation.events.0, usize::MAX, OF_OPERATION);
+    Some((position, Part::Check(check)))
+}
+
+fn of_use(
+    oracle: &mut Oracle<'_>,
+    index: usize,
+    event: &UseEvent,
+    demonic: bool,
+    facts: &mut FxHashSet<Cond>,
+) -> Option<(Position, Part)> {
+    let mut asserted = Vec::new();
+    let fails = match event.base {
+        None => event.null,
+        Some(base) => {
+            let may_fail = oracle.nullable.contains(&base);
+            if !(demonic || may_fail || oracle.tested.contains_key(&base)) {
+                return None;
+            }
+            let null = oracle.null_paths(base);
+            let null = oracle.formula.guards.as_literal(null);
+            asserted.extend(null.map(|(condition, _)| condition));
+            if may_fail {
+                facts.extend(&asserted);
+            }
+            let null = oracle.null_at_start(event.address, base);
+            oracle.formula.guards.and(event.guard, null)
+        }
+    };
+    let name = match event.base {
+        Some(base) => oracle.name_of_value(base),
+        None => "NULL".to_owned(),
+    };
+    let check = Check {
+        event: Event::Use(index),
+        end: index + 1,
+        site: event.stack.first()?.clone(),
+        text: format!("`{name}` is followed"),
+        reach: event.guard,
+        fails,
+        alone: fails,
+        asserted,
+    };
+    let position = (event.order, event.branches, OF_USE);
+    Some((position, Part::Check(check)))
+}
+
+/// The locations of a function by what the source has there: the parts of one condition (`a && b`) are one, and so are the rounds of a
+/// loop.
+#[derive(Default)]
+struct Locations {
+    found: Vec<Location>,
+    known: FxHashMap<(BlockId, Side), usize>,
+    /// For a block that is the second part of a condition, the block of the first.
+    first_part: FxHashMap<BlockId, BlockId>,
+}
+
+impl Locations {
+    fn add(
+        &mut self,
+        body: &Body,
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        parts: &mut Vec<(Position, Part)>,
+    ) {
+        let at = self.at((BlockId(0), Side::Start), &beginning(body), None);
+        parts.push(((0, 0, 0), Part::Location(at, Guard::TRUE)));
+        let branches = &execution.log.branches;
+        let own = branches
+            .iter()
+            .enumerate()
+            .filter(|(_, branch)| branch.depth == 0);
+        for (index, branch) in own {
+            let first = self.first_part.get(&branch.block).copied();
+            let first = first.unwrap_or(branch.block);
+            let position = (branch.order, index, OF_BRANCH);
+            let guards = &mut oracle.formula.guards;
+            let taken = guards.and(branch.path, branch.guard);
+            let not = guards.and_not(branch.path, branch.guard);
+            let says = [branch.says.then, branch.says.els];
+            let told = says.iter().any(Option::is_some);
+            for (way, guard) in [taken, not].into_iter().enumerate() {
+                let target = branch.targets[way];
+                // What is open after this part of a condition is decided by the next.
+                if told && says[way].is_none() && is_part(branches, target) {
+                    self.first_part.insert(target, first);
+                    continue;
+                }
+                if only_ends(body, target) {
+                    continue;
+                }
+                let side = match says[way].unwrap_or(way == 0) {
+                    true => Side::Then,
+                    false => Side::Else,
+                };
+                let null = null_side(oracle, branch.guard, way == 0);
+                let at = self.at((first, side), &branch.site, null);
+                parts.push((position, Part::Location(at, guard)));
+            }
+        }
+        for case in &execution.log.cases {
+            if only_ends(body, case.target) {
+                continue;
+            }
+            let key = (case.block, Side::Case(case.target.0));
+            let at = self.at(key, &case.site, None);
+            let position = (case.order, case.branches, OF_BRANCH);
+            parts.push((position, Part::Location(at, case.guard)));
+        }
+        for test in &execution.log.late_tests {
+            let null = oracle.null_paths(test.pointer);
+            let condition = oracle.formula.guards.as_literal(null);
+            let guard = oracle.formula.guards.and(test.guard, null);
+            self.found.push(Location {
+                site: test.site.clone(),
+                side: Side::Null,
+                reach: Guard::FALSE,
+                null: condition.map(|(condition, _)| condition),
+            });
+            let position = (test.order, test.branches, OF_BRANCH);
+            parts.push((position, Part::Location(self.found.len() - 1, guard)));
+        }
+    }
+
+    /// The location of this key, which is made if it is new.
+    fn at(&mut self, key: (BlockId, Side), site: &Site, null: Option<Cond>) -> usize {
+        let next = self.found.len();
+        let index = *self.known.entry(key).or_insert(next);
+        if index == next {
+            self.found.push(Location {
+                site: site.clone(),
+                side: key.1,
+                reach: Guard::FALSE,
+                null,
+            });
+        }
+        index
+    }
+}
+
+/// Where the function's name stands.
+fn beginning(body: &Body) -> Site {
+    let file = body.files.get(usize::from(body.pos.file));
+    Site {
+        file: file.map_or("", String::as_str).into(),
+        line: body.pos.line,
+        column: u32::from(body.pos.column),
+        function: body.name.name.as_str().into(),
+    }
+}
+
+/// Whether a block ends in a branch of the function's own.
+fn is_part(branches: &[BranchEvent], block: BlockId) -> bool {
+    let mut branches = branches.iter();
+    branches.any(|branch| branch.depth == 0 && branch.block == block)
+}
+
+/// Whether a block does nothing but call a function that does not return: what an assertion does where it fails. The programmer does
+/// not expect to get there (ACSpec §5.1.3).
+fn only_ends(body: &Body, block: BlockId) -> bool {
+    let block = body.block(block);
+    let calls = |kind: &StmtKind| matches!(kind, StmtKind::Call(_) | StmtKind::ScopeEnd(_));
+    matches!(block.term.kind, TermKind::Unreachable)
+        && block.stmts.iter().all(|stmt| calls(&stmt.kind))
+}
+
+/// The condition of a branch that says on this side that a pointer is null.
+fn null_side(oracle: &Oracle<'_>, guard: Guard, taken: bool) -> Option<Cond> {
+    let (condition, value) = oracle.formula.guards.as_literal(guard)?;
+    let literal = oracle.formula.guards.literal(condition, true);
+    let compares = !oracle.compared_with_null(literal).is_empty();
+    (compares && value == taken).then_some(condition)
+}
