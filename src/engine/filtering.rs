@@ -32,13 +32,13 @@ pub fn filter(
             Failing::AtExit {
                 site,
                 paths,
-                asserted,
+                exists,
             } => {
                 at_exit.push(AtExit {
                     site,
                     text: finding.message.clone(),
                     paths,
-                    asserted,
+                    exists,
                 });
                 Event::Exit(at_exit.len() - 1)
             }

@@ -95,7 +95,11 @@ pub fn verify(
     let mut traces = 0;
     for (number, check) in view.checks.iter().enumerate() {
         loop {
-            let failing = oracle.formula.guards.and_not(check.fails, blocked);
+            let fails = match view.in_order {
+                true => check.fails,
+                false => check.alone,
+            };
+            let failing = oracle.formula.guards.and_not(fails, blocked);
             let Some(trace) = oracle.solve(failing)? else {
                 break;
             };
@@ -129,8 +133,12 @@ fn angelic_assertions(view: &View, oracle: &mut Oracle<'_>) -> Result<Vec<Guard>
         .iter()
         .filter(|location| location.null.is_some())
     {
-        if oracle.solve(location.reach)?.is_some() {
-            assertions.push(location.reach);
+        let reach = match view.in_order {
+            true => location.reach,
+            false => location.alone,
+        };
+        if oracle.solve(reach)?.is_some() {
+            assertions.push(reach);
         }
     }
     Ok(assertions)
@@ -169,7 +177,9 @@ fn explain_error(
         let holds = oracle.formula.guards.literal(condition, true);
         literals.push((condition, trace.eval_guard(&oracle.formula, holds)));
     }
-    let told = |oracle: &Oracle<'_>, condition: Cond| vocabulary.has(view, oracle, condition);
+    let told = |oracle: &Oracle<'_>, condition: Cond| {
+        !check.exists.contains(&condition) && vocabulary.has(view, oracle, condition)
+    };
     // What the vocabulary lacks is dropped first, what the check itself asks for last.
     let mut order: Vec<Cond> = literals.iter().map(|literal| literal.0).collect();
     order.sort_by_key(|condition| {

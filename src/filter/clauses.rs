@@ -30,18 +30,16 @@ impl Clause {
         self.holds & self.fails != 0
     }
 
-    fn subsumes(&self, other: &Clause) -> bool {
-        self.holds & !other.holds == 0 && self.fails & !other.fails == 0
-    }
-
-    /// The clauses that follow from both by one predicate that holds in one and not in the other.
-    fn resolve(&self, other: &Clause) -> Option<Clause> {
+    /// What follows from two clauses that differ in whether one predicate holds: both follow from it.
+    fn merge(&self, other: &Clause) -> Option<Clause> {
         let opposed = self.holds & other.fails | self.fails & other.holds;
-        // With more than one, all resolvents are tautologies.
-        (opposed.count_ones() == 1).then(|| Clause {
-            holds: (self.holds | other.holds) & !opposed,
-            fails: (self.fails | other.fails) & !opposed,
-        })
+        let merged = Clause {
+            holds: self.holds & !opposed,
+            fails: self.fails & !opposed,
+        };
+        let alike =
+            merged.holds == other.holds & !opposed && merged.fails == other.fails & !opposed;
+        (opposed.count_ones() == 1 && alike).then_some(merged)
     }
 
     #[cfg(test)]
@@ -50,19 +48,38 @@ impl Clause {
     }
 }
 
-/// Resolution, subsumption and the removal of tautologies, until nothing changes. Shorter clauses come first.
+/// Resolution, subsumption and the removal of tautologies, until nothing changes. Of maximal clauses, which speak of the same predicates, only
+/// those resolve to no tautology that differ in one; so it goes on from round to round, each with clauses that are shorter by one. Shorter
+/// clauses come first.
 pub fn normalize(clauses: impl IntoIterator<Item = Clause>) -> Vec<Clause> {
-    let mut all: BTreeSet<Clause> = BTreeSet::new();
-    let mut new: Vec<Clause> = clauses.into_iter().collect();
-    while let Some(clause) = new.pop() {
-        if clause.is_tautology() || all.iter().any(|known| known.subsumes(&clause)) {
-            continue;
+    let mut round: BTreeSet<Clause> = clauses.into_iter().collect();
+    round.retain(|clause| !clause.is_tautology());
+    let mut all: Vec<Clause> = Vec::new();
+    while !round.is_empty() {
+        let mut next: BTreeSet<Clause> = BTreeSet::new();
+        let mut subsumed: BTreeSet<&Clause> = BTreeSet::new();
+        // Which predicates two clauses speak of must be the same: sorted by them, these stand together.
+        let mut sorted: Vec<&Clause> = round.iter().collect();
+        sorted.sort_by_key(|clause| clause.holds | clause.fails);
+        for group in sorted.chunk_by(|a, b| a.holds | a.fails == b.holds | b.fails) {
+            for (index, one) in group.iter().enumerate() {
+                for other in &group[index + 1..] {
+                    if let Some(merged) = one.merge(other) {
+                        next.insert(merged);
+                        subsumed.extend([*one, *other]);
+                    }
+                }
+            }
         }
-        all.retain(|known| !clause.subsumes(known));
-        new.extend(all.iter().filter_map(|known| known.resolve(&clause)));
-        all.insert(clause);
+        all.extend(
+            round
+                .iter()
+                .filter(|clause| !subsumed.contains(clause))
+                .cloned(),
+        );
+        round = next;
     }
-    let mut left = without_implied(all.into_iter().collect());
+    let mut left = without_implied(all);
     left.sort_by_key(|clause| (clause.len(), clause.holds | clause.fails, clause.holds));
     left
 }

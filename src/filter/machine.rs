@@ -33,6 +33,13 @@ pub struct Operation {
     moves: Vec<(StateId, Option<StateId>)>,
 }
 
+impl Operation {
+    /// Whether it fails in some state.
+    pub fn may_fail(&self) -> bool {
+        self.fails != Guard::FALSE
+    }
+}
+
 /// The operations of an execution, and what holds of the states on entry whatever they are: equal pointers lead to one object.
 pub fn operations(execution: &Execution, oracle: &mut Oracle<'_>) -> (Vec<Operation>, Guard) {
     let mut states = States::default();

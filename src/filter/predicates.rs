@@ -56,8 +56,9 @@ pub fn predicates(
     for check in checks.iter().map(|&index| &view.checks[index]) {
         found.extend(&check.asserted);
         if !configuration.ignore_conditionals {
-            found.extend(oracle.formula.guards.support(check.fails));
+            found.extend(oracle.formula.guards.support(check.alone));
         }
+        found.retain(|condition| !check.exists.contains(condition));
     }
     // What is known to go either way is for no caller to say.
     found.retain(|condition| !view.facts.contains(condition));

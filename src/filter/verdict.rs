@@ -11,13 +11,16 @@ use super::clauses::{self, Clause};
 use super::cover::{Cover, MAX_PREDICATES};
 use super::predicates::{Configuration, predicates};
 use super::specs::{self, Inconsistency};
-use super::view::View;
+use super::view::{Event, View};
 use super::words;
 use crate::finding::{Filter, Filtered};
 use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Op};
+
+/// Nodes of a guard without the conditions that are no predicates.
+const MAX_PROJECTED: usize = 2_000;
 
 const INCONSISTENT: [(Filter, Configuration); 3] = [
     (Filter::Conc, Configuration::CONC),
@@ -86,7 +89,9 @@ impl<'v> Filters<'v> {
         configuration: Configuration,
         check: usize,
     ) -> Result<(bool, Option<String>), OutOfBudget> {
-        if let Ok(whole) = self.whole(oracle, configuration) {
+        // What is lost at the end is looked at by itself: it ends no execution.
+        let at_exit = matches!(self.view.checks[check].event, Event::Exit(_));
+        if !at_exit && let Ok(whole) = self.whole(oracle, configuration) {
             let fails = whole.answer.failures.contains(&check);
             let specification = whole.answer.specifications.first().cloned();
             let told = specification.unwrap_or_default();
@@ -125,7 +130,11 @@ fn whole(
     oracle: &mut Oracle<'_>,
     configuration: Configuration,
 ) -> Result<Whole, OutOfBudget> {
-    let checks: Vec<usize> = (0..view.checks.len()).collect();
+    if !view.in_order {
+        return Err(OutOfBudget);
+    }
+    let mut checks: Vec<usize> = (0..view.checks.len()).collect();
+    checks.retain(|&check| !matches!(view.checks[check].event, Event::Exit(_)));
     let mut predicates = predicates(view, oracle, configuration, &checks);
     let mut inputs = view.axioms;
     let usual = usual_on_entry(oracle, &predicates);
@@ -200,25 +209,24 @@ fn alone(
     configuration: Configuration,
     check: usize,
 ) -> Result<(bool, Option<String>), OutOfBudget> {
-    let failing = view.checks[check].fails;
+    let failing = view.checks[check].alone;
     let asked = oracle.formula.guards.support(failing).to_vec();
     let usual = usual_on_entry(oracle, &asked);
     let guards = &mut oracle.formula.guards;
     let environment = guards.cube(&usual);
-    let environment = guards.and(environment, view.axioms);
     let mut excluded = guards.restrict(failing, &usual);
     let kept = predicates(view, oracle, configuration, &[check]);
     for condition in oracle.formula.guards.support(excluded).to_vec() {
         if !kept.contains(&condition) {
-            excluded = without(oracle, excluded, condition);
+            excluded = without(oracle, excluded, condition)?;
         }
     }
     for location in &view.locations {
-        if !share_an_unknown(oracle, location.reach, excluded) {
+        if !share_an_unknown(oracle, location.alone, excluded) {
             continue;
         }
         let guards = &mut oracle.formula.guards;
-        let usual = guards.and(location.reach, environment);
+        let usual = guards.and(location.alone, environment);
         let left = guards.and_not(usual, excluded);
         if left == usual {
             continue;
@@ -230,11 +238,17 @@ fn alone(
     Ok((false, told(oracle, excluded)))
 }
 
-/// Whether a condition holds, or does not: one or the other.
-fn without(oracle: &mut Oracle<'_>, guard: Guard, condition: Cond) -> Guard {
+/// The guard for one of a condition's two values, or the other.
+fn without(oracle: &mut Oracle<'_>, guard: Guard, condition: Cond) -> Result<Guard, OutOfBudget> {
     let guards = &mut oracle.formula.guards;
-    let [with, without] = [true, false].map(|holds| guards.restrict(guard, &[(condition, holds)]));
-    guards.or(with, without)
+    let [with, without] = [true, false].map(|holds| {
+        let left = guards.restrict(guard, &[(condition, holds)]);
+        guards.not(left)
+    });
+    let neither = guards
+        .try_and(with, without, MAX_PROJECTED)
+        .ok_or(OutOfBudget)?;
+    Ok(guards.not(neither))
 }
 
 /// What goes without saying of the inputs: no block was gone on entry, and different pointers lead to different objects.

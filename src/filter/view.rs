@@ -42,6 +42,8 @@ pub struct Check {
     pub alone: Guard,
     /// The conditions that the check itself asks for, not the branches that lead to it.
     pub asserted: Vec<Cond>,
+    /// The conditions that there is an object that is lost: no specification says that there is none.
+    pub exists: Vec<Cond>,
 }
 
 /// Where a branch of the source leads.
@@ -49,7 +51,10 @@ pub struct Check {
 pub struct Location {
     pub site: Site,
     pub side: Side,
+    /// Where it is reached, if nothing has failed before.
     pub reach: Guard,
+    /// The same, be there earlier failures or not.
+    pub alone: Guard,
     /// The pointer that is null here, as the branch itself says.
     pub null: Option<Cond>,
 }
@@ -74,7 +79,8 @@ pub struct AtExit {
     pub site: Site,
     pub text: String,
     pub paths: Guard,
-    pub asserted: Vec<Cond>,
+    /// The conditions that there is such an object.
+    pub exists: Vec<Cond>,
 }
 
 pub struct View {
@@ -86,6 +92,8 @@ pub struct View {
     pub axioms: Guard,
     /// Conditions that are known to go either way: a library's function may fail.
     pub facts: FxHashSet<Cond>,
+    /// What fails earlier was taken off. In a large function it is not, and each failure is looked at by itself.
+    pub in_order: bool,
 }
 
 /// Where in the log something lies: operations and branches before it, and what comes first between the same two.
@@ -135,7 +143,8 @@ impl View {
                     .map_or(Guard::FALSE, |exit| exit.guard),
                 fails: failure.paths,
                 alone: failure.paths,
-                asserted: failure.asserted.clone(),
+                asserted: Vec::new(),
+                exists: failure.exists.clone(),
             };
             parts.push(((usize::MAX, usize::MAX, 0), Part::Check(check)));
         }
@@ -148,46 +157,46 @@ impl View {
             checks: Vec::new(),
             axioms,
             facts,
+            in_order: false,
         };
-        view.run(oracle, parts)?;
+        view.in_order = view.run(oracle, parts).is_ok();
         Ok(view)
     }
 
-    /// Takes off what comes after a failure.
+    /// Takes in the locations and checks, and takes off what comes after a failure.
     fn run(
         &mut self,
         oracle: &mut Oracle<'_>,
         parts: Vec<(Position, Part)>,
     ) -> Result<(), OutOfBudget> {
-        let mut ended = oracle.formula.guards.not(self.axioms);
+        // The conditions under which nothing has failed yet; unknown once they have grown too large.
+        let mut going_on = Some(self.axioms);
         for (_, part) in parts {
             let guards = &mut oracle.formula.guards;
-            let going_on = guards.not(ended);
-            let mut still = |guard| {
-                guards
-                    .try_and(guard, going_on, MAX_GUARD)
-                    .ok_or(OutOfBudget)
-            };
+            let mut still = |guard| guards.try_and(guard, going_on?, MAX_GUARD);
             match part {
                 Part::Location(index, guard) => {
-                    let guard = still(guard)?;
+                    let reached = still(guard);
                     let location = &mut self.locations[index];
-                    location.reach = oracle.formula.guards.or(location.reach, guard);
+                    location.alone = guards.or(location.alone, guard);
+                    location.reach = guards.or(location.reach, reached.unwrap_or_default());
+                    going_on = reached.and(going_on);
                 }
                 Part::Check(mut check) => {
-                    check.reach = still(check.reach)?;
-                    check.fails = still(check.fails)?;
-                    ended = oracle.formula.guards.or(ended, check.fails);
-                    if oracle.formula.guards.size(ended) > MAX_GUARD {
-                        return Err(OutOfBudget);
-                    }
-                    if check.fails != Guard::FALSE {
+                    let (reach, fails) = (still(check.reach), still(check.fails));
+                    check.reach = reach.unwrap_or_default();
+                    check.fails = fails.unwrap_or_default();
+                    going_on = going_on.filter(|_| reach.is_some() && fails.is_some());
+                    going_on = going_on.and_then(|before| {
+                        guards.try_and(before, guards.not(check.fails), MAX_GUARD)
+                    });
+                    if check.alone != Guard::FALSE {
                         self.checks.push(check);
                     }
                 }
             }
         }
-        Ok(())
+        going_on.map(|_| ()).ok_or(OutOfBudget)
     }
 
     /// The check that a row of the log, or an access, belongs to.
@@ -207,7 +216,7 @@ impl View {
 /// is meant.
 fn operated_on_what_is_there(operations: &[Operation], oracle: &mut Oracle<'_>) -> Guard {
     let mut there = Guard::TRUE;
-    for operation in operations {
+    for operation in operations.iter().filter(|operation| operation.may_fail()) {
         let Some(base) = oracle.regions.base(operation.object.loc.region) else {
             continue;
         };
@@ -231,6 +240,7 @@ fn of_operation(execution: &Execution, operation: Operation) -> Option<(Position
         fails: operation.fails,
         alone: operation.fails,
         asserted: operation.asserted,
+        exists: Vec::new(),
     };
     let position = (operation.events.0, usize::MAX, OF_OPERATION);
     Some((position, Part::Check(check)))
@@ -274,6 +284,7 @@ fn of_use(
         fails,
         alone: fails,
         asserted,
+        exists: Vec::new(),
     };
     let position = (event.order, event.branches, OF_USE);
     Some((position, Part::Check(check)))
@@ -349,6 +360,7 @@ impl Locations {
                 site: test.site.clone(),
                 side: Side::Null,
                 reach: Guard::FALSE,
+                alone: Guard::FALSE,
                 null: condition.map(|(condition, _)| condition),
             });
             let position = (test.order, test.branches, OF_BRANCH);
@@ -365,6 +377,7 @@ impl Locations {
                 site: site.clone(),
                 side: key.1,
                 reach: Guard::FALSE,
+                alone: Guard::FALSE,
                 null,
             });
         }

@@ -66,11 +66,11 @@ pub enum Failing {
     Access(usize),
     /// An operation of the log, by its number.
     Operation(usize),
-    /// At the function's exit, on these paths; by the conditions that the check itself asks for.
+    /// At the function's exit, on these paths; with the conditions that there is such an object.
     AtExit {
         site: Site,
         paths: Guard,
-        asserted: Vec<Cond>,
+        exists: Vec<Cond>,
     },
     /// Nothing is asked of the state there.
     Otherwise,

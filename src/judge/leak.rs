@@ -111,7 +111,7 @@ impl Findings<'_> {
         let at = Failing::AtExit {
             site,
             paths,
-            asserted: oracle.formula.guards.support(exists).to_vec(),
+            exists: oracle.formula.guards.support(exists).to_vec(),
         };
         self.keep_value(finding, at);
     }

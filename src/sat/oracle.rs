@@ -129,6 +129,10 @@ impl<'a> Oracle<'a> {
     /// Values of the unknowns for which the guard holds, whether or not its paths follow a null pointer somewhere. The error says that the
     /// budget has ended.
     pub fn solve(&mut self, guard: Guard) -> Result<Option<Rc<Model>>, OutOfBudget> {
+        // Guards that were made since mean nothing.
+        if self.arena.formula.exhausted().is_some() {
+            return Err(OutOfBudget);
+        }
         if guard == Guard::FALSE {
             return Ok(None);
         }
