@@ -29,6 +29,7 @@ pub fn filter(
         let event = match at {
             Failing::Access(index) => Event::Use(index),
             Failing::Operation(index) => Event::Operation(index),
+            Failing::Assertion(index) => Event::Assertion(index),
             Failing::AtExit {
                 site,
                 paths,

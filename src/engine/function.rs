@@ -122,6 +122,7 @@ fn judge(
     findings.sleeps_in_atomic(execution, oracle);
     findings.calls_without(execution, oracle);
     findings.null_pointers(execution, oracle);
+    findings.failing_assertions(execution, oracle);
     let mut judged = match &execution.exit {
         Some(state) => judge_exit(body, execution, state, &mut findings, oracle)?,
         None => judge_no_exit(body, execution, &findings, oracle)?,

@@ -128,11 +128,7 @@ pub fn verify(
 fn angelic_assertions(view: &View, oracle: &mut Oracle<'_>) -> Result<Vec<Guard>, OutOfBudget> {
     // Some input is let in at all.
     let mut assertions = vec![Guard::TRUE];
-    for location in view
-        .locations
-        .iter()
-        .filter(|location| location.null.is_some())
-    {
+    for location in view.locations.iter().filter(|location| location.angelic) {
         let reach = match view.in_order {
             true => location.reach,
             false => location.alone,

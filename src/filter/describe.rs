@@ -122,6 +122,7 @@ fn place(location: &Location) -> String {
         Side::Else => format!("line {line}, if not,"),
         Side::Case(block) => format!("line {line}, case at block {block},"),
         Side::Start => format!("line {line}, the beginning,"),
+        Side::Asserted => format!("line {line}, where what is asserted there does not hold,"),
         Side::Null => format!("line {line}, if the pointer is null,"),
     }
 }

@@ -10,7 +10,7 @@ use crate::ir::{BlockId, Body, StmtKind, TermKind};
 use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::{BranchEvent, Site, UseEvent};
+use crate::symbolic::log::{Asserted, AssertionEvent, BranchEvent, Site, UseEvent};
 
 /// Nodes of a guard beyond which a function is not filtered.
 const MAX_GUARD: usize = 4_000;
@@ -24,6 +24,8 @@ pub enum Event {
     Use(usize),
     /// An operation of the log, by the number of its first row: it is allowed in the object's state.
     Operation(usize),
+    /// An assertion of the user's, by its number in the log.
+    Assertion(usize),
     /// Something that is so when the function returns, by its number among those handed in.
     Exit(usize),
 }
@@ -36,7 +38,6 @@ pub struct Check {
     end: usize,
     pub site: Site,
     pub text: String,
-    pub reach: Guard,
     pub fails: Guard,
     /// Where it fails, be there earlier failures on the way or not.
     pub alone: Guard,
@@ -55,8 +56,8 @@ pub struct Location {
     pub reach: Guard,
     /// The same, be there earlier failures or not.
     pub alone: Guard,
-    /// The pointer that is null here, as the branch itself says.
-    pub null: Option<Cond>,
+    /// No specification is to make it dead: the branch says itself that a pointer is null, or the user says so.
+    pub angelic: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,6 +72,8 @@ pub enum Side {
     Null,
     /// The function's beginning.
     Start,
+    /// What an angelic assertion of the user's asks for does not hold.
+    Asserted,
 }
 
 /// A failure at the function's end: an object that is lost.
@@ -131,16 +134,15 @@ impl View {
         for (index, event) in execution.log.uses.iter().enumerate() {
             parts.extend(of_use(oracle, index, event, demonic, &mut facts));
         }
+        for (index, event) in execution.log.user_assertions.iter().enumerate() {
+            parts.extend(of_assertion(index, event));
+        }
         for (index, failure) in at_exit.iter().enumerate() {
             let check = Check {
                 event: Event::Exit(index),
                 end: index + 1,
                 site: failure.site.clone(),
                 text: failure.text.clone(),
-                reach: execution
-                    .exit
-                    .as_ref()
-                    .map_or(Guard::FALSE, |exit| exit.guard),
                 fails: failure.paths,
                 alone: failure.paths,
                 asserted: Vec::new(),
@@ -183,10 +185,9 @@ impl View {
                     going_on = reached.and(going_on);
                 }
                 Part::Check(mut check) => {
-                    let (reach, fails) = (still(check.reach), still(check.fails));
-                    check.reach = reach.unwrap_or_default();
+                    let fails = still(check.fails);
                     check.fails = fails.unwrap_or_default();
-                    going_on = going_on.filter(|_| reach.is_some() && fails.is_some());
+                    going_on = going_on.filter(|_| fails.is_some());
                     going_on = going_on.and_then(|before| {
                         guards.try_and(before, guards.not(check.fails), MAX_GUARD)
                     });
@@ -236,13 +237,31 @@ fn of_operation(execution: &Execution, operation: Operation) -> Option<(Position
         end: operation.events.1,
         site: first.stack.first()?.clone(),
         text: format!("{} ({})", first.text, first.name),
-        reach: operation.reach,
         fails: operation.fails,
         alone: operation.fails,
         asserted: operation.asserted,
         exists: Vec::new(),
     };
     let position = (operation.events.0, usize::MAX, OF_OPERATION);
+    Some((position, Part::Check(check)))
+}
+
+fn of_assertion(index: usize, event: &AssertionEvent) -> Option<(Position, Part)> {
+    if event.kind == Asserted::Angelic {
+        return None;
+    }
+    let text = event.text.as_deref().unwrap_or("assertion");
+    let check = Check {
+        event: Event::Assertion(index),
+        end: index + 1,
+        site: event.stack.first()?.clone(),
+        text: format!("`{text}` holds"),
+        fails: event.guard,
+        alone: event.guard,
+        asserted: event.asked.clone(),
+        exists: Vec::new(),
+    };
+    let position = (event.order, event.branches, OF_USE);
     Some((position, Part::Check(check)))
 }
 
@@ -280,7 +299,6 @@ fn of_use(
         end: index + 1,
         site: event.stack.first()?.clone(),
         text: format!("`{name}` is followed"),
-        reach: event.guard,
         fails,
         alone: fails,
         asserted,
@@ -308,7 +326,7 @@ impl Locations {
         oracle: &mut Oracle<'_>,
         parts: &mut Vec<(Position, Part)>,
     ) {
-        let at = self.at((BlockId(0), Side::Start), &beginning(body), None);
+        let at = self.at((BlockId(0), Side::Start), &beginning(body), false);
         parts.push(((0, 0, 0), Part::Location(at, Guard::TRUE)));
         let branches = &execution.log.branches;
         let own = branches
@@ -348,28 +366,47 @@ impl Locations {
                 continue;
             }
             let key = (case.block, Side::Case(case.target.0));
-            let at = self.at(key, &case.site, None);
+            let at = self.at(key, &case.site, false);
             let position = (case.order, case.branches, OF_BRANCH);
             parts.push((position, Part::Location(at, case.guard)));
         }
+        self.add_angelic(execution, parts);
         for test in &execution.log.late_tests {
             let null = oracle.null_paths(test.pointer);
-            let condition = oracle.formula.guards.as_literal(null);
             let guard = oracle.formula.guards.and(test.guard, null);
             self.found.push(Location {
                 site: test.site.clone(),
                 side: Side::Null,
                 reach: Guard::FALSE,
                 alone: Guard::FALSE,
-                null: condition.map(|(condition, _)| condition),
+                angelic: true,
             });
             let position = (test.order, test.branches, OF_BRANCH);
             parts.push((position, Part::Location(self.found.len() - 1, guard)));
         }
     }
 
+    /// What the user says to be possible is a location that must not become dead.
+    fn add_angelic(&mut self, execution: &Execution, parts: &mut Vec<(Position, Part)>) {
+        let events = execution.log.user_assertions.iter();
+        for event in events.filter(|event| event.kind == Asserted::Angelic) {
+            let Some(site) = event.stack.first() else {
+                continue;
+            };
+            self.found.push(Location {
+                site: site.clone(),
+                side: Side::Asserted,
+                reach: Guard::FALSE,
+                alone: Guard::FALSE,
+                angelic: true,
+            });
+            let position = (event.order, event.branches, OF_BRANCH);
+            parts.push((position, Part::Location(self.found.len() - 1, event.guard)));
+        }
+    }
+
     /// The location of this key, which is made if it is new.
-    fn at(&mut self, key: (BlockId, Side), site: &Site, null: Option<Cond>) -> usize {
+    fn at(&mut self, key: (BlockId, Side), site: &Site, angelic: bool) -> usize {
         let next = self.found.len();
         let index = *self.known.entry(key).or_insert(next);
         if index == next {
@@ -378,7 +415,7 @@ impl Locations {
                 side: key.1,
                 reach: Guard::FALSE,
                 alone: Guard::FALSE,
-                null,
+                angelic,
             });
         }
         index
@@ -411,10 +448,11 @@ fn only_ends(body: &Body, block: BlockId) -> bool {
         && block.stmts.iter().all(|stmt| calls(&stmt.kind))
 }
 
-/// The condition of a branch that says on this side that a pointer is null.
-fn null_side(oracle: &Oracle<'_>, guard: Guard, taken: bool) -> Option<Cond> {
-    let (condition, value) = oracle.formula.guards.as_literal(guard)?;
+/// Whether a branch says on this side that a pointer is null.
+fn null_side(oracle: &Oracle<'_>, guard: Guard, taken: bool) -> bool {
+    let Some((condition, value)) = oracle.formula.guards.as_literal(guard) else {
+        return false;
+    };
     let literal = oracle.formula.guards.literal(condition, true);
-    let compares = !oracle.compared_with_null(literal).is_empty();
-    (compares && value == taken).then_some(condition)
+    value == taken && !oracle.compared_with_null(literal).is_empty()
 }

@@ -31,6 +31,9 @@ pub enum Filter {
     Demonic,
 }
 
+/// The rules for which another filter than [`Filter::A1`] is in force by default.
+const IN_FORCE: [(&str, Filter); 0] = [];
+
 impl Filter {
     /// All of them, the strictest first.
     pub const ALL: [Filter; 5] = [
@@ -42,8 +45,9 @@ impl Filter {
     ];
 
     /// The filter that is in force for a rule if none is asked for.
-    pub fn in_force_for(_rule: &str) -> Filter {
-        Filter::Demonic
+    pub fn in_force_for(rule: &str) -> Filter {
+        let known = IN_FORCE.iter().find(|(known, _)| *known == rule);
+        known.map_or(Filter::A1, |(_, filter)| *filter)
     }
 
     /// The name that the command line and the report have for it.

@@ -66,6 +66,8 @@ pub enum Failing {
     Access(usize),
     /// An operation of the log, by its number.
     Operation(usize),
+    /// An assertion of the user's, by its number in the log.
+    Assertion(usize),
     /// At the function's exit, on these paths; with the conditions that there is such an object.
     AtExit {
         site: Site,

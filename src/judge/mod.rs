@@ -4,6 +4,7 @@
 //! In: an execution's log, the exits of its objects, its summary. Out: findings, and facts for [`crate::settle`]
 //! ([`record`]).
 
+pub mod assertion;
 pub mod atomic;
 pub mod by_argument;
 mod explanation;

@@ -48,11 +48,12 @@ pub(crate) struct Document<'a> {
 }
 
 /// The sections of a property file and its plain keys.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "name",
     "on_demand",
     "pointers",
     "locals",
+    "checks",
     "machine",
     "rule",
     "function",

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use self::machine::{MachineRow, add_machine};
 use super::document::{Document, expected};
-use super::{Checker, LoadError, PointerRules, Property, Rule, SourceFile};
+use super::{AssertionRule, Checker, LoadError, PointerRules, Property, Rule, SourceFile};
 use crate::finding::Level;
 
 /// The level of a rule's findings that have no explanation.
@@ -57,6 +57,16 @@ struct LocalRow {
     returned: Spanned<String>,
 }
 
+/// The rule about assertions, as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckRow {
+    rule: Spanned<String>,
+    failed: Vec<String>,
+    #[serde(default)]
+    angelic: Vec<String>,
+}
+
 /// Whether a checker has a rule; reported if not.
 fn is_rule(id: &Spanned<String>, document: &mut Document, checker: &Checker) -> bool {
     let known = checker.rules.iter().any(|rule| rule.id == *id.get_ref());
@@ -91,6 +101,7 @@ pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
             on_demand: document.on_demand(),
             pointers: None,
             returned_local: None,
+            assertions: None,
             machines: Vec::new(),
             rules: Vec::new(),
         };
@@ -106,6 +117,15 @@ pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
         for row in document.rows::<LocalRow>("locals") {
             if is_rule(&row.returned, &mut document, &checker) {
                 checker.returned_local = Some(row.returned.into_inner());
+            }
+        }
+        for row in document.rows::<CheckRow>("checks") {
+            if is_rule(&row.rule, &mut document, &checker) {
+                checker.assertions = Some(AssertionRule {
+                    rule: row.rule.into_inner(),
+                    failed: row.failed,
+                    angelic: row.angelic,
+                });
             }
         }
         errors.extend(document.into_errors());

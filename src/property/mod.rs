@@ -203,6 +203,16 @@ pub struct PointerRules {
     pub unchecked: String,
 }
 
+/// The rule about assertions that the user has written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssertionRule {
+    pub rule: String,
+    /// The functions that are called where an assertion fails.
+    pub failed: Vec<String>,
+    /// The functions whose argument no specification may make true always (angelic assertions).
+    pub angelic: Vec<String>,
+}
+
 /// One checker file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checker {
@@ -212,6 +222,7 @@ pub struct Checker {
     pub pointers: Option<PointerRules>,
     /// The rule for a function that returns the address of a variable of its own.
     pub returned_local: Option<String>,
+    pub assertions: Option<AssertionRule>,
     pub machines: Vec<Machine>,
     pub rules: Vec<Rule>,
 }
@@ -254,6 +265,12 @@ impl Property {
         checkers.find_map(|checker| checker.returned_local.as_deref())
     }
 
+    /// The rule about assertions, if a checker has one.
+    pub fn assertions(&self) -> Option<&AssertionRule> {
+        let mut checkers = self.checkers.iter();
+        checkers.find_map(|checker| checker.assertions.as_ref())
+    }
+
     /// Whether something is checked wherever memory is accessed, so that all functions are to be executed.
     pub fn watches_accesses(&self) -> bool {
         self.checkers.iter().any(Checker::watches_accesses)
@@ -279,7 +296,9 @@ impl Checker {
     /// Whether it is about accesses to memory, and not only about the functions that move objects.
     pub fn watches_accesses(&self) -> bool {
         let mut machines = self.machines.iter();
-        self.pointers.is_some() || machines.any(Machine::watches_accesses)
+        self.pointers.is_some()
+            || self.assertions.is_some()
+            || machines.any(Machine::watches_accesses)
     }
 }
 

@@ -24,7 +24,7 @@ use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset}
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::{Node, Op, Term};
 use crate::ir::{LocalId, POINTER_BITS};
-use crate::property::{Key, Machine, Property, StateId};
+use crate::property::{AssertionRule, Key, Machine, Property, StateId};
 
 /// The slot that a frame's result is returned through.
 const RESULT: LocalId = LocalId(u32::MAX);
@@ -51,6 +51,8 @@ pub struct Arena<'a> {
     pub(super) locations: FxHashMap<Term, Locations>,
     /// The paths on which an address is null or an error number, where it depends on a condition.
     pub(super) invalid_on: FxHashMap<Term, Guard>,
+    /// What is checked of assertions that the user has written.
+    pub(super) assertions: Option<&'a AssertionRule>,
     /// Accesses to memory are checked.
     pub watches: bool,
     /// The machines whose objects are blocks of memory, or named by values.
@@ -126,6 +128,7 @@ impl<'a> Arena<'a> {
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
             invalid_on: FxHashMap::default(),
+            assertions: property.assertions(),
             watches: property.watches_accesses(),
             of_regions,
             follows_values,

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::guard::Guard;
+use super::guard::{Cond, Guard};
 use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
 use super::term::Term;
@@ -214,6 +214,31 @@ pub struct Tested {
     pub guard: Guard,
 }
 
+/// An assertion of the user's, where it does not hold.
+#[derive(Clone, Debug)]
+pub struct AssertionEvent {
+    pub kind: Asserted,
+    /// The paths on which it is come to and does not hold.
+    pub guard: Guard,
+    /// The conditions that it asks for.
+    pub asked: Vec<Cond>,
+    /// The condition as the source has it, if that is known.
+    pub text: Option<Arc<str>>,
+    /// Number of operations, and of branches, logged before it.
+    pub order: usize,
+    pub branches: usize,
+    /// Call sites from the analysed function's own frame down to it.
+    pub stack: Vec<Site>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asserted {
+    /// It has to hold.
+    Plain,
+    /// It may fail to hold: no specification is to exclude that.
+    Angelic,
+}
+
 /// A function may have changed what it was given pointers to, in a way that is not known.
 #[derive(Clone, Debug)]
 pub struct Disturbance {
@@ -402,6 +427,7 @@ pub struct Log {
     /// The paths of each call of a function that ends the program on some of its paths.
     pub may_end: Vec<Guard>,
     pub disturbed: Vec<Disturbance>,
+    pub user_assertions: Vec<AssertionEvent>,
     pub cases: Vec<CaseEvent>,
     pub late_tests: Vec<LateTest>,
 }

@@ -37,4 +37,5 @@ pub mod region;
 pub mod state;
 pub mod term;
 pub mod unroll;
+mod user_assertion;
 pub mod validity;

@@ -27,7 +27,7 @@ use crate::symbolic::callee::Callees;
 use crate::symbolic::limits::Limits;
 
 /// The checkers whose failures go through the filters.
-const MEMORY: [&str; 3] = ["heap", "null", "file"];
+const MEMORY: [&str; 4] = ["heap", "null", "file", "assert"];
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {

@@ -1,0 +1,116 @@
+//! Assertions that the user has written: calls of functions that a property names for it.
+//!
+//! In: a call, and the state there. Out: an [`AssertionEvent`] with the conditions that the assertion asks for.
+
+use std::sync::Arc;
+
+use super::exec::{ArgValue, Executor};
+use super::guard::{Cond, Guard};
+use super::log::{Asserted, AssertionEvent, Site};
+use super::region::RegionKind;
+use super::state::State;
+use crate::ir::SymbolName;
+
+/// Parts of one condition: `assert(a && b && c)`.
+const MAX_PARTS: usize = 16;
+
+impl Executor<'_> {
+    /// Logs the call of a function that tells of an assertion.
+    pub(super) fn check_assertion(
+        &mut self,
+        (args, site): (&[ArgValue], &Site),
+        state: &State,
+        callee: &SymbolName,
+    ) {
+        let Some(rule) = self.arena.assertions else {
+            return;
+        };
+        let named = |names: &[String]| names.contains(&callee.name);
+        let (kind, guard, asked) = if named(&rule.failed) {
+            (Asserted::Plain, state.guard, self.led_here(state.guard))
+        } else if named(&rule.angelic) {
+            let Some(fails) = self.fails_to_hold(args, state) else {
+                return;
+            };
+            let asked = self.arena.formula.guards.support(fails).to_vec();
+            (Asserted::Angelic, fails, asked)
+        } else {
+            return;
+        };
+        if guard == Guard::FALSE {
+            return;
+        }
+        let text = args.first().and_then(|arg| self.literal(arg));
+        let mut stack = self.stack.clone();
+        stack.push(site.clone());
+        let log = &mut self.execution.log;
+        log.user_assertions.push(AssertionEvent {
+            kind,
+            guard,
+            asked,
+            text,
+            order: log.ops.len(),
+            branches: log.branches.len(),
+            stack,
+        });
+    }
+
+    /// The paths on which a call's first argument is zero.
+    fn fails_to_hold(&mut self, args: &[ArgValue], state: &State) -> Option<Guard> {
+        let Some(&ArgValue::Scalar(value)) = args.first() else {
+            return None;
+        };
+        let terms = &mut self.arena.formula.terms;
+        let zero = terms.constant(0, terms.width(value));
+        let fails = terms.eq(value, zero);
+        let fails = self.arena.formula.guard_of(fails);
+        Some(self.arena.formula.guards.and(state.guard, fails))
+    }
+
+    /// The conditions of the branches whose one way leads here and nowhere else.
+    fn led_here(&mut self, here: Guard) -> Vec<Cond> {
+        let depth = self.stack.len() as u32;
+        let branches = self.execution.log.branches.iter().rev();
+        let mut reached = Guard::FALSE;
+        let mut asked = Vec::new();
+        for branch in branches
+            .filter(|branch| branch.depth == depth)
+            .take(MAX_PARTS)
+        {
+            let guards = &mut self.arena.formula.guards;
+            let ways = [
+                guards.and(branch.path, branch.guard),
+                guards.and_not(branch.path, branch.guard),
+            ];
+            let Some(way) = ways.into_iter().find(|&way| guards.implies(way, here)) else {
+                break;
+            };
+            asked.extend(guards.support(branch.guard));
+            reached = guards.or(reached, way);
+            if reached == here {
+                break;
+            }
+        }
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    /// The string literal that an argument points to.
+    fn literal(&mut self, arg: &ArgValue) -> Option<Arc<str>> {
+        let ArgValue::Scalar(value) = *arg else {
+            return None;
+        };
+        let locations = self.arena.locations(value);
+        let [(_, loc)] = locations[..] else {
+            return None;
+        };
+        match self.arena.regions.kind(loc.region) {
+            RegionKind::String(bytes) => {
+                let text = String::from_utf8_lossy(bytes);
+                Some(text.trim_end_matches('\0').into())
+            }
+            _ => None,
+        }
+    }
+}
