@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::predicates::of_callee;
+use super::predicates::{is_open, of_callee};
 use super::view::{Check, View};
 use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::guard::{Cond, Guard};
@@ -41,7 +41,7 @@ impl Vocabulary {
     };
 
     fn has(self, view: &View, oracle: &Oracle<'_>, condition: Cond) -> bool {
-        if view.facts.contains(&condition) {
+        if view.facts.contains(&condition) || is_open(oracle, condition) {
             return false;
         }
         if !self.callees && of_callee(oracle, condition) {

@@ -61,11 +61,25 @@ pub fn predicates(
         found.retain(|condition| !check.exists.contains(condition));
     }
     // What is known to go either way is for no caller to say.
-    found.retain(|condition| !view.facts.contains(condition));
+    found.retain(|condition| !view.facts.contains(condition) && !is_open(oracle, *condition));
     if configuration.havoc_returns {
         found.retain(|&condition| !of_callee(oracle, condition));
     }
     found.into_iter().collect()
+}
+
+/// The beginnings of names of functions that return any value (`havoc`): no specification speaks of that.
+const NONDETERMINISTIC: [&str; 2] = ["__cassini_nondet", "__VERIFIER_nondet"];
+
+/// Whether a condition is about a value that may be any.
+pub fn is_open(oracle: &Oracle<'_>, condition: Cond) -> bool {
+    let term = oracle.formula.cond_term(condition);
+    let vars = oracle.formula.vars(term).into_iter();
+    vars.map(|var| oracle.origins.of(var))
+        .any(|origin| match origin {
+            Origin::Call { text } => NONDETERMINISTIC.iter().any(|name| text.starts_with(name)),
+            _ => false,
+        })
 }
 
 /// Whether a condition is about what a callee has returned or left.

@@ -221,6 +221,9 @@ fn alone(
             excluded = without(oracle, excluded, condition)?;
         }
     }
+    if excluded == Guard::TRUE {
+        return Ok((true, None));
+    }
     for location in &view.locations {
         if !share_an_unknown(oracle, location.alone, excluded) {
             continue;

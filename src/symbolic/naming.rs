@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::class::Class;
 use super::origin::{Origin, Origins};
 use super::region::Regions;
-use super::term::{Node, Op, Term, Terms};
+use super::term::{Node, Op, Term, Terms, eval};
 use crate::ir::POINTER_BITS;
 
 const MAX_DEPTH: u32 = 12;
@@ -458,7 +458,7 @@ impl Namer<'_> {
                         (None, _) => "&…".into(),
                     }
                 }
-                _ => (number as u64 as i64).to_string(),
+                _ => signed(number, self.terms.width(value)).to_string(),
             },
             Node::Var(var) => match self.origins.of(var).clone() {
                 Origin::Initial { loc, .. } => {
@@ -496,6 +496,7 @@ impl Namer<'_> {
                 constant,
                 terms: sum,
             } => {
+                let width = self.terms.width(value);
                 let mut text = String::new();
                 for (coefficient, part) in sum {
                     let part = self.value_at(part, depth + 1);
@@ -504,13 +505,13 @@ impl Namer<'_> {
                     if coefficient == 1 {
                         text += &part;
                     } else {
-                        text += &format!("{} * {part}", coefficient as u64 as i64);
+                        text += &format!("{} * {part}", signed(coefficient, width));
                     }
                 }
                 let number = self.terms.constant(constant, self.terms.width(value));
                 let symbol = self.regions.locate(self.terms, number);
                 let symbol = symbol.is_some_and(|loc| self.regions.is_program(loc.region));
-                match constant as u64 as i64 {
+                match signed(constant, width) {
                     0 => text,
                     _ if symbol => format!("{} + {text}", self.value_at(number, depth + 1)),
                     negative @ ..0 => format!("{text} - {}", negative.unsigned_abs()),
@@ -531,6 +532,14 @@ impl Namer<'_> {
             Some(first) => member_of(&name, first),
             None => name,
         }
+    }
+}
+
+/// A number as C prints it; a truth value is 0 or 1.
+fn signed(number: u128, width: u16) -> i64 {
+    match width {
+        1 => number as i64,
+        _ => eval::signed(number, width) as i64,
     }
 }
 

@@ -1,0 +1,140 @@
+//! The filters on the examples of their papers, end to end.
+//!
+//! A marker of `testdata/filter` tells for a line the strictest filter that reports a failure there: `//~ conc heap/double-free`. Lines
+//! without one have none.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const FILES: [&str; 2] = ["acspec.c", "angelic.c"];
+
+/// From the strictest on.
+const FILTERS: [&str; 5] = ["conc", "a1", "a2", "angelic", "demonic"];
+
+fn source(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata/filter")
+        .join(file)
+}
+
+fn tree() -> TempDir {
+    let tree = tempfile::tempdir().unwrap();
+    for file in FILES {
+        fs::copy(source(file), tree.path().join(file)).unwrap();
+    }
+    tree
+}
+
+fn cassini(tree: &TempDir, arguments: &[&str]) -> String {
+    let output = Command::cargo_bin("cassini")
+        .unwrap()
+        .args(arguments)
+        .current_dir(tree.path())
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The findings under a filter: file, line, rule, and the strictest filter that reports it.
+fn findings(filter: Option<&str>) -> BTreeSet<(String, u64, String, String)> {
+    let tree = tree();
+    let mut arguments = vec!["check", ".", "--format", "json", "--level", "note"];
+    arguments.extend(["--no-progress", "--checkers", "heap,null,assert"]);
+    if let Some(filter) = filter {
+        arguments.extend(["--filter", filter]);
+    }
+    let report: Value = serde_json::from_str(&cassini(&tree, &arguments)).unwrap();
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings
+        .map(|finding| {
+            let line = finding["line"].as_u64().unwrap();
+            let (file, rule) = (text(finding, "file"), text(finding, "rule"));
+            (file, line, rule, text(finding, "filter"))
+        })
+        .collect()
+}
+
+fn expected() -> BTreeSet<(String, u64, String, String)> {
+    let mut expected = BTreeSet::new();
+    for file in FILES {
+        let text = fs::read_to_string(source(file)).unwrap();
+        for (line, text) in (1..).zip(text.lines()) {
+            if let Some((_, marker)) = text.split_once("//~ ") {
+                let (filter, rule) = marker.split_once(' ').unwrap();
+                assert!(FILTERS.contains(&filter), "{file}:{line}: {filter}");
+                expected.insert((file.to_owned(), line, rule.to_owned(), filter.to_owned()));
+            }
+        }
+    }
+    assert!(expected.len() > 10);
+    expected
+}
+
+#[test]
+fn each_failure_of_the_papers_is_reported_by_the_papers_filter() {
+    let missing_or_wrong = |one: &BTreeSet<_>, other: &BTreeSet<_>| -> Vec<_> {
+        one.difference(other).cloned().collect::<Vec<_>>()
+    };
+    let (expected, found) = (expected(), findings(Some("demonic")));
+    assert_eq!(missing_or_wrong(&expected, &found), [], "not found");
+    assert_eq!(
+        missing_or_wrong(&found, &expected),
+        [],
+        "found, not expected"
+    );
+}
+
+#[test]
+fn a_filter_shows_what_it_and_stricter_ones_report() {
+    let all = expected();
+    for filter in ["conc", "a1", "a2"] {
+        let at = FILTERS.iter().position(|known| *known == filter).unwrap();
+        let shown =
+            |found: &&(String, u64, String, String)| FILTERS[..=at].contains(&found.3.as_str());
+        let wanted: BTreeSet<_> = all.iter().filter(shown).cloned().collect();
+        assert_eq!(findings(Some(filter)), wanted, "{filter}");
+    }
+}
+
+#[test]
+fn the_specifications_are_those_of_the_papers() {
+    let tree = tree();
+    cassini(
+        &tree,
+        &[
+            "check",
+            ".",
+            "--no-progress",
+            "--checkers",
+            "heap,null,assert",
+        ],
+    );
+    let mut told = String::new();
+    for function in [
+        "figure_1",
+        "figure_2",
+        "ignored_conditionals",
+        "pruned",
+        "defensive",
+        "process",
+        "opposite",
+        "Bar",
+        "Baz",
+        "FooBar",
+        "Foo",
+        "IoCancelSpinLock",
+        "DispatchRoutine",
+    ] {
+        told += &format!(
+            "{function}\n{}",
+            cassini(&tree, &["debug", "view", function])
+        );
+    }
+    insta::assert_snapshot!(told);
+}
