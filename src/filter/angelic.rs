@@ -25,7 +25,7 @@ pub struct Vocabulary {
     pub states: bool,
     /// Whether a pointer is null.
     pub null: bool,
-    /// Which of two numbers is larger.
+    /// Which of two numbers is larger; also whether they are equal, where the check itself asks for that.
     pub bounds: bool,
     /// All of these also of what a callee has returned or left.
     pub callees: bool,
@@ -198,10 +198,15 @@ fn explain_error(
         }
     }
     // What the check asks for blocks it whatever led there; other atoms are needed only if it asks for none that can be told.
+    let of_check = |condition: Cond| {
+        let number = vocabulary.bounds && !view.facts.contains(&condition);
+        check.asserted.contains(&condition)
+            && (told(oracle, condition) || number && !is_open(oracle, condition))
+    };
     let asked: Vec<(Cond, bool)> = literals
         .iter()
         .copied()
-        .filter(|(condition, _)| check.asserted.contains(condition) && told(oracle, *condition))
+        .filter(|(condition, _)| of_check(*condition))
         .collect();
     match asked.is_empty() {
         false => asked,

@@ -383,6 +383,7 @@ impl Task<'_> {
         let results = Tracked {
             task: self,
             told,
+            accesses: pass.property.watches_accesses(),
             reused: std::sync::atomic::AtomicU64::new(0),
         };
         let records = analysis::analyse(&analysis::Inputs {
@@ -403,6 +404,8 @@ impl Task<'_> {
 struct Tracked<'a> {
     task: &'a Task<'a>,
     told: bool,
+    /// It is the pass that checks accesses to memory.
+    accesses: bool,
     reused: std::sync::atomic::AtomicU64,
 }
 
@@ -434,6 +437,9 @@ impl analysis::Results for Tracked<'_> {
     fn finished(&self, id: FunctionId, record: &Record) {
         if self.told {
             self.task.store.database.finished(id, record);
+        }
+        if self.accesses {
+            self.task.store.database.finished_accesses(id, record);
         }
         self.task.progress.step();
     }

@@ -17,6 +17,8 @@ pub struct StoredCallees<'a> {
     pub seeds: &'a Seeds,
     /// The caller.
     pub function: u32,
+    /// What callees did in the pass that checks accesses to memory is asked for.
+    pub accesses: bool,
 }
 
 impl StoredCallees<'_> {
@@ -32,7 +34,7 @@ impl StoredCallees<'_> {
         let Some(row) = self.resolve(name)? else {
             return Ok(seed(None));
         };
-        Ok(match (row.outcome.as_deref(), row.result) {
+        Ok(match row.of_pass(self.accesses) {
             (Some("seeded"), _) => seed(None),
             (Some("no-op"), _) => {
                 let body = row.body.and_then(|key| self.bodies.get(key));
@@ -51,13 +53,13 @@ impl StoredCallees<'_> {
 
     fn tiny(&self, name: &SymbolName, depth: u8) -> Option<Arc<Body>> {
         let row = self.resolve(name).ok().flatten()?;
-        if !matches!(row.outcome.as_deref(), Some("no-op" | "analysed")) {
+        if !matches!(row.of_pass(self.accesses).0, Some("no-op" | "analysed")) {
             return None;
         }
         let body = self.bodies.get(row.body?)?;
         let leaves = |callee: &&SymbolName| {
             let row = self.resolve(callee).ok().flatten();
-            let outcome = row.as_ref().map(|row| row.outcome.as_deref());
+            let outcome = row.as_ref().map(|row| row.of_pass(self.accesses).0);
             // Primitives, and what stays a call of which nothing comes.
             let plain = matches!(outcome, None | Some(Some("seeded" | "no-op")));
             plain || depth > 0 && self.tiny(callee, depth - 1).is_some()

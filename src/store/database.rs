@@ -158,6 +158,15 @@ impl Database {
         Ok(())
     }
 
+    /// Notes what became of a function in the pass that checks accesses to memory.
+    pub fn finished_accesses(&self, id: FunctionId, record: &Record) {
+        self.writer.send(Message::FinishedAccesses {
+            function: id.0,
+            outcome: outcome(record).0,
+            key: record.key,
+        });
+    }
+
     /// Returns when all results so far are on disk.
     pub fn commit(&self) -> Result<(), StoreError> {
         self.writer.commit()
@@ -216,15 +225,7 @@ impl Results for Database {
     }
 
     fn finished(&self, id: FunctionId, record: &Record) {
-        let (outcome, reason) = match &record.disposition {
-            Disposition::Analysed => ("analysed", None),
-            Disposition::NoOp => ("no-op", None),
-            Disposition::Seeded => ("seeded", None),
-            Disposition::Reduced(what) => ("analysed in part", Some(what.clone())),
-            Disposition::OutOfBudget(what) => ("out of budget", Some(what.clone())),
-            Disposition::Failed(why) => ("failed", Some(why.clone())),
-            Disposition::Lost(reason) => ("lost", Some(reason.message.clone())),
-        };
+        let (outcome, reason) = outcome(record);
         if let Some(Some(stored)) = self.stored.lock().get(id.index())
             && stored.outcome == outcome
             && stored.key == record.key
@@ -365,14 +366,29 @@ fn insert_reading(connection: &Connection, program: &Program) -> Result<(), rusq
     Ok(())
 }
 
+/// What became of a function, in the words of the table, and why.
+fn outcome(record: &Record) -> (&'static str, Option<String>) {
+    match &record.disposition {
+        Disposition::Analysed => ("analysed", None),
+        Disposition::NoOp => ("no-op", None),
+        Disposition::Seeded => ("seeded", None),
+        Disposition::Reduced(what) => ("analysed in part", Some(what.clone())),
+        Disposition::OutOfBudget(what) => ("out of budget", Some(what.clone())),
+        Disposition::Failed(why) => ("failed", Some(why.clone())),
+        Disposition::Lost(reason) => ("lost", Some(reason.message.clone())),
+    }
+}
+
 /// Keeps results of earlier states of the tree (one switches branches), but not for ever.
 fn forget_old_results(connection: &Connection) -> Result<(), rusqlite::Error> {
-    let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    const USED: &str = "SELECT result FROM functions WHERE result IS NOT NULL
+                        UNION SELECT access_result FROM functions WHERE access_result IS NOT NULL";
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let kept = count("SELECT count(*) FROM results")?;
-    let used = count("SELECT count(DISTINCT result) FROM functions WHERE result IS NOT NULL")?;
+    let used = count(&format!("SELECT count(*) FROM ({USED})"))?;
     if kept > 1000 + 4 * used {
         for table in ["results", "summaries"] {
-            let unused = "key NOT IN (SELECT result FROM functions WHERE result IS NOT NULL)";
+            let unused = format!("key NOT IN ({USED})");
             connection.execute(&format!("DELETE FROM {table} WHERE {unused}"), [])?;
         }
     }

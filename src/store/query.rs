@@ -33,6 +33,19 @@ pub struct FunctionRow {
     /// none if it may be linked into any.
     pub variant: Option<u32>,
     pub programs: Vec<String>,
+    /// Outcome and result of the pass that checks accesses to memory, if there was one.
+    pub access_outcome: Option<String>,
+    pub access_result: Option<ResultKey>,
+}
+
+impl FunctionRow {
+    /// Outcome and result of one of the two passes.
+    pub fn of_pass(&self, accesses: bool) -> (Option<&str>, Option<ResultKey>) {
+        match accesses {
+            true => (self.access_outcome.as_deref(), self.access_result),
+            false => (self.outcome.as_deref(), self.result),
+        }
+    }
 }
 
 /// A call edge seen from one end.
@@ -74,7 +87,7 @@ impl Reader {
         };
         let mut statement = self.connection.prepare(
             "SELECT id, name, scope, file, line, own, body, outcome, reason, result,
-                    variant, programs
+                    variant, programs, access_outcome, access_result
              FROM functions WHERE name = ?1 ORDER BY own DESC, id",
         )?;
         let rows = statement.query_map([name], function_row)?;
@@ -93,7 +106,7 @@ impl Reader {
     ) -> Result<Option<FunctionRow>, StoreError> {
         let mut statement = self.connection.prepare_cached(
             "SELECT f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result,
-                    f.variant, f.programs
+                    f.variant, f.programs, f.access_outcome, f.access_result
              FROM functions f LEFT JOIN calls ON calls.callee = f.id AND calls.caller = ?1
              WHERE f.name = ?2 AND f.scope IS ?3
              ORDER BY calls.caller IS NULL, f.own DESC, f.id LIMIT 1",
@@ -108,7 +121,7 @@ impl Reader {
     pub fn functions_before(&self, line: u32) -> Result<Vec<FunctionRow>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT id, name, scope, file, line, own, body, outcome, reason, result,
-                    variant, programs
+                    variant, programs, access_outcome, access_result
              FROM functions WHERE own AND line <= ?1 ORDER BY id",
         )?;
         let rows = statement.query_map([line], function_row)?;
@@ -387,6 +400,8 @@ fn function_row(row: &Row<'_>) -> Result<FunctionRow, rusqlite::Error> {
             .get::<_, Option<String>>(11)?
             .map(|programs| programs.lines().map(str::to_owned).collect())
             .unwrap_or_default(),
+        access_outcome: row.get(12)?,
+        access_result: row.get::<_, Option<[u8; 16]>>(13)?.map(ResultKey),
     })
 }
 

@@ -51,6 +51,8 @@ const TABLES: &str = "
         outcome TEXT,               -- NULL: the run was stopped before it
         reason TEXT,
         result BLOB,                -- key in results
+        access_outcome TEXT,        -- the same, of the pass that checks accesses to memory, if there was one
+        access_result BLOB,
         variant INTEGER,            -- NULL: the function calls the same in all programs that it is linked into
         programs TEXT               -- those of the variant, one to a line; NULL: any
     );

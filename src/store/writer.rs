@@ -33,6 +33,12 @@ pub enum Message {
         reason: Option<String>,
         key: Option<ResultKey>,
     },
+    /// The same of the pass that checks accesses to memory.
+    FinishedAccesses {
+        function: u32,
+        outcome: &'static str,
+        key: Option<ResultKey>,
+    },
     State {
         id: u32,
         state: Vec<u8>,
@@ -195,6 +201,16 @@ impl Batch {
                     "UPDATE functions SET outcome = ?2, reason = ?3, result = ?4 WHERE id = ?1",
                 )?
                 .execute(params![function, outcome, reason, key.map(|key| key.0)])?,
+            Message::FinishedAccesses {
+                function,
+                outcome,
+                key,
+            } => self
+                .connection
+                .prepare_cached(
+                    "UPDATE functions SET access_outcome = ?2, access_result = ?3 WHERE id = ?1",
+                )?
+                .execute(params![function, outcome, key.map(|key| key.0)])?,
             Message::State { id, state } => self
                 .connection
                 .prepare_cached("INSERT OR REPLACE INTO states VALUES (?1, ?2)")?

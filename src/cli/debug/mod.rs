@@ -145,6 +145,7 @@ fn tell(
         bodies: &bodies,
         seeds: &pass.seeds,
         function: row.id,
+        accesses: pass.property.watches_accesses(),
     };
     let text = text(&body, &callees);
     Ok(output::write(None, |out| write!(out, "{text}"))?)
