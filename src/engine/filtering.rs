@@ -6,7 +6,7 @@
 use super::function::Options;
 use crate::filter::describe;
 use crate::filter::verdict::Filters;
-use crate::filter::view::{AtExit, Event, View};
+use crate::filter::view::{AtExit, Event, Scope, View};
 use crate::finding::Finding;
 use crate::ir::Body;
 use crate::judge::findings::{Failing, Findings};
@@ -50,7 +50,8 @@ pub fn filter(
     if events.is_empty() {
         return;
     }
-    let Ok(view) = View::of(body, execution, oracle, &at_exit, false) else {
+    let around: Vec<Event> = events.iter().map(|(_, event)| *event).collect();
+    let Ok(view) = View::of(body, execution, oracle, &at_exit, Scope::Around(&around)) else {
         return;
     };
     let mut filters = Filters::new(&view);
@@ -83,7 +84,7 @@ pub fn describe(
         return format!("out of budget: {reason}\n");
     }
     let mut oracle = Oracle::new(arena, options.max_solver_work);
-    let Ok(view) = View::of(body, &execution, &mut oracle, &[], true) else {
+    let Ok(view) = View::of(body, &execution, &mut oracle, &[], Scope::All) else {
         return "out of budget: the conditions of its locations and checks are too complex\n"
             .to_owned();
     };

@@ -40,12 +40,20 @@ impl Operation {
     }
 }
 
-/// The operations of an execution, and what holds of the states on entry whatever they are: equal pointers lead to one object.
-pub fn operations(execution: &Execution, oracle: &mut Oracle<'_>) -> (Vec<Operation>, Guard) {
+/// The operations of an execution that are asked for, and what holds of the states on entry whatever they are: equal pointers lead to one object.
+pub fn operations(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    asked_for: &dyn Fn(&OpEvent) -> bool,
+) -> (Vec<Operation>, Guard) {
+    let ops = &execution.log.ops;
     let mut states = States::default();
     let mut operations: Vec<Operation> = Vec::new();
-    for events in grouped(&execution.log.ops) {
-        let operation = states.operation(&execution.log.ops, events, &operations, oracle);
+    for events in grouped(ops) {
+        if !asked_for(&ops[events.0]) {
+            continue;
+        }
+        let operation = states.operation(ops, events, &operations, oracle);
         operations.push(operation);
     }
     (operations, states.congruent(oracle))

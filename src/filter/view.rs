@@ -11,9 +11,13 @@ use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Asserted, AssertionEvent, BranchEvent, Site, UseEvent};
+use crate::symbolic::state::Object;
+use crate::symbolic::term::Term;
 
 /// Nodes of a guard beyond which a function is not filtered.
 const MAX_GUARD: usize = 4_000;
+/// Operations, and accesses, of a function that is looked at as a whole.
+const MAX_SMALL: usize = 40;
 /// Checks and places of one function that are looked at.
 const MAX_EVENTS: usize = 2_000;
 
@@ -86,6 +90,61 @@ pub struct AtExit {
     pub exists: Vec<Cond>,
 }
 
+/// Which checks a view has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'e> {
+    /// All accesses and operations.
+    All,
+    /// Those by pointers that the function compares with null, or that may be null for what is known of libraries, and all operations; in a
+    /// large function only those about the same pointers and objects as these events.
+    Around(&'e [Event]),
+}
+
+/// What the checks of a view are about.
+struct About {
+    /// `None`: everything.
+    pointers: Option<FxHashSet<Option<Term>>>,
+    objects: Option<FxHashSet<Object>>,
+}
+
+impl About {
+    fn of(execution: &Execution, scope: Scope<'_>) -> About {
+        let log = &execution.log;
+        let small = log.ops.len() <= MAX_SMALL && log.uses.len() <= MAX_SMALL;
+        let events = match scope {
+            Scope::Around(events) if !small => events,
+            _ => {
+                return About {
+                    pointers: None,
+                    objects: None,
+                };
+            }
+        };
+        let pointers = events.iter().filter_map(|event| match event {
+            Event::Use(index) => Some(log.uses.get(*index)?.base),
+            _ => None,
+        });
+        let objects = events.iter().filter_map(|event| match event {
+            Event::Operation(index) => Some(log.ops.get(*index)?.object),
+            _ => None,
+        });
+        About {
+            pointers: Some(pointers.collect()),
+            objects: Some(objects.collect()),
+        }
+    }
+
+    fn has_pointer(&self, base: Option<Term>) -> bool {
+        let pointers = self.pointers.as_ref();
+        pointers.is_none_or(|pointers| pointers.contains(&base))
+    }
+
+    fn has_object(&self, object: Object) -> bool {
+        let objects = self.objects.as_ref();
+        objects.is_none_or(|objects| objects.contains(&object))
+    }
+}
+
 pub struct View {
     /// In the order of the source.
     pub locations: Vec<Location>,
@@ -112,19 +171,19 @@ enum Part {
 }
 
 impl View {
-    /// `demonic`: all accesses are checked, not only those by pointers that the function compares with null or that may be null for what is
-    /// known of libraries.
     pub fn of(
         body: &Body,
         execution: &Execution,
         oracle: &mut Oracle<'_>,
         at_exit: &[AtExit],
-        demonic: bool,
+        scope: Scope<'_>,
     ) -> Result<View, OutOfBudget> {
         let mut locations = Locations::default();
         let mut parts: Vec<(Position, Part)> = Vec::new();
         locations.add(body, execution, oracle, &mut parts);
-        let (operations, congruent) = machine::operations(execution, oracle);
+        let about = About::of(execution, scope);
+        let (operations, congruent) =
+            machine::operations(execution, oracle, &|event| about.has_object(event.object));
         let there = operated_on_what_is_there(&operations, oracle);
         let axioms = oracle.formula.guards.and(congruent, there);
         for operation in operations {
@@ -132,7 +191,9 @@ impl View {
         }
         let mut facts = FxHashSet::default();
         for (index, event) in execution.log.uses.iter().enumerate() {
-            parts.extend(of_use(oracle, index, event, demonic, &mut facts));
+            if about.has_pointer(event.base) {
+                parts.extend(of_use(oracle, index, event, scope, &mut facts));
+            }
         }
         for (index, event) in execution.log.user_assertions.iter().enumerate() {
             parts.extend(of_assertion(index, event));
@@ -269,7 +330,7 @@ fn of_use(
     oracle: &mut Oracle<'_>,
     index: usize,
     event: &UseEvent,
-    demonic: bool,
+    scope: Scope<'_>,
     facts: &mut FxHashSet<Cond>,
 ) -> Option<(Position, Part)> {
     let mut asserted = Vec::new();
@@ -277,7 +338,7 @@ fn of_use(
         None => event.null,
         Some(base) => {
             let may_fail = oracle.nullable.contains(&base);
-            if !(demonic || may_fail || oracle.tested.contains_key(&base)) {
+            if !(scope == Scope::All || may_fail || oracle.tested.contains_key(&base)) {
                 return None;
             }
             let null = oracle.null_paths(base);
