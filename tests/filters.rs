@@ -103,6 +103,39 @@ fn a_filter_shows_what_it_and_stricter_ones_report() {
 }
 
 #[test]
+fn by_default_the_strictest_filter_is_in_force_and_a_weaker_one_for_the_order_of_operations() {
+    let all = expected();
+    let shown = |found: &&(String, u64, String, String)| {
+        let order = ["heap/use-after-free", "heap/double-free", "heap/bad-free"];
+        found.3 == "conc" || found.3 == "a1" && order.contains(&found.2.as_str())
+    };
+    let wanted: BTreeSet<_> = all.iter().filter(shown).cloned().collect();
+    assert_eq!(findings(None), wanted);
+}
+
+/// `Bar` and `Foo` of Figure 1, Figure 6 (b), (a) with its harness, and what the user says to be possible.
+#[test]
+fn the_angelic_filter_reports_what_no_acceptable_specification_blocks() {
+    let found = findings(Some("angelic"));
+    let of_paper = found.iter().filter(|found| found.0 == "angelic.c");
+    let lines: Vec<u64> = of_paper.map(|found| found.1).collect();
+    let text = fs::read_to_string(source("angelic.c")).unwrap();
+    let reported: Vec<&str> = lines
+        .iter()
+        .map(|line| text.lines().nth(*line as usize - 1).unwrap().trim())
+        .map(|line| line.split(" //~").next().unwrap())
+        .collect();
+    let expected = [
+        "*x = 5;",
+        "Baz(NULL);",
+        "IoCancelSpinLock();",
+        "KeReleaseIrql();",
+        "assert(n > 0);",
+    ];
+    assert_eq!(reported, expected);
+}
+
+#[test]
 fn the_specifications_are_those_of_the_papers() {
     let tree = tree();
     cassini(

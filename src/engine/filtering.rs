@@ -33,13 +33,13 @@ pub fn filter(
             Failing::AtExit {
                 site,
                 paths,
-                exists,
+                object,
             } => {
                 at_exit.push(AtExit {
                     site,
                     text: finding.message.clone(),
                     paths,
-                    exists,
+                    object,
                 });
                 Event::Exit(at_exit.len() - 1)
             }

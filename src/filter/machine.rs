@@ -13,6 +13,7 @@ use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::state::{Object, Status};
+use crate::symbolic::term::Term;
 
 /// Operations that are looked back at for one object.
 const MAX_WRITES: usize = 24;
@@ -179,7 +180,8 @@ impl States {
             .find(|&state| machine.role(state) == Role::Dead);
         let own = oracle.regions.is_local(object.loc.region)
             || oracle.regions.is_program(object.loc.region)
-            || oracle.is_owned(object.loc.region);
+            || oracle.is_owned(object.loc.region)
+            || base(oracle, object).is_some_and(|base| oracle.is_call_result(base));
         let (expected, Some(dead)) = (machine.expected(), dead) else {
             return known_on_entry(object, oracle, asserted);
         };
@@ -208,9 +210,8 @@ impl States {
         if one == other {
             return Guard::TRUE;
         }
-        let base = |object: Object| oracle.regions.base(object.loc.region);
         let made = |object: Object| oracle.is_owned(object.loc.region);
-        let (Some(left), Some(right)) = (base(one), base(other)) else {
+        let (Some(left), Some(right)) = (base(oracle, one), base(oracle, other)) else {
             return Guard::FALSE;
         };
         let alike = oracle.formula.terms.width(left) == oracle.formula.terms.width(right)
@@ -268,6 +269,11 @@ fn known_on_entry(object: Object, oracle: &mut Oracle<'_>, asserted: &mut Vec<Co
         asserted.extend(oracle.formula.guards.support(*guard));
     }
     states
+}
+
+/// The unknown pointer that leads to an object, or the number that names it.
+fn base(oracle: &Oracle<'_>, object: Object) -> Option<Term> {
+    oracle.regions.base(object.loc.region)
 }
 
 /// Where the rows of one call lead.

@@ -54,11 +54,12 @@ pub fn predicates(
 ) -> Vec<Cond> {
     let mut found: BTreeSet<Cond> = BTreeSet::new();
     for check in checks.iter().map(|&index| &view.checks[index]) {
-        found.extend(&check.asserted);
+        let mut own: Vec<Cond> = check.asserted.clone();
         if !configuration.ignore_conditionals {
-            found.extend(oracle.formula.guards.support(check.alone));
+            own.extend(oracle.formula.guards.support(check.alone));
         }
-        found.retain(|condition| !check.exists.contains(condition));
+        own.retain(|condition| !check.exists.contains(condition));
+        found.extend(own);
     }
     // What is known to go either way is for no caller to say.
     found.retain(|condition| !view.facts.contains(condition) && !is_open(oracle, *condition));

@@ -89,9 +89,9 @@ impl<'v> Filters<'v> {
         configuration: Configuration,
         check: usize,
     ) -> Result<(bool, Option<String>), OutOfBudget> {
-        // What is lost at the end is looked at by itself: it ends no execution.
-        let at_exit = matches!(self.view.checks[check].event, Event::Exit(_));
-        if !at_exit && let Ok(whole) = self.whole(oracle, configuration) {
+        // What is done to an object, or lost at the end, is looked at by itself: that there is an object is for no specification to say.
+        let about_object = !self.view.checks[check].exists.is_empty();
+        if !about_object && let Ok(whole) = self.whole(oracle, configuration) {
             let fails = whole.answer.failures.contains(&check);
             let specification = whole.answer.specifications.first().cloned();
             let told = specification.unwrap_or_default();
@@ -209,7 +209,10 @@ fn alone(
     configuration: Configuration,
     check: usize,
 ) -> Result<(bool, Option<String>), OutOfBudget> {
-    let failing = view.checks[check].alone;
+    let failing = match view.in_order {
+        true => view.checks[check].fails,
+        false => view.checks[check].alone,
+    };
     let asked = oracle.formula.guards.support(failing).to_vec();
     let usual = usual_on_entry(oracle, &asked);
     let guards = &mut oracle.formula.guards;

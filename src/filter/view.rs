@@ -11,6 +11,7 @@ use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Asserted, AssertionEvent, BranchEvent, Site, UseEvent};
+use crate::symbolic::origin::Origin;
 use crate::symbolic::state::Object;
 use crate::symbolic::term::Term;
 
@@ -86,8 +87,7 @@ pub struct AtExit {
     pub site: Site,
     pub text: String,
     pub paths: Guard,
-    /// The conditions that there is such an object.
-    pub exists: Vec<Cond>,
+    pub object: Object,
 }
 
 /// Which checks a view has.
@@ -187,7 +187,7 @@ impl View {
         let there = operated_on_what_is_there(&operations, oracle);
         let axioms = oracle.formula.guards.and(congruent, there);
         for operation in operations {
-            parts.extend(of_operation(execution, operation));
+            parts.extend(of_operation(execution, oracle, operation));
         }
         let mut facts = FxHashSet::default();
         for (index, event) in execution.log.uses.iter().enumerate() {
@@ -207,7 +207,7 @@ impl View {
                 fails: failure.paths,
                 alone: failure.paths,
                 asserted: Vec::new(),
-                exists: failure.exists.clone(),
+                exists: given(execution, oracle, failure),
             };
             parts.push(((usize::MAX, usize::MAX, 0), Part::Check(check)));
         }
@@ -291,7 +291,42 @@ fn operated_on_what_is_there(operations: &[Operation], oracle: &mut Oracle<'_>) 
     there
 }
 
-fn of_operation(execution: &Execution, operation: Operation) -> Option<(Position, Part)> {
+/// The conditions of some paths that the pointer to an object, or the number that names it, takes part in: those that say whether there is one.
+pub fn about_pointer(oracle: &Oracle<'_>, paths: Guard, object: Object) -> Vec<Cond> {
+    let Some(base) = oracle.regions.base(object.loc.region) else {
+        return Vec::new();
+    };
+    let pointer = oracle.formula.vars(base);
+    let literal = |condition| oracle.formula.guards.literal(condition, true);
+    let conditions = oracle.formula.guards.support(paths).iter().copied();
+    let about = conditions.filter(|&condition| {
+        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
+        let compared = oracle.compared_with_null(literal(condition));
+        vars == pointer || compared.contains(&base)
+    });
+    about.collect()
+}
+
+/// What an object that is lost rests on: that there is one, and that the call that made it has done so.
+fn given(execution: &Execution, oracle: &Oracle<'_>, failure: &AtExit) -> Vec<Cond> {
+    let mut given = about_pointer(oracle, failure.paths, failure.object);
+    let mut ops = execution.log.ops.iter();
+    let made = ops.find(|event| event.object == failure.object && event.moves());
+    let Some(made) = made else { return given };
+    let conditions = oracle.formula.guards.support(made.guard).iter().copied();
+    given.extend(conditions.filter(|&condition| {
+        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
+        let mut origins = vars.iter().map(|&var| oracle.origins.of(var));
+        origins.any(|origin| matches!(origin, Origin::Call { text } if **text == *made.text))
+    }));
+    given
+}
+
+fn of_operation(
+    execution: &Execution,
+    oracle: &Oracle<'_>,
+    operation: Operation,
+) -> Option<(Position, Part)> {
     let first = &execution.log.ops[operation.events.0];
     let check = Check {
         event: Event::Operation(operation.events.0),
@@ -301,7 +336,7 @@ fn of_operation(execution: &Execution, operation: Operation) -> Option<(Position
         fails: operation.fails,
         alone: operation.fails,
         asserted: operation.asserted,
-        exists: Vec::new(),
+        exists: about_pointer(oracle, operation.fails, operation.object),
     };
     let position = (operation.events.0, usize::MAX, OF_OPERATION);
     Some((position, Part::Check(check)))
@@ -369,12 +404,19 @@ fn of_use(
     Some((position, Part::Check(check)))
 }
 
-/// The locations of a function by what the source has there: the parts of one condition (`a && b`) are one, and so are the rounds of a
-/// loop.
+/// What of a condition (`a && b`) leads to a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Extent {
+    Part,
+    Whole,
+}
+
+/// The locations of a function by what the source has there: each part of a condition (`a && b`) and the condition as a whole; the rounds of a
+/// loop are one.
 #[derive(Default)]
 struct Locations {
     found: Vec<Location>,
-    known: FxHashMap<(BlockId, Side), usize>,
+    known: FxHashMap<(BlockId, Side, Extent), usize>,
     /// For a block that is the second part of a condition, the block of the first.
     first_part: FxHashMap<BlockId, BlockId>,
 }
@@ -387,7 +429,11 @@ impl Locations {
         oracle: &mut Oracle<'_>,
         parts: &mut Vec<(Position, Part)>,
     ) {
-        let at = self.at((BlockId(0), Side::Start), &beginning(body), false);
+        let at = self.at(
+            (BlockId(0), Side::Start, Extent::Whole),
+            &beginning(body),
+            false,
+        );
         parts.push(((0, 0, 0), Part::Location(at, Guard::TRUE)));
         let branches = &execution.log.branches;
         let own = branches
@@ -418,15 +464,26 @@ impl Locations {
                     false => Side::Else,
                 };
                 let null = null_side(oracle, branch.guard, way == 0);
-                let at = self.at((first, side), &branch.site, null);
-                parts.push((position, Part::Location(at, guard)));
+                // That `p` is null in `p && p->x` is asked for the sake of what follows: it says less than a test of its own.
+                let goes_on =
+                    told && says[1 - way].is_none() && is_part(branches, branch.targets[1 - way]);
+                let of_part = (branch.block, side, Extent::Part);
+                let whole = (first, side, Extent::Whole);
+                let wanted = [
+                    (of_part, !(null && goes_on)),
+                    (whole, goes_on || first != branch.block),
+                ];
+                for (key, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
+                    let at = self.at(key, &branch.site, null && !goes_on);
+                    parts.push((position, Part::Location(at, guard)));
+                }
             }
         }
         for case in &execution.log.cases {
             if only_ends(body, case.target) {
                 continue;
             }
-            let key = (case.block, Side::Case(case.target.0));
+            let key = (case.block, Side::Case(case.target.0), Extent::Whole);
             let at = self.at(key, &case.site, false);
             let position = (case.order, case.branches, OF_BRANCH);
             parts.push((position, Part::Location(at, case.guard)));
@@ -467,7 +524,7 @@ impl Locations {
     }
 
     /// The location of this key, which is made if it is new.
-    fn at(&mut self, key: (BlockId, Side), site: &Site, angelic: bool) -> usize {
+    fn at(&mut self, key: (BlockId, Side, Extent), site: &Site, angelic: bool) -> usize {
         let next = self.found.len();
         let index = *self.known.entry(key).or_insert(next);
         if index == next {

@@ -13,7 +13,7 @@ use crate::property::{Event, Property, Rule};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Site;
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::state::{Object, Status};
@@ -68,11 +68,11 @@ pub enum Failing {
     Operation(usize),
     /// An assertion of the user's, by its number in the log.
     Assertion(usize),
-    /// At the function's exit, on these paths; with the conditions that there is such an object.
+    /// At the function's exit, on these paths, about this object.
     AtExit {
         site: Site,
         paths: Guard,
-        exists: Vec<Cond>,
+        object: Object,
     },
     /// Nothing is asked of the state there.
     Otherwise,

@@ -14,7 +14,7 @@ use crate::summary::infer::Exit;
 use crate::summary::trace;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, LoopEvent, OpEvent};
 use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
@@ -111,7 +111,7 @@ impl Findings<'_> {
         let at = Failing::AtExit {
             site,
             paths,
-            exists: about_pointer(oracle, paths, object),
+            object,
         };
         self.keep_value(finding, at);
     }
@@ -127,20 +127,6 @@ fn last_step(
     let event = trace::returns(execution, arena, model)?;
     let to = Target::State(state);
     Some(trace::return_step(arena, name, event, object, &to))
-}
-
-/// The conditions of some paths that the pointer to a block takes part in: those that say whether there is one.
-fn about_pointer(arena: &Arena<'_>, paths: Guard, object: Object) -> Vec<Cond> {
-    let Some(base) = arena.regions.base(object.loc.region) else {
-        return Vec::new();
-    };
-    let pointer = arena.formula.vars(base);
-    let conditions = arena.formula.guards.support(paths).iter().copied();
-    let about = conditions.filter(|&condition| {
-        let vars = arena.formula.vars(arena.formula.cond_term(condition));
-        vars.iter().any(|var| pointer.contains(var))
-    });
-    about.collect()
 }
 
 /// The paths on which others can find each block when the function has returned.
