@@ -135,6 +135,27 @@ fn the_angelic_filter_reports_what_no_acceptable_specification_blocks() {
     assert_eq!(reported, expected);
 }
 
+/// Section 5.1.1: the specification of `conc` is a disjunction, that of `a1` is none.
+#[test]
+fn long_clauses_can_be_pruned() {
+    let tree = tree();
+    cassini(
+        &tree,
+        &["check", ".", "--no-progress", "--checkers", "null"],
+    );
+    let answer = |options: &[&str], configuration: &str| {
+        let arguments = [&["debug", "view", "pruned"], options].concat();
+        let text = cassini(&tree, &arguments);
+        let own = text.split(&format!("\n{configuration}\n")).nth(1).unwrap();
+        let own = own.lines().take_while(|line| line.starts_with(' '));
+        own.map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    let fails = "fails: line";
+    assert!(!answer(&[], "conc").contains(fails));
+    assert!(answer(&["--clauses", "1"], "conc").contains(fails));
+    assert!(!answer(&["--clauses", "1"], "a1").contains(fails));
+}
+
 #[test]
 fn the_specifications_are_those_of_the_papers() {
     let tree = tree();

@@ -42,7 +42,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Analyse a tree and report what is wrong in it
-    Check(check::Arguments),
+    Check(Box<check::Arguments>),
     /// Record the compile commands of a build
     Capture(capture::Arguments),
     /// Ask the summary database of the last check
@@ -88,7 +88,7 @@ pub fn main() -> ExitCode {
     }
     let arguments = Arguments::parse_from(words);
     let result = match arguments.command {
-        Command::Check(arguments) => check::run(arguments),
+        Command::Check(arguments) => check::run(*arguments),
         Command::Capture(arguments) => capture::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -54,7 +54,7 @@ pub fn filter(
     let Ok(view) = View::of(body, execution, oracle, &at_exit, Scope::Around(&around)) else {
         return;
     };
-    let mut filters = Filters::new(&view);
+    let mut filters = Filters::new(&view, None);
     for (finding, event) in events {
         if let Some(check) = view.check(event) {
             finding.filtered = Some(filters.of(oracle, check));
@@ -65,8 +65,8 @@ pub fn filter(
 /// What is told of a function's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// Locations, checks, and the answers of all filters.
-    View,
+    /// Locations, checks, and the answers of all filters, with clauses of so many literals at most.
+    View(Option<u32>),
     /// The specifications, and what fails all the same.
     Specification,
 }
@@ -89,7 +89,7 @@ pub fn describe(
             .to_owned();
     };
     match told {
-        Told::View => describe::view(&view, &mut oracle),
+        Told::View(most) => describe::view(&view, &mut oracle, most),
         Told::Specification => describe::specification(&view, &mut oracle),
     }
 }

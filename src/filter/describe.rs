@@ -19,8 +19,8 @@ const CONFIGURATIONS: [Configuration; 4] = [
 /// Conditions of a guard that are told one by one.
 const MAX_CONDITIONS: usize = 8;
 
-/// The view of a function: its locations and checks, and what each filter answers.
-pub fn view(view: &View, oracle: &mut Oracle<'_>) -> String {
+/// The view of a function: its locations and checks, and what each filter answers, if clauses may have so many literals.
+pub fn view(view: &View, oracle: &mut Oracle<'_>, most: Option<u32>) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "locations");
@@ -38,7 +38,7 @@ pub fn view(view: &View, oracle: &mut Oracle<'_>) -> String {
             check.text
         );
     }
-    let mut filters = Filters::new(view);
+    let mut filters = Filters::new(view, most);
     for configuration in CONFIGURATIONS {
         let _ = writeln!(text, "{}", configuration.name());
         match filters.whole(oracle, configuration) {
@@ -53,7 +53,7 @@ pub fn view(view: &View, oracle: &mut Oracle<'_>) -> String {
 
 /// What callers and callees have to see to for nothing to fail, as far as they can, and what fails all the same.
 pub fn specification(view: &View, oracle: &mut Oracle<'_>) -> String {
-    let mut filters = Filters::new(view);
+    let mut filters = Filters::new(view, None);
     let mut text = String::new();
     for configuration in [Configuration::CONC, Configuration::A1] {
         let _ = writeln!(text, "{}", configuration.name());

@@ -31,6 +31,8 @@ const INCONSISTENT: [(Filter, Configuration); 3] = [
 /// A function's failures before the filters.
 pub struct Filters<'v> {
     pub view: &'v View,
+    /// Literals that the clauses of a specification may have (PruneClauses for `k`); `None`: any number.
+    most: Option<u32>,
     /// For each configuration what the whole function says, once it was asked.
     whole: Vec<(Configuration, Result<Whole, OutOfBudget>)>,
     angelic: Option<Result<Angelic, OutOfBudget>>,
@@ -46,9 +48,10 @@ pub struct Whole {
 }
 
 impl<'v> Filters<'v> {
-    pub fn new(view: &'v View) -> Filters<'v> {
+    pub fn new(view: &'v View, most: Option<u32>) -> Filters<'v> {
         Filters {
             view,
+            most,
             whole: Vec::new(),
             angelic: None,
         }
@@ -111,7 +114,7 @@ impl<'v> Filters<'v> {
         if let Some((_, known)) = known.find(|(of, _)| *of == configuration) {
             return known.clone();
         }
-        let answer = whole(self.view, oracle, configuration);
+        let answer = whole(self.view, oracle, configuration, self.most);
         self.whole.push((configuration, answer.clone()));
         answer
     }
@@ -129,6 +132,7 @@ fn whole(
     view: &View,
     oracle: &mut Oracle<'_>,
     configuration: Configuration,
+    most: Option<u32>,
 ) -> Result<Whole, OutOfBudget> {
     if !view.in_order {
         return Err(OutOfBudget);
@@ -147,7 +151,7 @@ fn whole(
     }
     let cover = Cover::of(view, oracle, (inputs, predicates), &checks)?;
     let mut whole = Whole {
-        answer: specs::find(&cover, None)?,
+        answer: specs::find(&cover, most)?,
         correct: specs::correct(&cover),
         predicates: cover.predicates,
     };

@@ -56,6 +56,9 @@ enum Form {
     View {
         /// `name`, or `file::name`
         name: String,
+        /// Drop the clauses of specifications that have more literals than this
+        #[arg(long, value_name = "K")]
+        clauses: Option<u32>,
     },
     /// Run a preprocessed C program on the Saturn language and print what it prints
     #[command(hide = true)]
@@ -107,7 +110,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             let (_, body, _) = open(&folder, name)?;
             output::write(None, |out| write!(out, "{}", ir::print::print(&body)))?;
         }
-        Form::View { name } => filtered(&folder, name, Told::View)?,
+        Form::View { name, clauses } => filtered(&folder, name, Told::View(*clauses))?,
         Form::Terms { name, unroll } => {
             let limits = Limits {
                 unroll: *unroll,
@@ -148,7 +151,7 @@ fn tell(
         accesses: pass.property.watches_accesses(),
     };
     let text = text(&body, &callees);
-    Ok(output::write(None, |out| write!(out, "{text}"))?)
+    output::write(None, |out| write!(out, "{text}"))
 }
 
 /// What a command line makes of the language.
