@@ -32,9 +32,10 @@ pub enum Filter {
 }
 
 /// The rules for which another filter than [`Filter::Conc`] is in force by default.
-/// Measured ([docs/filters.md](../../docs/filters.md)): what is wrong with the order of operations is seldom
-/// excused by conditions that go together, a pointer that is null, or an object that is lost, often.
-const IN_FORCE: [(&str, Filter); 5] = [
+/// Measured (docs/filters.md): conditions that go together seldom excuse what is wrong with the order of operations, and
+/// often a pointer that is null or an object that is lost.
+const IN_FORCE: [(&str, Filter); 6] = [
+    ("null/unchecked-result", Filter::A1),
     ("heap/use-after-free", Filter::A1),
     ("heap/double-free", Filter::A1),
     ("heap/bad-free", Filter::A1),
