@@ -5,9 +5,11 @@
 //! and the conditions that they hang on.
 
 mod angelic;
+mod checks;
 mod clauses;
 mod cover;
 pub mod describe;
+mod locations;
 mod machine;
 mod predicates;
 mod specs;

@@ -1,0 +1,144 @@
+//! The checks of a view, one for each operation, access and assertion of the log, and what goes without saying of their objects.
+//!
+//! In: events of an execution's log. Out: [`Check`]s with where they are come to.
+
+use rustc_hash::FxHashSet;
+
+use super::machine::Operation;
+use super::view::{AtExit, Check, Event, OF_OPERATION, OF_USE, Part, Position, Scope};
+use crate::sat::oracle::Oracle;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::log::{Asserted, AssertionEvent, UseEvent};
+use crate::symbolic::origin::Origin;
+use crate::symbolic::state::Object;
+
+/// The pointers that objects are operated on by are not null, where nothing in the function asks for that: `free(NULL)` is allowed, and not what
+/// is meant.
+pub fn operated_on_what_is_there(operations: &[Operation], oracle: &mut Oracle<'_>) -> Guard {
+    let mut there = Guard::TRUE;
+    for operation in operations.iter().filter(|operation| operation.may_fail()) {
+        let Some(base) = oracle.regions.base(operation.object.loc.region) else {
+            continue;
+        };
+        let pointer = oracle.formula.terms.is_pointer(base);
+        if pointer && !oracle.nullable.contains(&base) && !oracle.tested.contains_key(&base) {
+            let null = oracle.null_paths(base);
+            there = oracle.formula.guards.and_not(there, null);
+        }
+    }
+    there
+}
+
+/// The conditions of some paths that the pointer to an object, or the number that names it, takes part in: those that say whether there is one.
+fn about_pointer(oracle: &Oracle<'_>, paths: Guard, object: Object) -> Vec<Cond> {
+    let Some(base) = oracle.regions.base(object.loc.region) else {
+        return Vec::new();
+    };
+    let pointer = oracle.formula.vars(base);
+    let literal = |condition| oracle.formula.guards.literal(condition, true);
+    let conditions = oracle.formula.guards.support(paths).iter().copied();
+    let about = conditions.filter(|&condition| {
+        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
+        let compared = oracle.compared_with_null(literal(condition));
+        vars == pointer || compared.contains(&base)
+    });
+    about.collect()
+}
+
+/// What an object that is lost rests on: that there is one, and that the call that made it has done so.
+pub fn given(execution: &Execution, oracle: &Oracle<'_>, failure: &AtExit) -> Vec<Cond> {
+    let mut given = about_pointer(oracle, failure.paths, failure.object);
+    let mut ops = execution.log.ops.iter();
+    let made = ops.find(|event| event.object == failure.object && event.moves());
+    let Some(made) = made else { return given };
+    let conditions = oracle.formula.guards.support(made.guard).iter().copied();
+    given.extend(conditions.filter(|&condition| {
+        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
+        let mut origins = vars.iter().map(|&var| oracle.origins.of(var));
+        origins.any(|origin| matches!(origin, Origin::Call { text } if **text == *made.text))
+    }));
+    given
+}
+
+pub fn of_operation(
+    execution: &Execution,
+    oracle: &Oracle<'_>,
+    operation: Operation,
+) -> Option<(Position, Part)> {
+    let first = &execution.log.ops[operation.events.0];
+    let check = Check {
+        event: Event::Operation(operation.events.0),
+        end: operation.events.1,
+        site: first.stack.first()?.clone(),
+        text: format!("{} ({})", first.text, first.name),
+        fails: operation.fails,
+        alone: operation.fails,
+        asserted: operation.asserted,
+        exists: about_pointer(oracle, operation.fails, operation.object),
+    };
+    let position = (operation.events.0, usize::MAX, OF_OPERATION);
+    Some((position, Part::Check(check)))
+}
+
+pub fn of_assertion(index: usize, event: &AssertionEvent) -> Option<(Position, Part)> {
+    if event.kind == Asserted::Angelic {
+        return None;
+    }
+    let text = event.text.as_deref().unwrap_or("assertion");
+    let check = Check {
+        event: Event::Assertion(index),
+        end: index + 1,
+        site: event.stack.first()?.clone(),
+        text: format!("`{text}` holds"),
+        fails: event.guard,
+        alone: event.guard,
+        asserted: event.asked.clone(),
+        exists: Vec::new(),
+    };
+    let position = (event.order, event.branches, OF_USE);
+    Some((position, Part::Check(check)))
+}
+
+pub fn of_use(
+    oracle: &mut Oracle<'_>,
+    index: usize,
+    event: &UseEvent,
+    scope: Scope<'_>,
+    facts: &mut FxHashSet<Cond>,
+) -> Option<(Position, Part)> {
+    let mut asserted = Vec::new();
+    let fails = match event.base {
+        None => event.null,
+        Some(base) => {
+            let may_fail = oracle.nullable.contains(&base);
+            if !(scope == Scope::All || may_fail || oracle.tested.contains_key(&base)) {
+                return None;
+            }
+            let null = oracle.null_paths(base);
+            let null = oracle.formula.guards.as_literal(null);
+            asserted.extend(null.map(|(condition, _)| condition));
+            if may_fail {
+                facts.extend(&asserted);
+            }
+            let null = oracle.null_at_start(event.address, base);
+            oracle.formula.guards.and(event.guard, null)
+        }
+    };
+    let name = match event.base {
+        Some(base) => oracle.name_of_value(base),
+        None => "NULL".to_owned(),
+    };
+    let check = Check {
+        event: Event::Use(index),
+        end: index + 1,
+        site: event.stack.first()?.clone(),
+        text: format!("`{name}` is followed"),
+        fails,
+        alone: fails,
+        asserted,
+        exists: Vec::new(),
+    };
+    let position = (event.order, event.branches, OF_USE);
+    Some((position, Part::Check(check)))
+}
