@@ -290,7 +290,7 @@ fn gotos_that_asm_may_take_are_any_of_its_labels() {
     );
     assert_eq!(
         text,
-        "b0:\nhavoc &n, 4\ngoto any of b1, b2\nb1:\nreturn n\nb2:\nreturn -1"
+        "b0:\nexpose what is at &n\nhavoc &n, 4\ngoto any of b1, b2\nb1:\nreturn n\nb2:\nreturn -1"
     );
 }
 
