@@ -165,7 +165,7 @@ fn an_unknown_checker_is_an_error_that_names_the_known_ones() {
         .assert()
         .code(2)
         .stderr(predicate::str::contains(
-            "there are: file, heap, lock, null",
+            "there are: assert, file, heap, lock, null",
         ));
 }
 
