@@ -129,10 +129,7 @@ fn angelic_assertions(view: &View, oracle: &mut Oracle<'_>) -> Result<Vec<Guard>
     // Some input is let in at all.
     let mut assertions = vec![Guard::TRUE];
     for location in view.locations.iter().filter(|location| location.angelic) {
-        let reach = match view.in_order {
-            true => location.reach,
-            false => location.alone,
-        };
+        let reach = oracle.formula.guards.and(location.reach, view.axioms);
         if oracle.solve(reach)?.is_some() {
             assertions.push(reach);
         }

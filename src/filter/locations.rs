@@ -103,7 +103,6 @@ impl Locations {
                 site: test.site.clone(),
                 side: Side::Null,
                 reach: Guard::FALSE,
-                alone: Guard::FALSE,
                 angelic: true,
             });
             let position = (test.order, test.branches, OF_BRANCH);
@@ -122,7 +121,6 @@ impl Locations {
                 site: site.clone(),
                 side: Side::Asserted,
                 reach: Guard::FALSE,
-                alone: Guard::FALSE,
                 angelic: true,
             });
             let position = (event.order, event.branches, OF_BRANCH);
@@ -139,7 +137,6 @@ impl Locations {
                 site: site.clone(),
                 side: key.1,
                 reach: Guard::FALSE,
-                alone: Guard::FALSE,
                 angelic,
             });
         }

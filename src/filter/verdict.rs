@@ -232,11 +232,11 @@ fn alone(
         return Ok((true, None));
     }
     for location in &view.locations {
-        if !share_an_unknown(oracle, location.alone, excluded) {
+        if !share_an_unknown(oracle, location.reach, excluded) {
             continue;
         }
         let guards = &mut oracle.formula.guards;
-        let usual = guards.and(location.alone, environment);
+        let usual = guards.and(location.reach, environment);
         let left = guards.and_not(usual, excluded);
         if left == usual {
             continue;

@@ -1,5 +1,5 @@
 //! One function as the filters see it: the locations that its branches lead to, and its checks, each with the guard under which
-//! it is reached and fails. An assertion that fails ends the execution (ACSpec §2.1): nothing behind it is reached.
+//! it is reached and fails. An assertion that fails ends the execution (ACSpec §2.1): no check behind it fails.
 //!
 //! In: a frozen execution, its oracle, the body for what stands in each block, and failures at the exit. Out: a [`View`].
 
@@ -58,10 +58,8 @@ pub struct Check {
 pub struct Location {
     pub site: Site,
     pub side: Side,
-    /// Where it is reached, if nothing has failed before.
+    /// Where it is reached, be there earlier failures or not: what comes after a failure is code that the programmer means to be reached, too.
     pub reach: Guard,
-    /// The same, be there earlier failures or not.
-    pub alone: Guard,
     /// No specification is to make it dead: the branch says itself that a pointer is null, or the user says so.
     pub angelic: bool,
 }
@@ -237,17 +235,14 @@ impl View {
         let mut going_on = Some(self.axioms);
         for (_, part) in parts {
             let guards = &mut oracle.formula.guards;
-            let mut still = |guard| guards.try_and(guard, going_on?, MAX_GUARD);
             match part {
                 Part::Location(index, guard) => {
-                    let reached = still(guard);
                     let location = &mut self.locations[index];
-                    location.alone = guards.or(location.alone, guard);
-                    location.reach = guards.or(location.reach, reached.unwrap_or_default());
-                    going_on = reached.and(going_on);
+                    location.reach = guards.or(location.reach, guard);
                 }
                 Part::Check(mut check) => {
-                    let fails = still(check.fails);
+                    let fails =
+                        going_on.and_then(|before| guards.try_and(check.fails, before, MAX_GUARD));
                     check.fails = fails.unwrap_or_default();
                     going_on = going_on.filter(|_| fails.is_some());
                     going_on = going_on.and_then(|before| {

@@ -39,6 +39,11 @@ impl Findings<'_> {
             return;
         };
         let mut failed: FxHashSet<Term> = FxHashSet::default();
+        for test in &execution.log.late_tests {
+            if failed.insert(test.pointer) {
+                self.tested_late(execution, oracle, rules, (test.pointer, &test.site));
+            }
+        }
         let mut looked_at = 0;
         for (index, event) in execution.log.uses.iter().enumerate() {
             let key = event.base.unwrap_or(event.address);
@@ -55,11 +60,6 @@ impl Findings<'_> {
             }
             if self.null_pointer(execution, oracle, rules, (index, event, null)) {
                 failed.insert(key);
-            }
-        }
-        for test in &execution.log.late_tests {
-            if failed.insert(test.pointer) {
-                self.tested_late(execution, oracle, rules, (test.pointer, &test.site));
             }
         }
     }

@@ -124,3 +124,12 @@ void opposite_by_argument(int c, int e)
     else
         assert(!e); //~ a1 assert/failure
 }
+
+/* Followed first, compared then. */
+int followed_first(struct record *x)
+{
+    x->field = 1; //~ conc null/dereference
+    if (!x)
+        return 0;
+    return 1;
+}
