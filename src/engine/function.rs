@@ -129,17 +129,20 @@ fn judge(
     };
     // Findings that are shown on demand only must not use up the budget for the rest.
     findings.tell_covered(execution, oracle);
+    let explained = match oracle.formula.exhausted() {
+        None => std::mem::take(&mut findings.explained),
+        Some(_) => Vec::new(),
+    };
     if property.watches_accesses() {
         filtering::filter(body, execution, oracle, &mut findings);
     }
     judged.facts.findings = findings.found;
     let values = findings.values.into_iter().map(|(finding, _)| finding);
     judged.facts.findings.extend(values);
-    if oracle.formula.exhausted().is_none() {
-        judged.facts.findings.append(&mut findings.explained);
-    }
+    judged.facts.findings.extend(explained);
     Ok(judged)
 }
+
 /// Of a function that control comes back from.
 fn judge_exit(
     body: &Body,

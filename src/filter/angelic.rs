@@ -5,13 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::predicates::{is_open, of_callee};
+use super::predicates::{Atom, is_open, of_callee};
 use super::view::{Check, View};
 use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::model::Model;
-use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op};
 
 /// Failing traces of one function that are blocked.
 const MAX_TRACES: usize = 48;
@@ -47,24 +45,12 @@ impl Vocabulary {
         if !self.callees && of_callee(oracle, condition) {
             return false;
         }
-        let terms = &oracle.formula.terms;
-        let term = oracle.formula.cond_term(condition);
-        let literal = oracle.formula.guards.literal(condition, true);
-        match terms.node(term) {
-            Node::Var(var) => {
-                self.states && matches!(oracle.origins.of(*var), Origin::State { .. })
-            }
-            Node::Op { op: Op::Eq, .. } if !oracle.compared_with_null(literal).is_empty() => {
-                self.null
-            }
-            Node::Op { op: Op::Eq, args } => {
-                self.aliasing && args.iter().all(|&arg| terms.is_pointer(arg))
-            }
-            Node::Op {
-                op: Op::Ult | Op::Ule | Op::Slt | Op::Sle,
-                ..
-            } => self.bounds,
-            _ => false,
+        match Atom::of(oracle, condition) {
+            Atom::State => self.states,
+            Atom::Null => self.null,
+            Atom::Alias => self.aliasing,
+            Atom::Bound => self.bounds,
+            Atom::Other => false,
         }
     }
 }
@@ -95,10 +81,7 @@ pub fn verify(
     let mut traces = 0;
     for (number, check) in view.checks.iter().enumerate() {
         loop {
-            let fails = match view.in_order {
-                true => check.fails,
-                false => check.alone,
-            };
+            let fails = view.failing(check);
             let failing = oracle.formula.guards.and_not(fails, blocked);
             let Some(trace) = oracle.solve(failing)? else {
                 break;

@@ -83,8 +83,8 @@ type Tracked = Vec<(StateId, Guard)>;
 
 #[derive(Default)]
 struct States {
-    /// The condition that an object was dead on entry.
-    dead: FxHashMap<Object, (StateId, Cond)>,
+    /// That an object was dead on entry.
+    dead: FxHashMap<Object, Guard>,
     /// Pointers that were compared, and the condition that they are equal.
     equal: Vec<(Object, Object, Guard)>,
 }
@@ -188,20 +188,17 @@ impl States {
         if !watched || own {
             return known_on_entry(object, oracle, asserted);
         }
-        let (_, condition) = *self.dead.entry(object).or_insert_with(|| {
+        let gone = *self.dead.entry(object).or_insert_with(|| {
             let origin = Origin::State {
                 object,
                 state: dead,
             };
             let arena = &mut **oracle;
             let term = arena.origins.fresh(&mut arena.formula.terms, 1, origin);
-            let guard = arena.formula.guard_of(term);
-            let literal = arena.formula.guards.as_literal(guard);
-            (dead, literal.map_or(Cond(0), |(cond, _)| cond))
+            arena.formula.guard_of(term)
         });
-        asserted.push(condition);
-        let gone = oracle.formula.guards.literal(condition, true);
-        let usual = oracle.formula.guards.literal(condition, false);
+        asserted.extend(oracle.formula.guards.support(gone));
+        let usual = oracle.formula.guards.not(gone);
         vec![(expected, usual), (dead, gone)]
     }
 
@@ -238,13 +235,10 @@ impl States {
     fn congruent(&self, oracle: &mut Oracle<'_>) -> Guard {
         let mut all = Guard::TRUE;
         for &(one, other, equal) in &self.equal {
-            let (Some(&(_, left)), Some(&(_, right))) =
-                (self.dead.get(&one), self.dead.get(&other))
-            else {
+            let (Some(&left), Some(&right)) = (self.dead.get(&one), self.dead.get(&other)) else {
                 continue;
             };
             let guards = &mut oracle.formula.guards;
-            let (left, right) = (guards.literal(left, true), guards.literal(right, true));
             let differ = guards.not(right);
             let differ = guards.ite(left, differ, right);
             let wrong = guards.and(equal, differ);

@@ -9,6 +9,7 @@ use super::view::View;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::guard::Cond;
 use crate::symbolic::origin::Origin;
+use crate::symbolic::term::{Node, Op};
 
 /// Which of the two abstractions is made (ACSpec Figure 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,44 @@ pub fn predicates(
         found.retain(|&condition| !of_callee(oracle, condition));
     }
     found.into_iter().collect()
+}
+
+/// What a condition is about, as far as a specification can say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atom {
+    /// An object was in a state on entry.
+    State,
+    /// A pointer is null.
+    Null,
+    /// Two pointers are equal.
+    Alias,
+    /// A number is smaller than another.
+    Bound,
+    Other,
+}
+
+impl Atom {
+    pub fn of(oracle: &Oracle<'_>, condition: Cond) -> Atom {
+        let terms = &oracle.formula.terms;
+        match terms.node(oracle.formula.cond_term(condition)) {
+            Node::Var(var) if matches!(oracle.origins.of(*var), Origin::State { .. }) => {
+                Atom::State
+            }
+            Node::Op { op: Op::Eq, args } => {
+                let literal = oracle.formula.guards.literal(condition, true);
+                match oracle.compared_with_null(literal).is_empty() {
+                    false => Atom::Null,
+                    true if args.iter().all(|&arg| terms.is_pointer(arg)) => Atom::Alias,
+                    true => Atom::Other,
+                }
+            }
+            Node::Op {
+                op: Op::Ult | Op::Ule | Op::Slt | Op::Sle,
+                ..
+            } => Atom::Bound,
+            _ => Atom::Other,
+        }
+    }
 }
 
 /// The beginnings of names of functions that return any value (`havoc`): no specification speaks of that.

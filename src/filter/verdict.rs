@@ -9,15 +9,14 @@
 use super::angelic::{self, Angelic, Vocabulary};
 use super::clauses::{self, Clause};
 use super::cover::{Cover, MAX_PREDICATES};
-use super::predicates::{Configuration, predicates};
+use super::predicates::{Atom, Configuration, predicates};
 use super::specs::{self, Inconsistency};
 use super::view::{Event, View};
 use super::words;
 use crate::finding::{Filter, Filtered};
 use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op};
+use crate::symbolic::term::Node;
 
 /// Nodes of a guard without the conditions that are no predicates.
 const MAX_PROJECTED: usize = 2_000;
@@ -30,7 +29,7 @@ const INCONSISTENT: [(Filter, Configuration); 3] = [
 
 /// A function's failures before the filters.
 pub struct Filters<'v> {
-    pub view: &'v View,
+    view: &'v View,
     /// Literals that the clauses of a specification may have (PruneClauses for `k`); `None`: any number.
     most: Option<u32>,
     /// For each configuration what the whole function says, once it was asked.
@@ -213,10 +212,7 @@ fn alone(
     configuration: Configuration,
     check: usize,
 ) -> Result<(bool, Option<String>), OutOfBudget> {
-    let failing = match view.in_order {
-        true => view.checks[check].fails,
-        false => view.checks[check].alone,
-    };
+    let failing = view.failing(&view.checks[check]);
     let asked = oracle.formula.guards.support(failing).to_vec();
     let usual = usual_on_entry(oracle, &asked);
     let guards = &mut oracle.formula.guards;
@@ -263,16 +259,18 @@ fn without(oracle: &mut Oracle<'_>, guard: Guard, condition: Cond) -> Result<Gua
 
 /// What goes without saying of the inputs: no block was gone on entry, and different pointers lead to different objects.
 fn usual_on_entry(oracle: &Oracle<'_>, conditions: &[Cond]) -> Vec<(Cond, bool)> {
-    let terms = &oracle.formula.terms;
     let unusual = |condition: &Cond| {
-        let term = oracle.formula.cond_term(*condition);
-        match terms.node(term) {
-            Node::Var(var) => matches!(oracle.origins.of(*var), Origin::State { .. }),
-            Node::Op { op: Op::Eq, args } => {
-                let literal = oracle.formula.guards.literal(*condition, true);
-                let unknown = |&arg: &_| terms.is_pointer(arg) && terms.as_const(arg).is_none();
-                oracle.compared_with_null(literal).is_empty() && args.iter().all(unknown)
-            }
+        let known_address = || {
+            let terms = &oracle.formula.terms;
+            let args = match terms.node(oracle.formula.cond_term(*condition)) {
+                Node::Op { args, .. } => args.as_slice(),
+                _ => &[],
+            };
+            args.iter().any(|&arg| terms.as_const(arg).is_some())
+        };
+        match Atom::of(oracle, *condition) {
+            Atom::State => true,
+            Atom::Alias => !known_address(),
             _ => false,
         }
     };

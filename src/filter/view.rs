@@ -257,6 +257,14 @@ impl View {
         going_on.map(|_| ()).ok_or(OutOfBudget)
     }
 
+    /// The paths on which a check fails: after what comes before it held, unless each failure is looked at by itself.
+    pub fn failing(&self, check: &Check) -> Guard {
+        match self.in_order {
+            true => check.fails,
+            false => check.alone,
+        }
+    }
+
     /// The check that a row of the log, or an access, belongs to.
     pub fn check(&self, event: Event) -> Option<usize> {
         self.checks

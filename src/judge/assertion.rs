@@ -4,7 +4,6 @@
 //! for the filters to say: most assertions hold if only callers do what they should.
 
 use super::findings::{Failing, Findings, Place};
-use crate::finding::TraceStep;
 use crate::sat::oracle::Oracle;
 use crate::summary::trace;
 use crate::symbolic::execution::Execution;
@@ -32,19 +31,7 @@ impl Findings<'_> {
             let before = (event.order, event.branches);
             let mut steps = trace::decisions(execution, oracle, &model, paths, before);
             let text = event.text.as_deref().unwrap_or("assertion");
-            for (depth, site) in (0..).zip(&event.stack) {
-                steps.push(TraceStep {
-                    file: site.file.to_string(),
-                    line: site.line,
-                    column: site.column,
-                    function: site.function.to_string(),
-                    depth,
-                    message: match depth + 1 == event.stack.len() as u32 {
-                        true => format!("`{text}` does not hold here"),
-                        false => "is called here".to_owned(),
-                    },
-                });
-            }
+            steps.extend(trace::asserted(event, text));
             if let Some(finding) = self.finding(&rules.rule, Place::of(site), text, "", steps) {
                 self.keep_value(finding, Failing::Assertion(index));
             }

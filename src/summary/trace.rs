@@ -9,8 +9,8 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{
-    AssertEvent, BranchEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent, TakeEvent,
-    UseEvent,
+    AssertEvent, AssertionEvent, BranchEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent,
+    TakeEvent, UseEvent,
 };
 use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
@@ -96,6 +96,11 @@ pub fn accessing(event: &UseEvent) -> Vec<TraceStep> {
         Some(text) => way(&event.stack, text, &event.inside),
         None => way(&event.stack, "is accessed here", &[]),
     }
+}
+
+/// The way down to where an assertion does not hold.
+pub fn asserted(event: &AssertionEvent, text: &str) -> Vec<TraceStep> {
+    way(&event.stack, &format!("`{text}` does not hold here"), &[])
 }
 
 /// Where a pointer is compared with null.

@@ -11,7 +11,7 @@ use super::dereference::Locations;
 use super::exec::Executor;
 use super::guard::Guard;
 use super::log::{OpEvent, UseEvent};
-use super::region::{Loc, RegionId, RegionKind, SymbolicOffset};
+use super::region::{Loc, RegionId, SymbolicOffset};
 use super::state::{Object, State, Status};
 use super::term::Term;
 use crate::finding::TraceStep;
@@ -283,9 +283,8 @@ impl Executor<'_> {
 impl Arena<'_> {
     /// A block as the source would write the pointer to it.
     pub fn name_of_block(&mut self, region: RegionId) -> String {
-        if let RegionKind::String(bytes) = self.regions.kind(region) {
-            let text = String::from_utf8_lossy(bytes);
-            return format!("\"{}\"", text.trim_end_matches('\0').escape_debug());
+        if let Some(text) = self.regions.literal(region) {
+            return format!("\"{}\"", text.escape_debug());
         }
         let address = self
             .regions

@@ -105,6 +105,17 @@ impl Regions {
         id
     }
 
+    /// The text of a string literal, without what ends it.
+    pub fn literal(&self, id: RegionId) -> Option<String> {
+        match self.kind(id) {
+            RegionKind::String(bytes) => {
+                let text = String::from_utf8_lossy(bytes);
+                Some(text.trim_end_matches('\0').to_owned())
+            }
+            _ => None,
+        }
+    }
+
     pub fn kind(&self, id: RegionId) -> &RegionKind {
         &self.kinds[id.0 as usize]
     }

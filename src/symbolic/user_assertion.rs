@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::exec::{ArgValue, Executor};
 use super::guard::{Cond, Guard};
 use super::log::{Asserted, AssertionEvent, Site};
-use super::region::RegionKind;
 use super::state::State;
 use crate::ir::SymbolName;
 
@@ -105,12 +104,7 @@ impl Executor<'_> {
         let [(_, loc)] = locations[..] else {
             return None;
         };
-        match self.arena.regions.kind(loc.region) {
-            RegionKind::String(bytes) => {
-                let text = String::from_utf8_lossy(bytes);
-                Some(text.trim_end_matches('\0').into())
-            }
-            _ => None,
-        }
+        let text = self.arena.regions.literal(loc.region)?;
+        Some(text.into())
     }
 }
