@@ -303,7 +303,7 @@ fn a_double_lock_is_reported_stored_and_explained_by_summaries() {
         .stdout("rule\tline\nlock/double-lock\t18\n");
     query(&["sql", "DELETE FROM findings"])
         .code(2)
-        .stderr(predicate::str::contains("readonly"));
+        .stderr(predicate::str::contains("can only read"));
 }
 
 /// `enter` alone knows `uart->closed`; `is_open` is given the address of a first member.

@@ -24,6 +24,8 @@ const MODULES: &[(&str, &[&str])] = &[
     // Functions, and which function a call means: by what the build links ([`capture`]), or a guess.
     ("program", &["ir", "capture", "frontend"]),
     ("property", &["finding"]),
+    // What people say of findings. Neither the database nor how reports look.
+    ("triage", &["source", "finding"]),
     // Neither summaries nor checkers' files: what is asked of callees is a trait of its own.
     ("symbolic", &["ir", "finding", "property"]),
     ("sat", &["symbolic"]),
@@ -65,6 +67,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "summary",
             "judge",
             "engine",
+            "triage",
         ],
     ),
     // Not the database: what is shown is handed in.
@@ -72,7 +75,7 @@ const MODULES: &[(&str, &[&str])] = &[
         "report",
         &[
             "ir", "source", "finding", "program", "property", "symbolic", "summary", "judge",
-            "engine",
+            "engine", "triage",
         ],
     ),
     // A whole run, from a tree to its findings.
@@ -80,7 +83,7 @@ const MODULES: &[(&str, &[&str])] = &[
         "run",
         &[
             "ir", "source", "cpu_time", "panics", "capture", "finding", "frontend", "program",
-            "property", "summary", "judge", "settle", "engine", "store", "report",
+            "property", "summary", "judge", "settle", "engine", "store", "report", "triage",
         ],
     ),
     (
@@ -102,6 +105,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "store",
             "report",
             "run",
+            "triage",
         ],
     ),
 ];

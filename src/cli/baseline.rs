@@ -1,37 +1,20 @@
-//! `--baseline`: findings that an earlier report has already are not reported again.
+//! `--baseline`: which findings are new since an earlier report.
+//!
+//! In: the report's file, of `--format json` or `sarif`, and the findings of now. Out: the state of each, and what is fixed.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use rustc_hash::FxHashSet;
-use serde::Deserialize;
 
-use crate::finding::Finding;
+use crate::triage::Entry;
+use crate::triage::baseline::{self, Known};
 
-/// What is read of an earlier `--format json` report.
-#[derive(Deserialize)]
-struct Report {
-    findings: Vec<Known>,
-}
-
-#[derive(Deserialize)]
-struct Known {
-    fingerprint: String,
-}
-
-/// Takes out the findings that the report in `file` has; answers how many those were.
-pub fn subtract(findings: &mut Vec<Finding>, file: &Path) -> anyhow::Result<usize> {
-    let name = || file.display().to_string();
-    let bytes = fs::read(file).with_context(name)?;
-    let report: Report = serde_json::from_slice(&bytes)
-        .with_context(|| format!("{} is no report of `check --format json`", name()))?;
-    let known: FxHashSet<String> = report
-        .findings
-        .into_iter()
-        .map(|known| known.fingerprint)
-        .collect();
-    let before = findings.len();
-    findings.retain(|finding| !known.contains(&finding.fingerprint));
-    Ok(before - findings.len())
+/// Sets the state of each entry, and answers what is fixed. `root` is the tree.
+pub fn compare(entries: &mut [Entry], file: &Path, root: &Path) -> anyhow::Result<Vec<Known>> {
+    let name = file.display();
+    let bytes = fs::read(file).with_context(|| name.to_string())?;
+    let known = baseline::read(&bytes).map_err(|error| anyhow::anyhow!("{name} {error}"))?;
+    let gone = |file: &str| !root.join(file).exists();
+    Ok(baseline::compare(entries, known, &gone))
 }

@@ -4,6 +4,7 @@ use super::output::{NOTE_LABEL, WARNING_LABEL};
 use crate::capture::Place;
 use crate::capture::hidden::{Calls, Group, Sites};
 use crate::report::Places;
+use crate::source::inert;
 
 /// Groups told of.
 const SHOWN: usize = 4;
@@ -36,6 +37,7 @@ pub fn tell(calls: &Calls, touching: u64, places: &Places, command: &str) {
     }
     for group in calls.left_out.iter().take(SHOWN) {
         let arguments = group.arguments.join(" ");
+        let arguments = inert(&arguments);
         let first = shown(&group.sites, places);
         let what = match group.helps {
             true => "the preprocessor leaves out; they come in with",
@@ -48,7 +50,11 @@ pub fn tell(calls: &Calls, touching: u64, places: &Places, command: &str) {
         match branch.is_empty() {
             true => anstream::eprintln!("  {} are macros of the tree's own ({first})", sites.count),
             false => {
-                anstream::eprintln!("  {} are left out under `{branch}` ({first})", sites.count);
+                anstream::eprintln!(
+                    "  {} are left out under `{}` ({first})",
+                    sites.count,
+                    inert(branch)
+                );
             }
         }
     }
@@ -60,7 +66,8 @@ pub fn tell(calls: &Calls, touching: u64, places: &Places, command: &str) {
     }
     let helps = |group: &&Group| group.helps;
     if let Some(group) = calls.left_out.iter().find(helps) {
-        anstream::eprintln!("try: {command} {}", group.arguments.join(" "));
+        let more = group.arguments.join(" ");
+        anstream::eprintln!("try: {} {}", inert(command), inert(&more));
     }
 }
 
@@ -70,8 +77,10 @@ fn shown(sites: &Sites, places: &Places) -> String {
         file,
         ..sites.first.clone()
     };
+    let place = place.to_string();
+    let place = inert(&place);
     match sites.count {
-        1 => place.to_string(),
+        1 => place.into_owned(),
         _ => format!("{place} is the first"),
     }
 }

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::ValueEnum;
 use serde::Serialize;
 
 use super::config::Config;
+use super::format::{self, Format};
 use super::output::{self, ERROR_LABEL, NOTE_LABEL, WARNING_LABEL};
 use super::progress::Bar;
 use super::{CLEAN, FAILED, FOUND};
@@ -19,10 +19,11 @@ use crate::capture::{Exclude, Place, Problem, Scope, Severity};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
 use crate::finding::{Filter, Level};
-use crate::report::{self, Places};
+use crate::report::{self, Baseline, Contents, Places};
 use crate::run::{self, Run, RunError, Settings, Times};
-use crate::source;
+use crate::source::{self, Inert};
 use crate::store::StoreError;
+use crate::triage::{self, LeftOut};
 
 /// Problems shown before the rest is only counted.
 const SHOWN_PROBLEMS: usize = 20;
@@ -66,7 +67,7 @@ pub struct Arguments {
     /// Give a function up after this time; results then depend on the machine
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<u64>,
-    /// Leave out what this earlier `--format json` report has already
+    /// Leave out what this earlier report (of `--format json` or `sarif`) has already
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Leave out what this reading of unknown inputs and callees excludes [default: by rule]
@@ -99,12 +100,6 @@ pub struct Arguments {
     /// Further arguments for the C compiler
     #[arg(last = true, value_name = "CC ARGUMENTS")]
     compiler_arguments: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 /// A choice of the command line, else the configuration's.
@@ -163,7 +158,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
     let asked = arguments.config.as_deref();
     let (config, notices) = Config::load(asked, scope.folder(), arguments.trust_tree)?;
     for notice in notices.iter().filter(|_| !arguments.quiet) {
-        anstream::eprintln!("{WARNING_LABEL}: {notice}");
+        anstream::eprintln!("{WARNING_LABEL}: {}", Inert(&notice));
     }
     let baseline = arguments
         .baseline
@@ -175,7 +170,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
     let progress = Bar::new(!arguments.no_progress && !arguments.quiet);
     let result = run::run(&settings, &progress, &received.raised);
     progress.finish();
-    let mut run = match result {
+    let run = match result {
         Ok(run) => run,
         Err(RunError::Interrupted) => {
             anstream::eprintln!("{ERROR_LABEL}: {}", RunError::Interrupted);
@@ -200,57 +195,57 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         );
         return Ok(received.status().unwrap_or(FAILED));
     }
-    let known = match &baseline {
-        Some(file) => baseline::subtract(&mut run.findings, file)?,
-        None => 0,
+    report(run, level, baseline.as_deref(), &settings, &arguments)
+}
+
+/// Writes the report and tells of the run. Answers the exit status.
+fn report(
+    mut run: Run,
+    level: Level,
+    baseline: Option<&Path>,
+    settings: &Settings,
+    arguments: &Arguments,
+) -> anyhow::Result<u8> {
+    let places = Places::here(&run.root);
+    let mut entries = std::mem::take(&mut run.entries);
+    let fixed = match baseline {
+        Some(file) => Some(baseline::compare(&mut entries, file, &run.root)?),
+        None => None,
     };
-    let left_out = LeftOut {
-        known,
-        less_certain: run
-            .findings
-            .iter()
-            .filter(|finding| finding.level > level && finding.level <= Level::Note)
-            .count(),
-        level,
+    let left_out = triage::select(&mut entries, level, fixed.is_some());
+    let contents = Contents {
+        root: &run.root,
+        places: &places,
+        about: &run.about,
+        rules: &run.rules,
+        entries: &entries,
+        left_out,
+        baseline: fixed.as_deref().map(|fixed| Baseline {
+            fixed,
+            whole: false,
+        }),
     };
-    run.findings.retain(|finding| finding.level <= level);
     if !arguments.no_analysis {
-        write_report(&run, &settings, &places, &arguments)?;
+        format::write(arguments.format, arguments.output.as_deref(), &contents)?;
     }
     if !arguments.quiet {
-        tell_ledger(&run, &left_out, &places, &arguments);
+        tell_ledger(&run, (&contents, level), arguments);
         let folder = settings.folder();
         let folder = folder.canonicalize().unwrap_or(folder);
         let here = std::env::current_dir().unwrap_or_default();
-        anstream::eprintln!("database: {}", report::from(&here, &folder));
+        let folder = report::from(&here, &folder);
+        anstream::eprintln!("database: {}", Inert(&folder));
     }
     if let Some(file) = &arguments.statistics {
-        write_statistics(&run, file)?;
+        write_statistics(&run, &contents, file)?;
     }
     if arguments.strict && (run.ledger.has_losses() || has_errors(&run.problems)) {
         anstream::eprintln!("{ERROR_LABEL}: --strict: something was lost, see above");
         return Ok(FAILED);
     }
-    Ok(if run.findings.is_empty() {
-        CLEAN
-    } else {
-        FOUND
-    })
-}
-
-fn write_report(
-    run: &Run,
-    settings: &Settings,
-    places: &Places,
-    arguments: &Arguments,
-) -> anyhow::Result<()> {
-    output::write(arguments.output.as_deref(), |out| match arguments.format {
-        Format::Text => report::text::write(out, &run.findings, &run.root, places),
-        Format::Json => {
-            let failures: Vec<String> = errors(&run.problems).map(Problem::to_string).collect();
-            let root = settings.scope.shown();
-            report::json::write(out, root, &run.findings, &run.ledger, &failures)
-        }
+    Ok(match contents.shown().next() {
+        None => CLEAN,
+        Some(_) => FOUND,
     })
 }
 
@@ -290,9 +285,11 @@ fn tell_problems(problems: &[Problem], places: &Places, arguments: &Arguments) {
                     file,
                     ..place.clone()
                 };
-                anstream::eprintln!("{place}: {label}: {}", problem.message);
+                let place = place.to_string();
+                let (place, message) = (Inert(&place), Inert(&problem.message));
+                anstream::eprintln!("{place}: {label}: {message}");
             }
-            None => anstream::eprintln!("{label}: {}", problem.message),
+            None => anstream::eprintln!("{label}: {}", Inert(&problem.message)),
         }
     }
     if told.len() > shown {
@@ -300,17 +297,8 @@ fn tell_problems(problems: &[Problem], places: &Places, arguments: &Arguments) {
     }
 }
 
-/// What is not in the report.
-struct LeftOut {
-    /// Of the baseline.
-    known: usize,
-    /// Less certain than was asked for.
-    less_certain: usize,
-    /// What was asked for.
-    level: Level,
-}
-
-fn tell_ledger(run: &Run, left_out: &LeftOut, places: &Places, arguments: &Arguments) {
+fn tell_ledger(run: &Run, (contents, level): (&Contents<'_>, Level), arguments: &Arguments) {
+    let places = contents.places;
     if arguments.no_analysis {
         anstream::eprintln!("{}", run.ledger.reading);
     } else {
@@ -320,7 +308,9 @@ fn tell_ledger(run: &Run, left_out: &LeftOut, places: &Places, arguments: &Argum
         let touching = run.ledger.functions.analysed;
         calls::tell(calls, touching, places, &arguments.again());
     }
-    tell_findings(run, left_out, arguments);
+    if !arguments.no_analysis {
+        tell_findings(contents.shown().count(), &contents.left_out, level);
+    }
     if run.ledger.has_losses() {
         anstream::eprintln!("what was lost, and why: cassini query failures");
     }
@@ -329,18 +319,18 @@ fn tell_ledger(run: &Run, left_out: &LeftOut, places: &Places, arguments: &Argum
     }
 }
 
-fn tell_findings(run: &Run, left_out: &LeftOut, arguments: &Arguments) {
-    if arguments.no_analysis {
-        return;
-    }
-    let count = run.findings.len();
+fn tell_findings(count: usize, left_out: &LeftOut, level: Level) {
     let s = if count == 1 { "" } else { "s" };
     let mut text = format!("{count} finding{s}");
     if left_out.known > 0 {
         text += &format!(", not counting {} of the baseline", left_out.known);
     }
+    let silenced = report::silenced(left_out);
+    if !silenced.is_empty() {
+        text += &format!("; {silenced}");
+    }
     if left_out.less_certain > 0 {
-        let below = match left_out.level {
+        let below = match level {
             Level::Error => "--level warning or note shows",
             _ => "--level note shows",
         };
@@ -368,7 +358,7 @@ fn tell_times(run: &Run, places: &Places) {
         .take(5)
         .filter(|(_, seconds)| *seconds >= 1.0)
     {
-        anstream::eprintln!("  {seconds:.1} for {name}");
+        anstream::eprintln!("  {seconds:.1} for {}", Inert(&name));
     }
 }
 
@@ -401,7 +391,7 @@ struct Statistics<'a> {
     peak_memory_bytes: u64,
 }
 
-fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
+fn write_statistics(run: &Run, contents: &Contents<'_>, file: &Path) -> anyhow::Result<()> {
     let mut own: Vec<&str> = run
         .program
         .functions
@@ -417,8 +407,10 @@ fn write_statistics(run: &Run, file: &Path) -> anyhow::Result<()> {
             .map_or(0, |text| memchr::memchr_iter(b'\n', &text).count())
     };
     let mut findings_by_rule = BTreeMap::new();
-    for finding in &run.findings {
-        *findings_by_rule.entry(finding.rule.as_str()).or_default() += 1;
+    for entry in contents.shown() {
+        *findings_by_rule
+            .entry(entry.finding.rule.as_str())
+            .or_default() += 1;
     }
     let Times {
         preprocess,

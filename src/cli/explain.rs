@@ -18,7 +18,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let (property, _, _) = load_property(&arguments.checkers)?;
     let Some(id) = &arguments.rule else {
-        output::write(None, |out| {
+        output::write_plain(None, |out| {
             for rule in property.rules() {
                 writeln!(out, "{}", rule.id)?;
             }
@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let mut kinds = ExplanationKind::ALL.into_iter();
     if let Some(kind) = kinds.find(|kind| kind.name() == *id) {
-        output::write(None, |out| writeln!(out, "# {}", kind.manual()))?;
+        output::write_plain(None, |out| writeln!(out, "# {}", kind.manual()))?;
         return Ok(CLEAN);
     }
     let Some(rule) = property.rule(id) else {
@@ -43,6 +43,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         });
         bail!("there is no rule `{id}`; there are: {}", rules.join(", "));
     };
-    output::write(None, |out| writeln!(out, "{}", rule.explanation.trim()))?;
+    output::write_plain(None, |out| writeln!(out, "{}", rule.explanation.trim()))?;
     Ok(CLEAN)
 }

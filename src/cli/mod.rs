@@ -9,10 +9,14 @@ mod check;
 mod config;
 mod debug;
 mod explain;
+mod format;
 mod output;
 mod progress;
 mod query;
+mod report;
 mod signals;
+mod table;
+mod triage;
 mod why;
 
 use std::ffi::OsString;
@@ -22,7 +26,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::capture::intercept;
-use crate::{report, store};
+use crate::source::Inert;
+use crate::store;
 
 /// Nothing found.
 const CLEAN: u8 = 0;
@@ -47,6 +52,10 @@ enum Command {
     Capture(capture::Arguments),
     /// Ask the summary database of the last check
     Query(query::Arguments),
+    /// Give verdicts on findings, which later checks keep
+    Triage(triage::Arguments),
+    /// The last check's findings again, in any format, or compared with an earlier report
+    Report(report::Arguments),
     /// What a rule means, with an example
     Explain(explain::Arguments),
     /// Print an intermediate form of a function
@@ -70,10 +79,11 @@ impl DatabaseArguments {
         let here = std::env::current_dir().unwrap_or_default();
         let found = store::find::find_folder(&here)?;
         if found.told {
-            let folder = report::from(&here, &found.folder);
+            let folder = crate::report::from(&here, &found.folder);
             anstream::eprintln!(
-                "{}: the last check's database is {folder} (--db names another)",
-                output::NOTE_LABEL
+                "{}: the last check's database is {} (--db names another)",
+                output::NOTE_LABEL,
+                Inert(&folder)
             );
         }
         Ok(found.folder)
@@ -91,6 +101,8 @@ pub fn main() -> ExitCode {
         Command::Check(arguments) => check::run(*arguments),
         Command::Capture(arguments) => capture::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
+        Command::Triage(arguments) => triage::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Debug(arguments) => debug::run(&arguments),
     };
@@ -98,7 +110,8 @@ pub fn main() -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) if output::is_broken_pipe(&error) => ExitCode::from(CLEAN),
         Err(error) => {
-            anstream::eprintln!("{}: {}", output::ERROR_LABEL, output::message(&error));
+            let message = output::message(&error);
+            anstream::eprintln!("{}: {}", output::ERROR_LABEL, Inert(&message));
             ExitCode::from(FAILED)
         }
     }

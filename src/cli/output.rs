@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::source::inert;
+
 /// `error`, in red where colours are shown.
 pub const ERROR_LABEL: Label = Label("error", AnsiColor::Red.on_default().bold());
 pub const WARNING_LABEL: Label = Label("warning", AnsiColor::Yellow.on_default().bold());
@@ -37,6 +39,25 @@ pub fn write(
     render(&mut out)?;
     std::fs::write(path, out.into_inner())
         .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))
+}
+
+/// The same for text without styles, made inert: it may hold names and messages of a tree.
+pub fn write_plain(
+    file: Option<&Path>,
+    render: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let mut text = Vec::new();
+    render(&mut text)?;
+    write(file, |out| {
+        let text = String::from_utf8_lossy(&text);
+        text.split_inclusive('\n').try_for_each(|line| {
+            let (line, end) = match line.strip_suffix('\n') {
+                Some(line) => (line, "\n"),
+                None => (line, ""),
+            };
+            write!(out, "{}{end}", inert(line))
+        })
+    })
 }
 
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use super::output::WARNING_LABEL;
 use crate::run::Progress;
+use crate::source::Inert;
 
 pub struct Bar {
     /// The stage's bar; `None` where none is shown or no stage has begun.
@@ -57,7 +58,7 @@ impl Progress for Bar {
     }
 
     fn notice(&self, text: &str) {
-        let print = || anstream::eprintln!("{WARNING_LABEL}: {text}");
+        let print = || anstream::eprintln!("{WARNING_LABEL}: {}", Inert(text));
         match &*self.bar.lock() {
             Some(bar) => bar.suspend(print),
             None => print(),

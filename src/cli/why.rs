@@ -11,7 +11,9 @@ use anyhow::Context;
 use super::output;
 use crate::finding::Finding;
 use crate::report::{Places, text};
+use crate::source::Inert;
 use crate::store::query::{FunctionRow, Reader};
+use crate::triage::Entry;
 
 /// A place that a person has named.
 struct Asked<'a> {
@@ -50,10 +52,10 @@ pub(super) fn why(
     place: &str,
 ) -> anyhow::Result<()> {
     let asked = Asked::parse(place)?;
-    let all = reader.findings()?;
-    let (here, others): (Vec<Finding>, Vec<Finding>) = all
-        .into_iter()
-        .partition(|finding| asked.is_met_by(finding, places));
+    let all = reader.entries()?;
+    let (here, others): (Vec<&Entry>, Vec<&Entry>) = all
+        .iter()
+        .partition(|entry| asked.is_met_by(&entry.finding, places));
     let mut candidates = reader.functions_before(asked.line)?;
     candidates.retain(|row| asked.is_file(&row.file, places));
     let function = candidates.into_iter().max_by_key(|row| row.line);
@@ -61,14 +63,16 @@ pub(super) fn why(
         if !here.is_empty() {
             return text::write(out, &here, root, places);
         }
-        writeln!(out, "{place}: nothing was found here")?;
+        writeln!(out, "{}: nothing was found here", Inert(place))?;
         let Some(row) = &function else {
             return writeln!(out, "the last check saw no function before this line");
         };
         write_function(out, row, places)?;
-        for finding in others.iter().filter(|finding| is_of(finding, row)) {
+        let findings = others.iter().map(|entry| &entry.finding);
+        for finding in findings.filter(|finding| is_of(finding, row)) {
             let file = places.name(&finding.file);
-            writeln!(out, "  {file}:{}: {}", finding.line, finding.message)?;
+            let (file, message) = (Inert(&file), Inert(&finding.message));
+            writeln!(out, "  {file}:{}: {message}", finding.line)?;
         }
         Ok(())
     })
@@ -81,12 +85,14 @@ fn is_of(finding: &Finding, row: &FunctionRow) -> bool {
 /// The last function that begins before the place, and what became of it.
 fn write_function(out: &mut dyn Write, row: &FunctionRow, places: &Places) -> io::Result<()> {
     let file = places.name(&row.file);
+    let file = Inert(&file);
     write!(
         out,
         "the function before it, {} ({file}:{}), ",
-        row.name.name, row.line
+        Inert(&row.name.name),
+        row.line
     )?;
-    let reason = row.reason.as_deref().unwrap_or_default();
+    let reason = Inert(row.reason.as_deref().unwrap_or_default());
     match row.outcome.as_deref() {
         None => writeln!(out, "was not reached: the last check was stopped"),
         Some("analysed") => writeln!(out, "was analysed"),

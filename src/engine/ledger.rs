@@ -116,7 +116,7 @@ pub fn cause(message: &str) -> String {
 }
 
 /// Counts over one run. Functions are those defined in the tree's own files, each place once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     pub reading: Reading,
     /// Translation units that the user wants left out.
@@ -130,7 +130,7 @@ pub struct Ledger {
 }
 
 /// What became of the functions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Functions {
     /// Each was to be executed, and not only those that touch an object.
     pub all: bool,

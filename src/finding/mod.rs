@@ -5,13 +5,13 @@
 
 mod explanation;
 mod filter;
+pub mod identity;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::explanation::{Explanation, Kind as ExplanationKind};
 pub use self::filter::{Filter, Filtered};
-
-use crate::ir::SymbolName;
+pub use self::identity::fingerprint;
 
 /// How sure and how grave, as the rule's measured precision has earned.
 #[derive(
@@ -34,6 +34,18 @@ pub enum Level {
     Note,
     /// A failure that an explanation covers wholly: kept, and shown only on demand.
     Explained,
+}
+
+impl Level {
+    /// The name that the command line and reports have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Note => "note",
+            Level::Explained => "explained",
+        }
+    }
 }
 
 /// One step on the way to a failure.
@@ -64,7 +76,7 @@ pub struct Finding {
     pub function: String,
     /// The object as the programmer would write it: `dev->lock`.
     pub object: String,
-    /// Stable under edits elsewhere: rule, function, object path and shape of the trace.
+    /// Stable under edits elsewhere: first the shape (rule, function, object path and trace), in a report what [`identity`] makes of it.
     pub fingerprint: String,
     /// The readings of what is not known under which it is none. The level follows from them.
     pub explanations: Vec<Explanation>,
@@ -73,23 +85,6 @@ pub struct Finding {
     pub filtered: Option<Filtered>,
     /// The programs of the tree that it is in, if it is not in all that the function is linked into.
     pub programs: Vec<String>,
-}
-
-/// What a finding is known by in other runs: stable under edits elsewhere.
-pub fn fingerprint(rule: &str, function: &SymbolName, object: &str, trace: &[TraceStep]) -> String {
-    let mut hash = blake3::Hasher::new();
-    let mut part = |text: &str| {
-        hash.update(text.as_bytes());
-        hash.update(b"\0");
-    };
-    part(rule);
-    part(&function.to_string());
-    part(object);
-    for step in trace {
-        part(&step.function);
-        part(&step.message);
-    }
-    hash.finalize().to_hex()[..16].to_string()
 }
 
 impl Finding {

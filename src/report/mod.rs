@@ -1,11 +1,17 @@
 //! How findings are shown.
 //!
-//! In: findings of functions. Out: [`text`] as a good compiler writes it, [`json`] in the shape of the
-//! command-line contract, and [`summary`]: what a function does, in words of its source.
+//! In: [`Contents`]: findings with what people say of them, and what is said of the whole. Out: [`text`] as a good compiler writes it, [`json`] in
+//! the shape of the command-line contract, [`sarif`] for other programs, [`html`] and [`markdown`] for people; and [`summary`]: what a
+//! function does, in words of its source. Whatever names, messages and sources hold comes out as text and nothing else.
 
+mod excerpt;
+pub mod html;
 pub mod json;
 mod locate;
+pub mod markdown;
 mod places;
+pub mod roles;
+pub mod sarif;
 pub mod summary;
 pub mod text;
 
@@ -13,9 +19,80 @@ pub use places::{Places, from};
 
 use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Level};
+use crate::engine::ledger::Ledger;
+use crate::finding::{Finding, Level, identity};
+use crate::property::Property;
+use crate::triage::{Entry, Known, LeftOut, State};
+
+/// What a report is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// The folder that files are relative to, and their names for the reader.
+    pub root: &'a Path,
+    pub places: &'a Places,
+    pub about: &'a About,
+    /// The rules that there are, with their manual pages.
+    pub rules: &'a Property,
+    /// The findings of the level that was asked for, those that people have silenced among them.
+    pub entries: &'a [Entry],
+    pub left_out: LeftOut,
+    /// If the findings were compared with an earlier report.
+    pub baseline: Option<Baseline<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Baseline<'a> {
+    /// What the earlier report has and no finding is any more.
+    pub fixed: &'a [Known],
+    /// Unchanged findings are shown, too, and not only new ones.
+    pub whole: bool,
+}
+
+/// What is said of a run as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The tree, which files are relative to, as the user named it.
+    pub root: String,
+    pub ledger: Ledger,
+    /// What was lost while the tree was read.
+    pub failures: Vec<String>,
+}
+
+impl<'a> Contents<'a> {
+    /// The findings that are shown to a person.
+    pub fn shown(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        let only_new = self.baseline.is_some_and(|baseline| !baseline.whole);
+        self.entries.iter().filter(move |entry| {
+            !entry.is_silenced() && !(only_new && entry.state == Some(State::Unchanged))
+        })
+    }
+
+    /// "3 left out by verdicts, 1 by comments"; empty if none is.
+    pub fn silenced(&self) -> String {
+        silenced(&self.left_out)
+    }
+}
+
+/// What people have silenced, in words.
+pub fn silenced(left_out: &LeftOut) -> String {
+    let of = |count: usize, by: &str| (count > 0).then(|| format!("{count} left out by {by}"));
+    let parts = [
+        of(left_out.verdicts, "verdicts"),
+        of(left_out.comments, "comments"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// "file:12:3", or as much of it as is known.
+fn place(file: &str, line: u32, column: u32) -> String {
+    match (line, column) {
+        (0, _) => file.to_owned(),
+        (line, 0) => format!("{file}:{line}"),
+        (line, column) => format!("{file}:{line}:{column}"),
+    }
+}
 
 /// Puts findings in the order in which they are shown (file, line, rule), each once, with columns that
 /// point at the operation where the source can be read. `root` is the folder that their files are
@@ -36,36 +113,82 @@ pub fn arrange(mut findings: Vec<Finding>, root: &Path) -> Vec<Finding> {
         (file, *line, rule, *column, fingerprint, *level)
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
-    // A function compiled in two ways has its findings twice.
-    let mut seen: FxHashMap<String, usize> = FxHashMap::default();
-    let mut once: Vec<Finding> = Vec::with_capacity(findings.len());
-    for finding in findings {
-        match seen.get(&finding.fingerprint) {
-            Some(&at) => also_in(&mut once[at].programs, finding.programs),
-            None => {
-                seen.insert(finding.fingerprint.clone(), once.len());
-                once.push(finding);
-            }
-        }
-    }
-    once
-}
-
-/// Adds the programs that a finding is in, too: if either is in all, it is in all.
-fn also_in(programs: &mut Vec<String>, others: Vec<String>) {
-    if others.is_empty() {
-        programs.clear();
-    } else if !programs.is_empty() {
-        programs.extend(others);
-        programs.sort_unstable();
-        programs.dedup();
-    }
+    identity::distinguish(findings)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::finding::{Explanation, ExplanationKind, TraceStep};
+    use crate::triage::{Judged, Verdict};
+
+    /// The entry of a finding of which nobody has said anything.
+    pub(crate) fn entry(finding: Finding) -> Entry {
+        Entry {
+            finding,
+            judged: None,
+            ignored: None,
+            state: None,
+        }
+    }
+
+    /// A finding all of whose texts are hostile, with a verdict whose note is, too; and one that a comment silences.
+    pub(crate) fn hostile() -> Vec<Entry> {
+        let text = HOSTILE;
+        let mut finding = finding(text, 3, "f00.aa");
+        for part in [
+            &mut finding.message,
+            &mut finding.function,
+            &mut finding.object,
+            &mut finding.explanations[0].text,
+        ] {
+            *part = text.to_owned();
+        }
+        for step in &mut finding.trace {
+            (step.function, step.message) = (text.to_owned(), text.to_owned());
+        }
+        finding.programs = vec![text.to_owned()];
+        let mut judged = Judged::of(&finding, Verdict::Bug);
+        judged.note = text.to_owned();
+        let open = Entry {
+            judged: Some(judged),
+            ..entry(finding.clone())
+        };
+        finding.fingerprint = "f01.aa".to_owned();
+        let silenced = Entry {
+            ignored: Some(text.to_owned()),
+            ..entry(finding)
+        };
+        vec![open, silenced]
+    }
+
+    pub(crate) const HOSTILE: &str =
+        "</pre><script>alert(1)</script>\"'&](x)[y] `*_|\u{1b}[31m\u{9b}1m\u{202e}\r\n# {0}\u{7}";
+
+    /// What a renderer writes of these entries.
+    pub(crate) fn rendered(
+        entries: &[Entry],
+        baseline: Option<Baseline<'_>>,
+        render: impl Fn(&mut dyn std::io::Write, &Contents<'_>) -> std::io::Result<()>,
+    ) -> String {
+        let root = Path::new("/nonexistent");
+        let (rules, _) = Property::load(&[]);
+        let contents = Contents {
+            root,
+            places: &Places::new(root, root),
+            about: &About {
+                root: HOSTILE.to_owned(),
+                ..About::default()
+            },
+            rules: &rules,
+            entries,
+            left_out: LeftOut::default(),
+            baseline,
+        };
+        let mut out = anstream::StripStream::new(Vec::new());
+        render(&mut out, &contents).unwrap();
+        String::from_utf8(out.into_inner()).unwrap()
+    }
 
     pub(crate) fn finding(file: &str, line: u32, fingerprint: &str) -> Finding {
         let step = |line, function: &str, depth, message: &str| TraceStep {

@@ -6,28 +6,93 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use super::Places;
 use super::locate::is_identifier;
-use crate::finding::{Finding, Level, TraceStep};
-use crate::source::Sources;
+use super::{Contents, Places, place};
+use crate::finding::{Finding, Level, TraceStep, identity};
+use crate::source::{Inert, Sources, inert};
+use crate::triage::{Entry, Known, State};
 
 const BOLD: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// Writes all findings. `root` is the folder that their files are relative to, and `places` names these to the
-/// reader. Styles are always written; the stream strips them where they are not wanted.
+/// Writes the report. Styles are always written; the stream strips them where they are not wanted.
+pub fn write_report(out: &mut dyn Write, contents: &Contents<'_>) -> io::Result<()> {
+    let shown: Vec<&Entry> = contents.shown().collect();
+    let Some(baseline) = contents.baseline.filter(|baseline| baseline.whole) else {
+        return write(out, &shown, contents.root, contents.places);
+    };
+    let is_new = |entry: &&&Entry| entry.state == Some(State::New);
+    let new: Vec<&Entry> = shown.iter().filter(is_new).copied().collect();
+    write(out, &new, contents.root, contents.places)?;
+    let unchanged = shown.iter().filter(|entry| !is_new(entry));
+    for entry in unchanged {
+        let Finding {
+            file,
+            line,
+            column,
+            message,
+            rule,
+            ..
+        } = &entry.finding;
+        let place = place(&contents.places.name(file), *line, *column);
+        let (place, message) = (Inert(&place), Inert(message));
+        writeln!(
+            out,
+            "{FAINT}unchanged:{FAINT:#} {place}: {message} [{}]",
+            Inert(rule)
+        )?;
+    }
+    for Known {
+        file,
+        line,
+        message,
+        rule,
+        ..
+    } in baseline.fixed
+    {
+        let place = place(&contents.places.name(file), *line, 0);
+        let (place, message) = (Inert(&place), Inert(message));
+        writeln!(
+            out,
+            "{FAINT}fixed:{FAINT:#} {place}: {message} [{}]",
+            Inert(rule)
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes these findings. `root` is the folder that their files are relative to, and `places` names these to the
+/// reader.
 pub fn write(
     out: &mut dyn Write,
-    findings: &[Finding],
+    entries: &[&Entry],
     root: &Path,
     places: &Places,
 ) -> io::Result<()> {
     let mut sources = Sources::default();
-    for finding in findings {
-        write_finding(out, finding, root, places, &mut sources)?;
+    let fingerprints: Vec<&str> = entries.iter().map(|e| &*e.finding.fingerprint).collect();
+    let ids = identity::short(&fingerprints);
+    for (entry, id) in entries.iter().zip(ids) {
+        write_finding(out, &entry.finding, root, places, &mut sources)?;
+        write_judgement(out, entry, id)?;
         writeln!(out)?;
     }
     Ok(())
+}
+
+/// Writes what people say of a finding, and what it is known by.
+fn write_judgement(out: &mut dyn Write, entry: &Entry, id: &str) -> io::Result<()> {
+    if let Some(judged) = &entry.judged {
+        write!(out, "  judged: {}", judged.verdict.name())?;
+        match judged.note.as_str() {
+            "" => writeln!(out)?,
+            note => writeln!(out, " ({})", Inert(note))?,
+        }
+    }
+    if let Some(reason) = &entry.ignored {
+        writeln!(out, "  ignored by a comment: {}", Inert(reason))?;
+    }
+    writeln!(out, "  {FAINT}id: {id}{FAINT:#}")
 }
 
 fn write_finding(
@@ -41,8 +106,10 @@ fn write_finding(
     let place = place(&places.name(&finding.file), finding.line, finding.column);
     writeln!(
         out,
-        "{BOLD}{place}:{BOLD:#} {style}{level}:{style:#} {BOLD}{}{BOLD:#} [{}]",
-        finding.message, finding.rule
+        "{BOLD}{}:{BOLD:#} {style}{level}:{style:#} {BOLD}{}{BOLD:#} [{}]",
+        Inert(&place),
+        Inert(&finding.message),
+        Inert(&finding.rule)
     )?;
     if let Some(text) = sources.line(root, &finding.file, finding.line) {
         write_source(out, text, finding.line, finding.column, style)?;
@@ -53,11 +120,11 @@ fn write_finding(
     }
     match finding.programs.as_slice() {
         [] => {}
-        [one] => writeln!(out, "  only in the program {one}")?,
-        several => writeln!(out, "  only in the programs {}", several.join(", "))?,
+        [one] => writeln!(out, "  only in the program {}", Inert(one))?,
+        several => writeln!(out, "  only in the programs {}", Inert(&several.join(", ")))?,
     }
     for explanation in &finding.explanations {
-        writeln!(out, "  not a bug if {}", explanation.text)?;
+        writeln!(out, "  not a bug if {}", Inert(&explanation.text))?;
     }
     Ok(())
 }
@@ -69,7 +136,7 @@ fn write_source(
     column: u32,
     style: Style,
 ) -> io::Result<()> {
-    writeln!(out, "{FAINT}{line:>6} |{FAINT:#} {text}")?;
+    writeln!(out, "{FAINT}{line:>6} |{FAINT:#} {}", Inert(text))?;
     let Some(before) = (column as usize).checked_sub(1) else {
         return Ok(());
     };
@@ -77,7 +144,11 @@ fn write_source(
     let indent: String = text
         .chars()
         .take(before)
-        .map(|c| if c == '\t' { '\t' } else { ' ' })
+        .map(|c| match c {
+            '\t' => "\t".to_owned(),
+            // What is not shown as it is takes more room.
+            c => " ".repeat(inert(c.encode_utf8(&mut [0; 4])).chars().count()),
+        })
         .collect();
     let length = text
         .chars()
@@ -105,42 +176,46 @@ fn write_step(
     let function = match (step.depth, step.function == finding.function) {
         (0, true) => String::new(),
         _ if step.function.is_empty() => String::new(),
-        _ => format!("in {}: ", step.function),
+        _ => format!("in {}: ", Inert(&step.function)),
     };
     writeln!(
         out,
-        "  {number:>width$}. {nesting}{FAINT}{place}:{FAINT:#} {function}{}",
-        step.message
+        "  {number:>width$}. {nesting}{FAINT}{}:{FAINT:#} {function}{}",
+        Inert(&place),
+        Inert(&step.message)
     )
 }
 
-fn place(file: &str, line: u32, column: u32) -> String {
-    match (line, column) {
-        (0, _) => file.to_owned(),
-        (line, 0) => format!("{file}:{line}"),
-        (line, column) => format!("{file}:{line}:{column}"),
-    }
-}
-
 fn level(level: Level) -> (Style, &'static str) {
-    let (color, name) = match level {
-        Level::Error => (AnsiColor::Red, "error"),
-        Level::Warning => (AnsiColor::Yellow, "warning"),
-        Level::Note => (AnsiColor::Cyan, "note"),
-        Level::Explained => (AnsiColor::Green, "explained"),
+    let color = match level {
+        Level::Error => AnsiColor::Red,
+        Level::Warning => AnsiColor::Yellow,
+        Level::Note => AnsiColor::Cyan,
+        Level::Explained => AnsiColor::Green,
     };
-    (color.on_default().bold(), name)
+    (color.on_default().bold(), level.name())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::arrange;
-    use crate::report::tests::finding;
+    use crate::report::tests::{entry, finding, hostile, rendered};
+    use crate::source::is_inert;
+
+    #[test]
+    fn hostile_text_is_inert_on_a_terminal() {
+        let text = rendered(&hostile(), None, write_report);
+        assert!(text.chars().all(|c| c == '\n' || is_inert(c)), "{text}");
+        assert!(text.contains("judged: bug (</pre><script>"), "{text}");
+        assert_eq!(text.matches("id: ").count(), 1, "{text}");
+    }
 
     fn plain(findings: &[Finding], root: &Path) -> String {
+        let entries: Vec<Entry> = findings.iter().cloned().map(entry).collect();
+        let entries: Vec<&Entry> = entries.iter().collect();
         let mut out = anstream::StripStream::new(Vec::new());
-        write(&mut out, findings, root, &Places::new(root, root)).unwrap();
+        write(&mut out, &entries, root, &Places::new(root, root)).unwrap();
         String::from_utf8(out.into_inner()).unwrap()
     }
 
@@ -158,6 +233,7 @@ a.c:3:12: error: dev->lock is locked twice [lock/double-lock]
   2. a.c:3: calls reset(dev)
   3.   a.c:7: in reset: spin_lock(&d->lock) locks it again
   not a bug if flag == 0
+  id: 1.c3c79c
 
 ";
         assert_eq!(plain(&findings, folder.path()), expected);

@@ -24,6 +24,12 @@ pub fn load_property(checkers: &[String]) -> Result<(Property, Seeds, Vec<LoadEr
     Ok((property, seeds, errors))
 }
 
+/// All rules that there are: of the checkers that come with the program, and of the user's files.
+pub fn all_rules(checkers: &[String]) -> Result<Property, RunError> {
+    let (files, _) = named(checkers)?;
+    Ok(Property::load(&files).0)
+}
+
 /// The passes over the functions: of the checkers that are named, or else of those that need not be asked for.
 pub fn passes(checkers: &[String]) -> Result<(Vec<Pass>, Vec<LoadError>), RunError> {
     let (files, names) = named(checkers)?;

@@ -4,6 +4,7 @@
 //! bad file is reported and counted, and does not stop the run.
 
 mod checks;
+mod comments;
 mod reading;
 
 use std::collections::BTreeSet;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-pub use self::checks::{Pass, load_property, passes};
+pub use self::checks::{Pass, all_rules, load_property, passes};
 use self::reading::Units;
 use crate::cpu_time::Meter;
 use crate::engine::analysis::{self, StoredResult};
@@ -33,10 +34,12 @@ use crate::capture::{
 use crate::finding::{Filter, Finding};
 use crate::frontend::BodyKey;
 use crate::ir::Body;
+use crate::property::Property;
 use crate::report;
 use crate::source::Sources;
 use crate::store::{Part, Store, StoreError, default_folder, refuse_links};
 use crate::summary::Summary;
+use crate::triage::{self, Entry};
 
 /// Stack of a worker: parser and executor recurse as deep as the program nests.
 const STACK: usize = 64 << 20;
@@ -96,8 +99,13 @@ impl Settings {
 pub struct Run {
     /// The folder that files are relative to.
     pub root: PathBuf,
-    pub findings: Vec<Finding>,
+    /// The findings in order, with what people say of them.
+    pub entries: Vec<Entry>,
+    /// The rules that there are, with their manual pages.
+    pub rules: Property,
     pub ledger: Ledger,
+    /// What reports say of the run.
+    pub about: report::About,
     /// What was lost or guessed while the tree was read.
     pub problems: Vec<Problem>,
     pub times: Times,
@@ -234,7 +242,7 @@ struct Task<'a> {
 impl Task<'_> {
     fn run(&self, capture: &Capture) -> Result<Run, RunError> {
         let root = capture.tree.root().to_path_buf();
-        let (program, problems) = self.read(capture)?;
+        let (program, mut problems) = self.read(capture)?;
         self.store.database.store_program(&program)?;
         if let Ok(folder) = self.settings.folder().canonicalize() {
             let root = report::from(&folder, &root);
@@ -261,12 +269,21 @@ impl Task<'_> {
                 self.store.database.commit()?;
                 Vec::new()
             }
-            false => self.settle(&program, &records, &root)?,
+            false => self.settle(&program, &records, &root, &mut problems)?,
         };
         let ledger = Ledger {
             units_excluded: capture.excluded as u64,
             ..Ledger::new(&program, &records)
         };
+        let about = report::About {
+            root: self.settings.scope.shown().to_string_lossy().into_owned(),
+            ledger: ledger.clone(),
+            failures: errors(&problems),
+        };
+        if !interrupted && self.settings.analyse {
+            let about = serde_json::to_string(&about).unwrap_or_default();
+            self.store.database.store_about(&about)?;
+        }
         let without = ledger.functions.analysed == 0;
         let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
         Ok(Run {
@@ -276,7 +293,9 @@ impl Task<'_> {
             },
             ledger,
             root,
-            findings: found,
+            about,
+            entries: found,
+            rules: all_rules(&self.settings.checkers)?,
             problems,
             times: Times {
                 preprocess: self.preprocessing.total(),
@@ -339,7 +358,8 @@ impl Task<'_> {
         program: &Program,
         records: &[(bool, Vec<Option<Record>>)],
         root: &Path,
-    ) -> Result<Vec<Finding>, RunError> {
+        problems: &mut Vec<Problem>,
+    ) -> Result<Vec<Entry>, RunError> {
         let mut found = Vec::new();
         for (pass, (_, records)) in self.passes.iter().zip(records) {
             found.extend(findings(program, records, pass, root));
@@ -349,13 +369,18 @@ impl Task<'_> {
         }
         let mut found = report::arrange(found, root);
         found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
-        self.store.database.finish(&found)?;
+        let (ignored, complaints) = comments::apply(self, program, &found, root)?;
+        problems.extend(complaints);
+        let verdicts = self.store.database.verdicts()?;
+        let gone = |file: &str| !root.join(file).exists();
+        let entries = triage::entries(found, &verdicts, ignored, &gone);
+        self.store.database.finish(&entries)?;
         let keys = program
             .functions
             .iter()
             .filter_map(|f| f.body.as_ref().ok());
         self.store.bodies.forget_old(keys.copied())?;
-        Ok(found)
+        Ok(entries)
     }
 
     /// Looks in the files for calls of the functions that operate on the machines' objects.
@@ -554,6 +579,12 @@ fn of_programs(
         finding.programs = program.programs_of_variants(*id, &variants);
     }
     kept.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// What went wrong while the tree was read.
+fn errors(problems: &[Problem]) -> Vec<String> {
+    let errors = problems.iter().filter(|p| p.severity == Severity::Error);
+    errors.map(Problem::to_string).collect()
 }
 
 /// What a person should know of how the program was put together.

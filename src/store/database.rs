@@ -12,17 +12,21 @@ use serde::Serialize;
 
 use super::results::{ResultRow, read_row, read_rows, read_summary};
 use super::writer::{Message, Writer};
-use super::{Part, StoreError, checked, file, schema};
+use super::{Part, StoreError, checked, file, schema, verdicts};
 use crate::engine::analysis::{Results, StoredResult};
 use crate::engine::ledger::Reading;
-use crate::finding::{Filter, Finding};
+use crate::finding::Filter;
 use crate::judge::record::Outcome;
 use crate::judge::record::{Disposition, Record, ResultKey};
 use crate::program::{Ambiguity, FunctionId, Program};
 use crate::summary::Summary;
+use crate::triage::{Entry, Judged};
 
 /// Key in `meta` of the tree's folder, as it is named from the database's.
 pub(super) const ROOT: &str = "root";
+
+/// Key in `meta` of what reports say of the run, as JSON; there only if it went through to the end.
+pub(super) const ABOUT: &str = "about";
 
 /// Key in `meta` of what was read, as JSON.
 pub(super) const READING: &str = "reading";
@@ -48,7 +52,7 @@ impl Database {
     /// Opens the database of a folder whose lock is held.
     pub(super) fn open(folder: &Path, notices: &mut Vec<String>) -> Result<Self, StoreError> {
         let file = Part::Database.file(folder);
-        let examined = schema::secure(folder, notices)?;
+        let secured = schema::secure(folder, notices)?;
         let connect = || -> Result<Connection, rusqlite::Error> {
             let connection = file::open(&file, file::WRITE)?;
             connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -59,7 +63,10 @@ impl Database {
         if schema::version_of(&connection)? == 0 {
             schema::create(&connection)?;
         }
-        if examined {
+        if let Some(aside) = &secured.aside {
+            notices.extend(verdicts::rescue(aside, &connection)?);
+        }
+        if secured.examined {
             // No hash tells that the program's rows are those that were written.
             connection.execute("DELETE FROM fingerprints", [])?;
         }
@@ -108,6 +115,7 @@ impl Database {
         insert_reading(&transaction, program)?;
         update_functions(&transaction, program, &fingerprints)?;
         *self.stored.lock() = stored_outcomes(&transaction)?;
+        transaction.execute("DELETE FROM meta WHERE key = ?1", [ABOUT])?;
         transaction.execute(
             "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
             [READING, &json(&Reading::new(program))],
@@ -123,36 +131,32 @@ impl Database {
         Ok(())
     }
 
+    /// The verdicts that people have given.
+    pub fn verdicts(&self) -> Result<Vec<Judged>, StoreError> {
+        Ok(verdicts::read(&self.connection.lock())?)
+    }
+
+    /// Keeps what reports say of a run that went through to the end, as JSON.
+    pub fn store_about(&self, about: &str) -> Result<(), StoreError> {
+        let connection = self.connection.lock();
+        connection.execute(
+            "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
+            [ABOUT, about],
+        )?;
+        Ok(())
+    }
+
     /// Ends a run that went through to the end: its findings replace the last run's, and results that
-    /// no function has used for long are forgotten.
-    pub fn finish(&self, findings: &[Finding]) -> Result<(), StoreError> {
+    /// no function has used for long are forgotten. Verdicts stay; one whose finding has another fingerprint now goes with it.
+    pub fn finish(&self, entries: &[Entry]) -> Result<(), StoreError> {
         self.commit()?;
         let mut connection = self.connection.lock();
         let transaction = connection.transaction()?;
         transaction.execute("DELETE FROM findings", [])?;
-        for finding in findings {
-            transaction
-                .prepare_cached(
-                    "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-                )?
-                .execute(params![
-                    finding.fingerprint,
-                    finding.rule,
-                    json(&finding.level).trim_matches('"'),
-                    finding.message,
-                    finding.file,
-                    finding.line,
-                    finding.column,
-                    finding.function,
-                    finding.object,
-                    finding.specification(),
-                    json(&finding.explanations),
-                    json(&finding.trace),
-                    json(&finding.programs),
-                    finding.filter().map(Filter::name),
-                    json(&finding.filtered),
-                ])?;
+        for entry in entries {
+            insert_finding(&transaction, entry)?;
         }
+        verdicts::follow(&transaction, entries)?;
         forget_old_results(&transaction)?;
         transaction.commit()?;
         Ok(())
@@ -253,6 +257,32 @@ fn stored_outcomes(connection: &Connection) -> Result<Vec<Option<StoredOutcome>>
             }))
         })?
         .collect()
+}
+
+fn insert_finding(connection: &Connection, entry: &Entry) -> Result<(), rusqlite::Error> {
+    let finding = &entry.finding;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    )?;
+    insert.execute(params![
+        finding.fingerprint,
+        finding.rule,
+        finding.level.name(),
+        finding.message,
+        finding.file,
+        finding.line,
+        finding.column,
+        finding.function,
+        finding.object,
+        finding.specification(),
+        json(&finding.explanations),
+        json(&finding.trace),
+        json(&finding.programs),
+        finding.filter().map(Filter::name),
+        json(&finding.filtered),
+        entry.ignored,
+    ])?;
+    Ok(())
 }
 
 /// Tells whether a function's rows are the same.

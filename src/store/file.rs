@@ -65,6 +65,8 @@ pub(super) struct Secured {
     pub examined: bool,
     /// What a person should know.
     pub notice: Option<String>,
+    /// Where a file is that was moved aside.
+    pub aside: Option<PathBuf>,
 }
 
 /// Makes sure that a file is sound, or not there. `judge` tells of one that can be read whether it is to
@@ -90,6 +92,7 @@ pub(super) fn secure(
         }
     };
     let mut examined = false;
+    let mut moved = None;
     let notice = match verdict {
         Ok(Verdict::Use) => {
             examined = condition == Condition::Unsealed;
@@ -101,6 +104,7 @@ pub(super) fn secure(
         }
         Ok(Verdict::Older(found)) => {
             let aside = move_aside(file, &format!("format-{found}")).map_err(not_writable)?;
+            moved = Some(aside.clone());
             Some(format!(
                 "the {part} was written by an older version of cassini (format {found}); it was moved \
                  to {} and everything is analysed anew",
@@ -109,12 +113,17 @@ pub(super) fn secure(
         }
         Err(Fault::Damaged(why)) => {
             let aside = move_aside(file, DAMAGED).map_err(not_writable)?;
+            moved = Some(aside.clone());
             Some(part.moved(file, &why, &aside))
         }
         Err(Fault::Refused(error)) => return Err(error),
     };
     seal::remove(file).map_err(not_writable)?;
-    Ok(Secured { examined, notice })
+    Ok(Secured {
+        examined,
+        notice,
+        aside: moved,
+    })
 }
 
 fn examine(

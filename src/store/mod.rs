@@ -1,8 +1,8 @@
 //! What is kept from run to run, in one folder: lowered bodies ([`bodies`]) and the summary and report
 //! database ([`database`]), each a file of SQLite's.
 //!
-//! One run at a time writes; queries read beside it. Everything here can be computed again: deleting
-//! the folder costs time, nothing else. So nothing here is trusted: a file is compared with its
+//! One run at a time writes; queries read beside it. All but the [`verdicts`] that people have given can be computed again: deleting
+//! the folder costs these and time, nothing else. So nothing here is trusted: a file is compared with its
 //! [`seal`], values carry hashes ([`checked`]), and what cannot be read is moved aside and made anew
 //! ([`file`]). Nothing waits for ever: SQLite calls end by themselves, waits for locks and for the
 //! [`writer`] are bounded.
@@ -20,6 +20,7 @@ pub mod query;
 mod results;
 mod schema;
 mod seal;
+pub mod verdicts;
 mod writer;
 
 use std::fmt;
@@ -184,12 +185,7 @@ impl Store {
             error,
         };
         fs::create_dir_all(folder).map_err(not_writable)?;
-        let lock = File::create(folder.join(LOCK)).map_err(not_writable)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StoreError::Locked(folder.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(not_writable(error)),
-        }
+        let lock = lock(folder)?;
         remove_temporary(folder);
         // Links and relative paths must not differ from what a compiler prints.
         let absolute = folder.canonicalize().map_err(not_writable)?;
@@ -238,13 +234,18 @@ impl Store {
         let folder = self.folder.clone();
         let mut notices: Vec<String> = self.close().into_iter().collect();
         let path = part.file(&folder);
+        let mut moved = None;
         if path.exists() {
             let aside = file::move_aside(&path, file::DAMAGED);
             let aside = aside.map_err(|error| StoreError::not_writable(&path, error))?;
             notices.push(part.moved(&path, why, &aside));
+            moved = Some(aside).filter(|_| part == Part::Database);
         }
         let (store, more) = Store::open(&folder)?;
         notices.extend(more);
+        if let Some(aside) = moved {
+            notices.extend(verdicts::rescue(&aside, &store.database.connection())?);
+        }
         Ok((store, notices))
     }
 
@@ -254,6 +255,20 @@ impl Store {
         let there = fs::metadata(self.folder.join(LOCK)).ok();
         let ours = self.lock.metadata().ok();
         there.as_ref().map(identity) != ours.as_ref().map(identity)
+    }
+}
+
+/// Keeps other runs from writing for as long as the file is open.
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let not_writable = |error| StoreError::NotWritable {
+        folder: folder.to_owned(),
+        error,
+    };
+    let lock = File::create(folder.join(LOCK)).map_err(not_writable)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(not_writable(error)),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Reads the summary database: what `cassini query` and `cassini debug` ask.
 
+mod graph;
+
 use std::path::Path;
 
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
-use super::database::{READING, ROOT};
+use super::database::{ABOUT, READING, ROOT};
 use super::results::read_result;
 use super::{Bodies, StoreError, checked, schema};
 use crate::engine::ledger::Reading;
@@ -15,6 +18,9 @@ use crate::ir::SymbolName;
 use crate::judge::record::{FunctionResult, ResultKey};
 use crate::program::Ambiguity;
 use crate::summary::Summary;
+use crate::triage::{self, Entry, Judged};
+
+pub use self::graph::is_glob;
 
 /// A function as the last run left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,15 +134,36 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The findings of the last run that went through to the end, those that explanations cover among them.
-    pub fn findings(&self) -> Result<Vec<Finding>, StoreError> {
+    /// The findings of the last run that went through to the end, those that explanations cover among them, each with its
+    /// verdict and the reason of the comment that silences it.
+    pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT fingerprint, rule, level, message, file, line, col, function, object,
-                    explanations, trace, programs, filtered
+                    explanations, trace, programs, filtered, ignored
              FROM findings ORDER BY rowid",
         )?;
-        let rows = statement.query_map([], finding_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let rows = statement.query_map([], |row| Ok((finding_row(row)?, row.get(13)?)))?;
+        let rows = rows.collect::<Result<Vec<(Finding, Option<String>)>, _>>()?;
+        let (findings, ignored) = rows.into_iter().unzip();
+        // The run has given verdicts on renamed files their new names.
+        Ok(triage::entries(
+            findings,
+            &self.verdicts()?,
+            ignored,
+            &|_| false,
+        ))
+    }
+
+    /// The verdicts that people have given, on findings that are gone, too.
+    pub fn verdicts(&self) -> Result<Vec<Judged>, StoreError> {
+        Ok(super::verdicts::read(&self.connection)?)
+    }
+
+    /// What reports say of the last run, as JSON; `None` if it did not go through to the end.
+    pub fn about(&self) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM meta WHERE key = ?1";
+        let about = self.connection.query_row(sql, [ABOUT], |row| row.get(0));
+        Ok(about.optional()?)
     }
 
     pub fn result(&self, key: ResultKey) -> Result<Option<FunctionResult>, StoreError> {
@@ -300,20 +327,28 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The rows that any SQL query gives, as text, below their columns' names. The database is open for
-    /// reading only.
-    pub fn sql(&self, query: &str) -> Result<Vec<Vec<String>>, StoreError> {
+    /// The rows that any SQL query gives, below their columns' names. A query can only read, and this database only.
+    pub fn sql(&self, query: &str) -> Result<(Vec<String>, Vec<Vec<Cell>>), StoreError> {
+        self.connection.authorizer(Some(authorize));
+        let table = self.select(query);
+        self.connection
+            .authorizer(None::<fn(AuthContext<'_>) -> Authorization>);
+        Ok(table?)
+    }
+
+    fn select(&self, query: &str) -> Result<(Vec<String>, Vec<Vec<Cell>>), rusqlite::Error> {
         let mut statement = self.connection.prepare(query)?;
         let names = statement.column_names();
-        let mut table = vec![names.iter().map(|name| (*name).to_owned()).collect()];
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
         let columns = statement.column_count();
         let mut rows = statement.query([])?;
+        let mut table = Vec::new();
         while let Some(row) = rows.next()? {
-            let cells: Result<Vec<String>, rusqlite::Error> =
+            let cells: Result<Vec<Cell>, rusqlite::Error> =
                 (0..columns).map(|column| cell(row, column)).collect();
             table.push(cells?);
         }
-        Ok(table)
+        Ok((names, table))
     }
 
     /// How many functions the last run did not reach.
@@ -357,15 +392,56 @@ fn from_json<T: serde::de::DeserializeOwned>(
     })
 }
 
-/// A value as text; bytes in hexadecimal.
-fn cell(row: &Row<'_>, column: usize) -> Result<String, rusqlite::Error> {
+/// A value of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+}
+
+/// A value; bytes in hexadecimal.
+fn cell(row: &Row<'_>, column: usize) -> Result<Cell, rusqlite::Error> {
     Ok(match row.get_ref(column)? {
-        ValueRef::Null => String::new(),
-        ValueRef::Integer(number) => number.to_string(),
-        ValueRef::Real(number) => number.to_string(),
-        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
-        ValueRef::Blob(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::Real(number),
+        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => {
+            Cell::Text(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        }
     })
+}
+
+/// What a person's query may do: read. No other file is attached, and no setting is changed.
+fn authorize(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select
+        | AuthAction::Read { .. }
+        | AuthAction::Function { .. }
+        | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Pragma { pragma_name, .. }
+            if [
+                "table_info",
+                "table_xinfo",
+                "table_list",
+                "index_list",
+                "user_version",
+            ]
+            .contains(&pragma_name)
+                && !matches!(
+                    context.action,
+                    AuthAction::Pragma {
+                        pragma_name: "user_version",
+                        pragma_value: Some(_)
+                    }
+                ) =>
+        {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }
 }
 
 /// The body cache of `folder`, open beside no run.

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::file::{self, Fault, Verdict};
+use super::file::{self, Fault, Secured, Verdict};
 use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 17;
+pub const VERSION: i64 = 18;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree.
@@ -78,8 +78,14 @@ const TABLES: &str = "
         trace TEXT NOT NULL,        -- JSON
         programs TEXT NOT NULL,     -- JSON; empty: all that the function is linked into
         filter TEXT,                -- the strictest that reports it; NULL: not filtered
-        filtered TEXT NOT NULL      -- JSON: all that report it, and the specification that excludes it
+        filtered TEXT NOT NULL,     -- JSON: all that report it, and the specification that excludes it
+        ignored TEXT                -- the reason of the comment that silences it; NULL: none does
     );
+    CREATE TABLE verdicts (         -- what people say of findings, which need not be there any more
+        fingerprint TEXT PRIMARY KEY, verdict TEXT NOT NULL,
+        rule TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, object TEXT NOT NULL,
+        note TEXT NOT NULL
+    ) WITHOUT ROWID;
 ";
 
 /// Makes the tables of a new database.
@@ -132,8 +138,8 @@ pub(super) fn open_to_read(folder: &Path) -> Result<Connection, StoreError> {
 }
 
 /// Makes sure that the database of `folder` is sound and of this version, or not there. A newer version's
-/// is an error: this version cannot tell what would be lost. Answers whether no seal vouches for what is there.
-pub(super) fn secure(folder: &Path, notices: &mut Vec<String>) -> Result<bool, StoreError> {
+/// is an error: this version cannot tell what would be lost.
+pub(super) fn secure(folder: &Path, notices: &mut Vec<String>) -> Result<Secured, StoreError> {
     let file = folder.join(DATABASE);
     let fault = |error| Fault::of(Part::Database, error);
     let mut older = false;
@@ -163,8 +169,8 @@ pub(super) fn secure(folder: &Path, notices: &mut Vec<String>) -> Result<bool, S
     if older {
         remove_older_bodies(folder);
     }
-    notices.extend(secured.notice);
-    Ok(secured.examined)
+    notices.extend(secured.notice.clone());
+    Ok(secured)
 }
 
 /// Formats up to 10 kept bodies in a folder of sled's, which nothing reads any more.

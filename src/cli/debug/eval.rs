@@ -12,6 +12,7 @@ use anyhow::Context;
 use crate::cli::output;
 use crate::frontend::whole;
 use crate::ir::eval::{Machine, Stop};
+use crate::source::Inert;
 
 const NOT_MODELLED: u8 = 125;
 
@@ -19,7 +20,8 @@ pub fn run(file: &Path, steps: u64, compiler: &[OsString]) -> anyhow::Result<u8>
     let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
     let program = whole::program(&text, &file.to_string_lossy(), super::dialect(compiler));
     if let Some(loss) = program.losses.first() {
-        anstream::eprintln!("{}:{}: {}", loss.file, loss.line, loss.reason.message);
+        let place = format!("{}:{}", loss.file, loss.line);
+        anstream::eprintln!("{}: {}", Inert(&place), Inert(&loss.reason.message));
         return Ok(NOT_MODELLED);
     }
     let stop = match Machine::new(&program.functions, &program.objects, steps) {

@@ -108,7 +108,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
         Form::Ir { name } => {
             let (_, body, _) = open(&folder, name)?;
-            output::write(None, |out| write!(out, "{}", ir::print::print(&body)))?;
+            output::write_plain(None, |out| write!(out, "{}", ir::print::print(&body)))?;
         }
         Form::View { name, clauses } => filtered(&folder, name, Told::View(*clauses))?,
         Form::Terms { name, unroll } => {
@@ -151,7 +151,7 @@ fn tell(
         accesses: pass.property.watches_accesses(),
     };
     let text = text(&body, &callees);
-    output::write(None, |out| write!(out, "{text}"))
+    output::write_plain(None, |out| write!(out, "{text}"))
 }
 
 /// What a command line makes of the language.
@@ -166,7 +166,9 @@ fn dialect(compiler: &[OsString]) -> Dialect {
 
 /// A function of the database with its body.
 fn open(folder: &Path, name: &str) -> anyhow::Result<(FunctionRow, Arc<Body>, Bodies)> {
-    let row = query::single(&Reader::open(folder)?, name)?;
+    let reader = Reader::open(folder)?;
+    let places = query::places(&reader, folder)?;
+    let row = query::single(&reader, &places, name)?;
     let Some(key) = row.body else {
         bail!(
             "{name} has no body: {}",

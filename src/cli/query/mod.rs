@@ -1,4 +1,10 @@
 //! `cassini query`: what the last check knows.
+//!
+//! In: the database and a question. Out: text for a person, or a table as JSON or CSV.
+
+mod calls;
+mod locks;
+mod names;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,16 +13,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Subcommand;
+use serde_json::Value;
 
+use self::calls::Direction;
+use super::table::{Table, TableFormat};
 use super::{CLEAN, DatabaseArguments, debug, output, why};
 use crate::engine::filtering::Told;
 use crate::engine::ledger;
 use crate::program::Ambiguity;
 use crate::property::Property;
+use crate::report::roles::Act;
 use crate::report::summary::Extent;
 use crate::report::{self, Places};
 use crate::run::load_property;
-use crate::store::query::{Failure, FunctionRow, Neighbour, Reader};
+use crate::source::inert;
+use crate::store::query::{Cell, Failure, FunctionRow, Reader};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
 use crate::summary::stats::Statistics;
@@ -25,6 +36,9 @@ use crate::summary::stats::Statistics;
 pub struct Arguments {
     #[command(flatten)]
     database: DatabaseArguments,
+    /// How tables are printed; a function's summary, `why` and `spec` are text only
+    #[arg(long, value_enum, default_value_t, global = true)]
+    format: TableFormat,
     #[command(subcommand)]
     question: Question,
 }
@@ -33,22 +47,41 @@ pub struct Arguments {
 enum Question {
     /// What a function does to which lock, when: its summary, in words of its source
     Function {
-        /// `name`, or `file::name`
+        /// `name`, `file::name`, a glob, or a part that only one name has
         name: String,
         /// Show long values and long lists whole
         #[arg(long)]
         full: bool,
     },
-    /// The functions that call one directly
+    /// The functions that call one, as a tree, and what they hold when they do
     Callers {
-        /// `name`, or `file::name`
+        /// `name`, `file::name`, a glob, or a part that only one name has
         name: String,
+        /// So many calls deep
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+        depth: u32,
     },
-    /// The functions that one calls directly
+    /// The functions that one calls, as a tree, and what is held then
     Callees {
-        /// `name`, or `file::name`
+        /// `name`, `file::name`, a glob, or a part that only one name has
+        name: String,
+        /// So many calls deep
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+        depth: u32,
+    },
+    /// A shortest chain of calls from one function to another
+    Path { from: String, to: String },
+    /// Which locks may be held when a function is entered, and who holds them
+    Holds { name: String },
+    /// Who takes, gives back, needs and orders a lock
+    Lock {
+        /// `struct device.lock`, a part of that, a glob, or the lock as the source writes it
         name: String,
     },
+    /// The functions that always return with a lock of their callers' held, or always give one back
+    Wrappers,
+    /// The functions that need a lock held, or not held, when they are called
+    Requires,
     /// What was found at a place, at any level, and which reading of what is not known makes it no bug
     Why {
         /// `FILE:LINE`
@@ -65,7 +98,7 @@ enum Question {
     Frontend,
     /// What was lost in the last check, and why
     Failures,
-    /// Any SQL query over the database's tables (`SELECT sql FROM sqlite_schema` lists them)
+    /// Any SQL query that reads the database's tables (`SELECT sql FROM sqlite_schema` lists them)
     Sql { query: String },
 }
 
@@ -73,30 +106,41 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let folder = arguments.database.folder()?;
     let reader = Reader::open(&folder)?;
     let places = places(&reader, &folder)?;
+    let format = arguments.format;
+    let text_only = matches!(
+        arguments.question,
+        Question::Function { .. } | Question::Why { .. } | Question::Spec { .. }
+    );
+    if text_only && format != TableFormat::Text {
+        bail!("this query has no table: it answers in text only");
+    }
     match &arguments.question {
         Question::Function { name, full } => {
             let extent = if *full { Extent::Full } else { Extent::Short };
             function(&reader, &places, name, extent)?;
         }
-        Question::Callers { name } => neighbours(&reader, &places, name, Direction::Callers)?,
-        Question::Callees { name } => neighbours(&reader, &places, name, Direction::Callees)?,
+        Question::Callers { name, depth } => {
+            let asked = (name.as_str(), *depth as usize);
+            calls::tree(&reader, &places, asked, Direction::Callers, format)?;
+        }
+        Question::Callees { name, depth } => {
+            let asked = (name.as_str(), *depth as usize);
+            calls::tree(&reader, &places, asked, Direction::Callees, format)?;
+        }
+        Question::Path { from, to } => calls::path(&reader, &places, (from, to), format)?,
+        Question::Holds { name } => calls::holds(&reader, &places, name, format)?,
+        Question::Lock { name } => locks::lock(&reader, &places, name, format)?,
+        Question::Wrappers => locks::doing(&reader, &places, Act::wraps, format)?,
+        Question::Requires => locks::doing(&reader, &places, Act::needs, format)?,
         Question::Why { place } => {
             let root = root(&reader, &folder)?;
             why::why(&reader, &root, &places, place)?;
         }
         Question::Spec { name } => debug::filtered(&folder, name, Told::Specification)?,
-        Question::Stats => stats(&reader)?,
-        Question::Frontend => frontend(&reader, &places)?,
-        Question::Failures => failures(&reader, &places)?,
-        Question::Sql { query } => {
-            let table = reader.sql(query)?;
-            output::write(None, |out| {
-                for row in &table {
-                    writeln!(out, "{}", row.join("\t"))?;
-                }
-                Ok(())
-            })?;
-        }
+        Question::Stats => stats(&reader, format)?,
+        Question::Frontend => frontend(&reader, &places, format)?,
+        Question::Failures => failures(&reader, &places, format)?,
+        Question::Sql { query } => sql(&reader, query, format)?,
     }
     Ok(CLEAN)
 }
@@ -107,7 +151,7 @@ pub(super) fn places(reader: &Reader, folder: &Path) -> anyhow::Result<Places> {
 }
 
 /// The tree that the database is about.
-fn root(reader: &Reader, folder: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn root(reader: &Reader, folder: &Path) -> anyhow::Result<PathBuf> {
     let root = reader.root()?;
     Ok(folder.join(root.as_deref().unwrap_or("..")))
 }
@@ -121,22 +165,25 @@ pub(super) fn function(
 ) -> anyhow::Result<()> {
     let (property, seeds, _) = load_property(&[])?;
     let rows = reader.functions(name)?;
-    if rows.is_empty() {
-        let Some(seed) = seeds.get(name) else {
-            return Err(unknown(reader, name)?);
-        };
-        return output::write(None, |out| {
+    if rows.is_empty()
+        && let Some(seed) = seeds.get(name)
+    {
+        return output::write_plain(None, |out| {
             writeln!(out, "{name}  (known primitive)")?;
             report::summary::write(out, &seed.summary, &property, extent)
         });
     }
+    let rows = match rows.is_empty() {
+        true => names::functions(reader, places, name)?,
+        false => rows,
+    };
     let mut shown = Vec::new();
     for row in rows {
         let summary = summary_of(reader, &row, &seeds)?;
         shown.push((row, summary));
     }
     merge_variants(&mut shown);
-    output::write(None, |out| {
+    output::write_plain(None, |out| {
         for (row, summary) in &shown {
             write_function(out, (row, places), summary.as_ref(), (&property, extent))?;
         }
@@ -231,77 +278,64 @@ pub(super) fn unknown(reader: &Reader, name: &str) -> anyhow::Result<anyhow::Err
     ))
 }
 
-#[derive(Clone, Copy)]
-enum Direction {
-    Callers,
-    Callees,
-}
-
-fn neighbours(
-    reader: &Reader,
-    places: &Places,
-    name: &str,
-    direction: Direction,
-) -> anyhow::Result<()> {
-    let rows = reader.functions(name)?;
-    if rows.is_empty() {
-        // A function that is called and not defined has callers.
-        if let Direction::Callers = direction {
-            let callers = reader.callers_of_undefined(name)?;
-            if !callers.is_empty() {
-                return output::write(None, |out| write_neighbours(out, places, &callers));
-            }
+/// Prints the rows of a query. As text they are divided by tabs, for `cut` and the like.
+fn sql(reader: &Reader, query: &str, format: TableFormat) -> anyhow::Result<()> {
+    let (names, rows) = reader.sql(query).map_err(|error| {
+        let error = anyhow::Error::from(error);
+        match error.to_string().contains("not authorized") {
+            true => error.context("a query can only read the database"),
+            false => error,
         }
-        return Err(unknown(reader, name)?);
-    }
-    let mut found: Vec<(FunctionRow, Vec<Neighbour>)> = Vec::new();
-    for row in rows {
-        let neighbours = match direction {
-            Direction::Callers => reader.callers(row.id)?,
-            Direction::Callees => reader.callees(row.id)?,
+    })?;
+    if format == TableFormat::Text {
+        let text = |cell: &Cell| match cell {
+            Cell::Null => String::new(),
+            Cell::Integer(number) => number.to_string(),
+            Cell::Real(number) => number.to_string(),
+            Cell::Text(text) => inert(text).replace('\t', "\\t"),
         };
-        match found.last_mut() {
-            // The same function in other programs.
-            Some((last, known)) if (&last.file, last.line) == (&row.file, row.line) => {
-                known.extend(neighbours);
-                known.sort();
-                known.dedup();
+        return output::write_plain(None, |out| {
+            writeln!(out, "{}", names.join("\t"))?;
+            for row in &rows {
+                let cells: Vec<String> = row.iter().map(text).collect();
+                writeln!(out, "{}", cells.join("\t"))?;
             }
-            _ => found.push((row, neighbours)),
-        }
+            Ok(())
+        });
     }
-    let several = found.len() > 1;
-    output::write(None, |out| {
-        for (row, neighbours) in &found {
-            if several {
-                let file = places.name(&row.file);
-                writeln!(out, "{}  {file}:{}", row.name.name, row.line)?;
-            }
-            write_neighbours(out, places, neighbours)?;
-        }
-        Ok(())
-    })
+    let mut table = Table::new(names);
+    for row in rows {
+        table.row(row.into_iter().map(|cell| match cell {
+            Cell::Null => Value::Null,
+            Cell::Integer(number) => number.into(),
+            Cell::Real(number) => number.into(),
+            Cell::Text(text) => text.into(),
+        }));
+    }
+    table.print(format)
 }
 
-fn write_neighbours(
-    out: &mut dyn Write,
-    places: &Places,
-    neighbours: &[Neighbour],
-) -> io::Result<()> {
-    for neighbour in neighbours {
-        match &neighbour.place {
-            Some((file, line)) => {
-                let file = places.name(file);
-                writeln!(out, "  {}  {file}:{line}", neighbour.name.name)?;
-            }
-            None => writeln!(out, "  {}  (not defined in the tree)", neighbour.name.name)?,
-        }
+/// What was lost, as a table.
+fn losses(failures: &[Failure], places: &Places, format: TableFormat) -> anyhow::Result<()> {
+    let mut table = Table::new(["stage", "file", "line", "name", "message"]);
+    for failure in failures {
+        let cells: [Value; 5] = [
+            failure.kind.as_str().into(),
+            places.name(&failure.file).into(),
+            failure.line.into(),
+            failure.name.as_deref().map_or(Value::Null, Value::from),
+            failure.message.as_str().into(),
+        ];
+        table.row(cells);
     }
-    Ok(())
+    table.print(format)
 }
 
 /// Prints what was read, and each loss under its cause, the commonest first.
-fn frontend(reader: &Reader, places: &Places) -> anyhow::Result<()> {
+fn frontend(reader: &Reader, places: &Places, format: TableFormat) -> anyhow::Result<()> {
+    if format != TableFormat::Text {
+        return losses(&reader.losses()?, places, format);
+    }
     let reading = reader.reading()?;
     let mut causes: BTreeMap<(String, String), Vec<Failure>> = BTreeMap::new();
     for loss in reader.losses()? {
@@ -310,7 +344,7 @@ fn frontend(reader: &Reader, places: &Places) -> anyhow::Result<()> {
     }
     let mut causes: Vec<_> = causes.into_iter().collect();
     causes.sort_by_key(|(_, losses)| Reverse(losses.len()));
-    output::write(None, |out| {
+    output::write_plain(None, |out| {
         writeln!(out, "{reading}; {} bytes preprocessed", reading.bytes)?;
         for ((stage, cause), losses) in &causes {
             writeln!(out, "\n{} × {stage}: {cause}", losses.len())?;
@@ -323,11 +357,14 @@ fn frontend(reader: &Reader, places: &Places) -> anyhow::Result<()> {
     })
 }
 
-fn failures(reader: &Reader, places: &Places) -> anyhow::Result<()> {
+fn failures(reader: &Reader, places: &Places, format: TableFormat) -> anyhow::Result<()> {
     let failures = reader.failures()?;
+    if format != TableFormat::Text {
+        return losses(&failures, places, format);
+    }
     let ambiguous = reader.ambiguous()?;
     let unfinished = reader.unfinished()?;
-    output::write(None, |out| {
+    output::write_plain(None, |out| {
         for failure in &failures {
             write_failure(out, places, failure)?;
         }
@@ -352,7 +389,7 @@ fn failures(reader: &Reader, places: &Places) -> anyhow::Result<()> {
 }
 
 /// Prints the statistics of paper §6.2.
-fn stats(reader: &Reader) -> anyhow::Result<()> {
+fn stats(reader: &Reader, format: TableFormat) -> anyhow::Result<()> {
     let (property, _, _) = load_property(&[])?;
     let mut statistics = Statistics::default();
     let mut add = |summary: &Summary| statistics.add(summary, &property);
@@ -376,7 +413,14 @@ fn stats(reader: &Reader) -> anyhow::Result<()> {
         ),
         (need_state, "need one in a certain state on entry"),
     ];
-    output::write(None, |out| {
+    if format != TableFormat::Text {
+        let mut table = Table::new(["functions that", "count"]);
+        for (count, what) in lines {
+            table.row([Value::from(what), count.into()]);
+        }
+        return table.print(format);
+    }
+    output::write_plain(None, |out| {
         writeln!(out, "functions that")?;
         for (count, what) in lines {
             writeln!(out, "{count:8}  {what}")?;
@@ -401,22 +445,7 @@ fn write_failure(out: &mut dyn Write, places: &Places, failure: &Failure) -> io:
     }
 }
 
-/// The one function of that name, or the error that says why there is none.
-pub(super) fn single(reader: &Reader, name: &str) -> anyhow::Result<FunctionRow> {
-    let mut rows = reader.functions(name)?;
-    if rows.is_empty() {
-        return Err(unknown(reader, name)?);
-    }
-    let first = rows.remove(0);
-    rows.retain(|row| (&row.file, row.line) != (&first.file, first.line));
-    if let Some(other) = rows.first() {
-        bail!(
-            "there are several functions `{name}`: say {}::{} or {}::{}",
-            first.file,
-            first.name.name,
-            other.file,
-            other.name.name
-        );
-    }
-    Ok(first)
+/// The one function that is meant, or the error that says why there is none.
+pub(super) fn single(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<FunctionRow> {
+    names::one(reader, places, name)
 }

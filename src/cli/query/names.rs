@@ -1,0 +1,90 @@
+//! Which functions a name means.
+//!
+//! In: what a person has typed: a name, `file::name`, a glob, or a part of a name. Out: the functions; or an error that lists several, or suggests
+//! the nearest.
+
+use anyhow::bail;
+
+use super::unknown;
+use crate::report::Places;
+use crate::store::query::{FunctionRow, Reader, is_glob};
+
+/// Matches told of before the rest is only counted.
+const SHOWN: usize = 20;
+
+/// The functions that are meant. A glob means all that match; a part of a name means the function that it completes to.
+pub(super) fn functions(
+    reader: &Reader,
+    places: &Places,
+    name: &str,
+) -> anyhow::Result<Vec<FunctionRow>> {
+    let exact = reader.functions(name)?;
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    let mut found = reader.functions_like(name)?;
+    if found.is_empty() {
+        return Err(unknown(reader, name)?);
+    }
+    // A function compiled in two ways is two of one place.
+    let place = |row: &FunctionRow| (row.name.clone(), row.file.clone(), row.line);
+    let mut places_found: Vec<_> = found.iter().map(place).collect();
+    places_found.dedup();
+    if is_glob(name) || places_found.len() == 1 {
+        return Ok(found);
+    }
+    found.dedup_by_key(|row| place(row));
+    let shown = found.iter().take(SHOWN).map(|row| {
+        let file = places.name(&row.file);
+        format!("{} ({file}:{})", row.name.name, row.line)
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let more = match found.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    bail!("there is no function `{name}`; these have it in their names: {shown}{more}");
+}
+
+/// The one function that is meant.
+pub(super) fn one(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<FunctionRow> {
+    let found = functions(reader, places, name)?;
+    let mut others = found.iter().skip(1);
+    let Some(first) = found.first() else {
+        return Err(unknown(reader, name)?);
+    };
+    let is_other = |row: &&FunctionRow| (&row.file, row.line) != (&first.file, first.line);
+    if let Some(other) = others.find(is_other) {
+        bail!(
+            "there are several functions `{name}`: say {}::{} or {}::{}",
+            first.file,
+            first.name.name,
+            other.file,
+            other.name.name
+        );
+    }
+    Ok(first.clone())
+}
+
+/// The name of a lock: whole, a part of it, or a glob.
+pub(super) struct Pattern<'a> {
+    text: &'a str,
+    glob: Option<globset::GlobMatcher>,
+}
+
+impl<'a> Pattern<'a> {
+    pub(super) fn new(text: &'a str) -> anyhow::Result<Self> {
+        let glob = is_glob(text)
+            .then(|| globset::Glob::new(text))
+            .transpose()?;
+        let glob = glob.map(|glob| glob.compile_matcher());
+        Ok(Pattern { text, glob })
+    }
+
+    pub(super) fn matches(&self, name: &str) -> bool {
+        match &self.glob {
+            Some(glob) => glob.is_match(name),
+            None => name.contains(self.text),
+        }
+    }
+}

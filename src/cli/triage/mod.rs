@@ -1,0 +1,398 @@
+//! `cassini triage`: what people say of the last check's findings, and what of it stays.
+//!
+//! In: the database, and verdicts from the command line, keys or a file. Out: lists and counts of findings as judged; verdicts in the
+//! database, which every later check keeps.
+
+mod keys;
+mod walk;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Subcommand, ValueEnum};
+use serde_json::Value;
+
+use super::table::{Table, TableFormat};
+use super::{CLEAN, DatabaseArguments, output, query, report};
+use crate::finding::{Filter, Level, identity};
+use crate::report::{Places, text};
+use crate::source::Inert;
+use crate::store::query::Reader;
+use crate::store::verdicts::Verdicts;
+use crate::triage::{Entry, Judged, Verdict, verdicts};
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    database: DatabaseArguments,
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// The findings, with their ids and verdicts
+    List(List),
+    /// Findings whole: path, explanations, verdict
+    Show {
+        /// The id that reports and lists have for a finding, or its beginning
+        #[arg(required = true)]
+        id: Vec<String>,
+    },
+    /// Give a verdict on a finding. Checks leave out what is judged false-positive or intended
+    Set {
+        /// The id that reports and lists have for the finding, or its beginning
+        id: String,
+        #[arg(value_enum)]
+        verdict: Verdict,
+        /// Why
+        #[arg(long, default_value = "")]
+        note: String,
+    },
+    /// Take the verdict on a finding back
+    Clear { id: String },
+    /// Walk through the findings without a verdict, one key each: from a terminal, or from a pipe
+    Next {
+        /// Leave out what is less certain than this [default: the tree's, or warning]
+        #[arg(long, value_enum)]
+        level: Option<Level>,
+    },
+    /// Count verdicts by rule: how often each rule was right, as judged
+    Stats {
+        #[arg(long, value_enum, default_value_t)]
+        format: TableFormat,
+    },
+    /// Write all verdicts as text: one a line, sorted, to be kept under version control
+    Export {
+        /// [default: standard output]
+        file: Option<PathBuf>,
+    },
+    /// Take over the verdicts of a file that `export` has written
+    Import { file: PathBuf },
+}
+
+#[derive(Debug, clap::Args)]
+struct List {
+    /// Of this rule, or of all whose names begin so (`lock`)
+    #[arg(long)]
+    rule: Option<String>,
+    /// In this file or folder, or in files that match this glob
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// With this verdict, or with none
+    #[arg(long, value_enum)]
+    verdict: Option<Wanted>,
+    #[arg(long, value_enum, default_value_t)]
+    by: Order,
+    /// Leave out what is less certain than this [default: the tree's, or warning]
+    #[arg(long, value_enum)]
+    level: Option<Level>,
+    #[arg(long, value_enum, default_value_t)]
+    format: TableFormat,
+}
+
+/// What a finding is judged, or that it is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Wanted {
+    Open,
+    Bug,
+    FalsePositive,
+    Intended,
+    Later,
+}
+
+impl Wanted {
+    fn is(self, entry: &Entry) -> bool {
+        let verdict = entry.judged.as_ref().map(|judged| judged.verdict);
+        verdict
+            == match self {
+                Wanted::Open => return verdict.is_none() && entry.ignored.is_none(),
+                Wanted::Bug => Some(Verdict::Bug),
+                Wanted::FalsePositive => Some(Verdict::FalsePositive),
+                Wanted::Intended => Some(Verdict::Intended),
+                Wanted::Later => Some(Verdict::Later),
+            }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Order {
+    /// The gravest and surest first
+    #[default]
+    Rank,
+    Rule,
+    File,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let folder = arguments.database.folder()?;
+    match &arguments.task {
+        Task::List(asked) => list(&folder, asked)?,
+        Task::Show { id } => show(&folder, id)?,
+        Task::Set { id, verdict, note } => set(&folder, id, *verdict, note)?,
+        Task::Clear { id } => clear(&folder, id)?,
+        Task::Next { level } => walk::walk(&folder, *level)?,
+        Task::Stats { format } => stats(&folder, *format)?,
+        Task::Export { file } => export(&folder, file.as_deref())?,
+        Task::Import { file } => import(&folder, file)?,
+    }
+    Ok(CLEAN)
+}
+
+/// The gravest first, of these what the strictest filter reports.
+fn by_rank(a: &Entry, b: &Entry) -> Ordering {
+    fn rank(entry: &Entry) -> (Level, Option<Filter>, &str, &str, u32) {
+        let finding = &entry.finding;
+        let (rule, file) = (&*finding.rule, &*finding.file);
+        (finding.level, finding.filter(), rule, file, finding.line)
+    }
+    rank(a).cmp(&rank(b))
+}
+
+fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
+    let reader = Reader::open(folder)?;
+    let root = query::root(&reader, folder)?;
+    let places = Places::here(&root);
+    let level = report::level(asked.level, &root)?;
+    let all = reader.entries()?;
+    let fingerprints: Vec<&str> = all.iter().map(|e| &*e.finding.fingerprint).collect();
+    let file = asked.file.as_deref().map(FilePattern::new).transpose()?;
+    let is_wanted = |entry: &Entry| {
+        let finding = &entry.finding;
+        finding.level <= level
+            && asked
+                .rule
+                .as_ref()
+                .is_none_or(|rule| is_rule(&finding.rule, rule))
+            && file
+                .as_ref()
+                .is_none_or(|file| file.matches(&finding.file, &places))
+            && asked.verdict.is_none_or(|wanted| wanted.is(entry))
+    };
+    let ids = identity::short(&fingerprints);
+    let mut rows: Vec<(&Entry, &str)> = all.iter().zip(ids).collect();
+    rows.retain(|(entry, _)| is_wanted(entry));
+    match asked.by {
+        Order::Rank => rows.sort_by(|a, b| by_rank(a.0, b.0)),
+        Order::Rule => rows.sort_by(|a, b| a.0.finding.rule.cmp(&b.0.finding.rule)),
+        // They are kept by file and line.
+        Order::File => {}
+    }
+    let names = [
+        "id", "level", "verdict", "rule", "file", "line", "message", "note",
+    ];
+    let mut table = Table::new(names);
+    for (entry, id) in rows {
+        let finding = &entry.finding;
+        let (verdict, note) = match (&entry.judged, &entry.ignored) {
+            (Some(judged), _) => (judged.verdict.name(), judged.note.as_str()),
+            (None, Some(reason)) => ("ignored", reason.as_str()),
+            (None, None) => ("open", ""),
+        };
+        let cells: [Value; 8] = [
+            id.into(),
+            finding.level.name().into(),
+            verdict.into(),
+            finding.rule.as_str().into(),
+            places.name(&finding.file).into(),
+            finding.line.into(),
+            finding.message.as_str().into(),
+            note.into(),
+        ];
+        table.row(cells);
+    }
+    table.print(asked.format)
+}
+
+/// Whether this is the rule that is meant, or one of the group.
+fn is_rule(rule: &str, asked: &str) -> bool {
+    let rest = rule.strip_prefix(asked.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A file, a folder or a glob that a person has named.
+struct FilePattern<'a> {
+    text: &'a str,
+    glob: ignore::overrides::Override,
+}
+
+impl<'a> FilePattern<'a> {
+    fn new(text: &'a str) -> anyhow::Result<Self> {
+        let text = text
+            .strip_prefix("./")
+            .unwrap_or(text)
+            .trim_end_matches('/');
+        let mut glob = ignore::overrides::OverrideBuilder::new("/");
+        glob.add(text).with_context(|| format!("`{text}`"))?;
+        let glob = glob.build()?;
+        Ok(FilePattern { text, glob })
+    }
+
+    fn matches(&self, file: &str, places: &Places) -> bool {
+        let is_named = |file: &str| {
+            let rest = file.strip_prefix(self.text);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        is_named(file)
+            || is_named(&places.name(file))
+            || Path::new(file).ends_with(self.text)
+            || self.glob.matched(file, false).is_whitelist()
+    }
+}
+
+/// The one finding of this id.
+fn find<'e>(entries: &'e [Entry], id: &str) -> anyhow::Result<&'e Entry> {
+    let mut found = entries
+        .iter()
+        .filter(|entry| !id.is_empty() && entry.finding.fingerprint.starts_with(id));
+    let exact = entries.iter().find(|entry| entry.finding.fingerprint == id);
+    let Some(first) = exact.or_else(|| found.next()) else {
+        bail!("the last check has no finding `{id}`; `cassini triage list` has their ids");
+    };
+    let others: Vec<&Entry> = match exact {
+        Some(_) => Vec::new(),
+        None => found.collect(),
+    };
+    if !others.is_empty() {
+        let all = std::iter::once(first).chain(others);
+        let ids: Vec<&str> = all.map(|entry| &*entry.finding.fingerprint).collect();
+        bail!(
+            "several findings have ids that begin with `{id}`: {}",
+            ids.join(", ")
+        );
+    }
+    Ok(first)
+}
+
+fn show(folder: &Path, ids: &[String]) -> anyhow::Result<()> {
+    let reader = Reader::open(folder)?;
+    let root = query::root(&reader, folder)?;
+    let entries = reader.entries()?;
+    let found = ids.iter().map(|id| find(&entries, id));
+    let found = found.collect::<anyhow::Result<Vec<&Entry>>>()?;
+    output::write(None, |out| {
+        text::write(out, &found, &root, &Places::here(&root))
+    })
+}
+
+fn set(folder: &Path, id: &str, verdict: Verdict, note: &str) -> anyhow::Result<()> {
+    let entries = Reader::open(folder)?.entries()?;
+    let entry = find(&entries, id)?;
+    let judged = Judged {
+        note: note.to_owned(),
+        ..Judged::of(&entry.finding, verdict)
+    };
+    let mut verdicts = Verdicts::open(folder)?;
+    verdicts.put(&[judged])?;
+    verdicts.close()?;
+    let message = Inert(&entry.finding.message);
+    anstream::eprintln!("{}: {message}", verdict.name());
+    Ok(())
+}
+
+fn clear(folder: &Path, id: &str) -> anyhow::Result<()> {
+    let reader = Reader::open(folder)?;
+    let judged = reader.verdicts()?;
+    drop(reader);
+    let mut found = judged
+        .iter()
+        .filter(|judged| judged.fingerprint.starts_with(id));
+    let (Some(judged), None) = (found.next(), found.next()) else {
+        bail!("there is not one verdict on a finding `{id}`");
+    };
+    let mut verdicts = Verdicts::open(folder)?;
+    verdicts.remove(&judged.fingerprint)?;
+    verdicts.close()?;
+    Ok(())
+}
+
+/// How often a rule was judged how.
+#[derive(Default)]
+struct Count {
+    verdicts: [usize; Verdict::ALL.len()],
+    open: usize,
+}
+
+fn stats(folder: &Path, format: TableFormat) -> anyhow::Result<()> {
+    let reader = Reader::open(folder)?;
+    let mut rules: BTreeMap<String, Count> = BTreeMap::new();
+    // Findings that are gone were judged, too.
+    for judged in reader.verdicts()? {
+        let count = rules.entry(judged.rule).or_default();
+        count.verdicts[judged.verdict as usize] += 1;
+    }
+    let entries = reader.entries()?;
+    let open = entries.iter().filter(|entry| {
+        let reported = entry.finding.level <= Level::Note;
+        reported && Wanted::Open.is(entry)
+    });
+    for entry in open {
+        rules.entry(entry.finding.rule.clone()).or_default().open += 1;
+    }
+    let names = Verdict::ALL.map(Verdict::name);
+    let mut table = Table::new([&["rule"][..], &names, &["open", "accuracy"]].concat());
+    for (rule, Count { verdicts, open }) in rules {
+        let [bug, false_positive, intended, _] = verdicts;
+        let decided = bug + false_positive + intended;
+        let accuracy = match decided {
+            0 => Value::Null,
+            _ => format!("{} %", (100 * bug + decided / 2) / decided).into(),
+        };
+        let counts = verdicts.map(Value::from);
+        let cells = std::iter::once(Value::from(rule)).chain(counts);
+        table.row(cells.chain([open.into(), accuracy]));
+    }
+    table.print(format)
+}
+
+fn export(folder: &Path, file: Option<&Path>) -> anyhow::Result<()> {
+    let text = verdicts::to_text(&Reader::open(folder)?.verdicts()?);
+    output::write(file, |out| out.write_all(text.as_bytes()))
+}
+
+fn import(folder: &Path, file: &Path) -> anyhow::Result<()> {
+    let name = file.display();
+    let text = fs::read_to_string(file).with_context(|| name.to_string())?;
+    let found = verdicts::from_text(&text).with_context(|| name.to_string())?;
+    let mut database = Verdicts::open(folder)?;
+    database.put(&found)?;
+    database.close()?;
+    let s = if found.len() == 1 { "" } else { "s" };
+    anstream::eprintln!("{} verdict{s} taken over", found.len());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_of_rules_is_named_by_its_beginning() {
+        assert!(is_rule("lock/order", "lock") && is_rule("lock/order", "lock/order"));
+        assert!(!is_rule("lock/order", "lock/ord") && !is_rule("locks/order", "lock"));
+    }
+
+    #[test]
+    fn files_are_named_whole_by_folder_by_end_or_by_glob() {
+        let places = Places::new(Path::new("/t"), Path::new("/t"));
+        let is = |text: &str| FilePattern::new(text).unwrap().matches("a/b/c.c", &places);
+        for text in [
+            "a/b/c.c",
+            "./a/b/c.c",
+            "a",
+            "a/b/",
+            "c.c",
+            "b/c.c",
+            "a/**/*.c",
+            "c.*",
+        ] {
+            assert!(is(text), "{text}");
+        }
+        for text in ["b", "a/bb", "d.c", "a/*.h"] {
+            assert!(!is(text), "{text}");
+        }
+    }
+}
