@@ -158,7 +158,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
     let asked = arguments.config.as_deref();
     let (config, notices) = Config::load(asked, scope.folder(), arguments.trust_tree)?;
     for notice in notices.iter().filter(|_| !arguments.quiet) {
-        anstream::eprintln!("{WARNING_LABEL}: {}", Inert(&notice));
+        anstream::eprintln!("{WARNING_LABEL}: {}", Inert(notice));
     }
     let baseline = arguments
         .baseline

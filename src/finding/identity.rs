@@ -203,11 +203,7 @@ mod tests {
 
     #[test]
     fn a_short_form_is_that_of_one_finding() {
-        let all = [
-            "0123456789abcdef.aaaaaa",
-            "0123456799abcdef.aaaaaa",
-            "f".into(),
-        ];
+        let all = ["0123456789abcdef.aaaaaa", "0123456799abcdef.aaaaaa", "f"];
         assert_eq!(short(&all), ["012345678", "012345679", "f"]);
         let twins = [
             "0123456789abcdef.aaaaaa.1of2",

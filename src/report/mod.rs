@@ -65,7 +65,8 @@ impl<'a> Contents<'a> {
     pub fn shown(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
         let only_new = self.baseline.is_some_and(|baseline| !baseline.whole);
         self.entries.iter().filter(move |entry| {
-            !entry.is_silenced() && !(only_new && entry.state == Some(State::Unchanged))
+            let known = only_new && entry.state == Some(State::Unchanged);
+            !entry.is_silenced() && !known
         })
     }
 

@@ -2,6 +2,7 @@
 //!
 //! In: functions by name, and how far to go. Out: trees, chains of calls, and the locks that are held when a function is entered.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use anyhow::bail;
@@ -47,12 +48,15 @@ impl Held {
         caller: &FunctionRow,
         callee: &SymbolName,
     ) -> anyhow::Result<Vec<String>> {
-        if !self.known.contains_key(&caller.id) {
-            let result = caller.result.map(|key| reader.result(key)).transpose()?;
-            let under = result.flatten().map(|result| result.facts.lock_order.under);
-            self.known.insert(caller.id, under.unwrap_or_default());
-        }
-        let classes = self.known[&caller.id].get(callee).into_iter().flatten();
+        let under = match self.known.entry(caller.id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let result = caller.result.map(|key| reader.result(key)).transpose()?;
+                let under = result.flatten().map(|result| result.facts.lock_order.under);
+                place.insert(under.unwrap_or_default())
+            }
+        };
+        let classes = under.get(callee).into_iter().flatten();
         Ok(classes.map(ToString::to_string).collect())
     }
 }
