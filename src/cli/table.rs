@@ -144,7 +144,7 @@ mod tests {
         table.row(["=cmd(\"x\"),\u{1b}[2J\n".into(), 7.into()]);
         table.row([Value::Null, 120.into()]);
         let text = written(&table, TableFormat::Text);
-        let expected = "name                        count\n=cmd(\"x\"),\\u{1b}[2J\\n        7\n";
+        let expected = "name                   count\n=cmd(\"x\"),\\u{1b}[2J\\n      7\n";
         assert!(text.starts_with(expected), "{text}");
         let csv = written(&table, TableFormat::Csv);
         assert_eq!(

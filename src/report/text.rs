@@ -233,7 +233,7 @@ a.c:3:12: error: dev->lock is locked twice [lock/double-lock]
   2. a.c:3: calls reset(dev)
   3.   a.c:7: in reset: spin_lock(&d->lock) locks it again
   not a bug if flag == 0
-  id: 1.c3c79c
+  id: 1.0261db
 
 ";
         assert_eq!(plain(&findings, folder.path()), expected);

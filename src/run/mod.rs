@@ -5,6 +5,7 @@
 
 mod checks;
 mod comments;
+mod problems;
 mod reading;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 pub use self::checks::{Pass, all_rules, load_property, passes};
+use self::problems::{errors, linking_problems};
 use self::reading::Units;
 use crate::cpu_time::Meter;
 use crate::engine::analysis::{self, StoredResult};
@@ -22,7 +24,7 @@ use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
 use crate::engine::timings::Timings;
 use crate::judge::record::{Record, ResultKey};
-use crate::program::link::{MAX_VARIANTS, Objects, link};
+use crate::program::link::{Objects, link};
 use crate::program::{FunctionId, Program};
 use crate::settle::{self, annotations, lock_order, recursive, requirement};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -579,34 +581,4 @@ fn of_programs(
         finding.programs = program.programs_of_variants(*id, &variants);
     }
     kept.into_iter().map(|(_, finding)| finding).collect()
-}
-
-/// What went wrong while the tree was read.
-fn errors(problems: &[Problem]) -> Vec<String> {
-    let errors = problems.iter().filter(|p| p.severity == Severity::Error);
-    errors.map(Problem::to_string).collect()
-}
-
-/// What a person should know of how the program was put together.
-fn linking_problems(program: &Program) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let mut tell = |severity, message| problems.push(Problem::new(severity, None, message));
-    for ambiguity in &program.ambiguous {
-        tell(Severity::Note, ambiguity.to_string());
-    }
-    if program.shared_variants > 0 {
-        let message = format!(
-            "{} functions differ in more than {MAX_VARIANTS} programs; those beyond share one analysis of them",
-            program.shared_variants
-        );
-        tell(Severity::Warning, message);
-    }
-    if program.images_left_out > 0 {
-        let message = format!(
-            "{} programs of the tree are not put together: there are too many; record the build with `cassini capture`",
-            program.images_left_out
-        );
-        tell(Severity::Warning, message);
-    }
-    problems
 }
