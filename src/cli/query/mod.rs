@@ -71,7 +71,7 @@ enum Question {
     },
     /// A shortest chain of calls from one function to another
     Path { from: String, to: String },
-    /// Which locks may be held when a function is entered, and who holds them
+    /// Which locks may be held when a function that touches some is entered, and who holds them
     Holds { name: String },
     /// Who takes, gives back, needs and orders a lock
     Lock {
