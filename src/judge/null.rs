@@ -16,6 +16,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Site, Tested, UseEvent};
+use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Failures of one function that are looked at.
@@ -225,7 +226,9 @@ fn readings(
     if ends_loop {
         kinds.push(Kind::SearchSucceeds);
     }
-    if !possible_unchanged(execution, oracle, paths) {
+    if !possible_unchanged(execution, oracle, paths)
+        || perhaps_set_by_callee(execution, oracle, event, paths)
+    {
         kinds.push(Kind::ChangedByCallee);
     }
     if event
@@ -243,6 +246,28 @@ fn readings(
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// Whether the pointer lies in memory, and on all these paths a function was called before whose analysis is missing or was cut short: what
+/// that one writes is not known.
+fn perhaps_set_by_callee(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    event: &UseEvent,
+    paths: Guard,
+) -> bool {
+    let initial = |base: Term| match *oracle.formula.terms.node(base) {
+        Node::Var(var) => matches!(oracle.origins.of(var), Origin::Initial { .. }),
+        _ => false,
+    };
+    if !event.base.is_some_and(initial) {
+        return false;
+    }
+    let calls = execution.log.lost_calls.iter();
+    let before = calls.filter(|(_, order)| *order <= event.order);
+    let guards = &mut oracle.formula.guards;
+    let called = before.fold(Guard::FALSE, |all, (call, _)| guards.or(all, *call));
+    guards.implies(paths, called)
 }
 
 /// Whether a function that ends the program on some of its paths was called because the pointer is null.

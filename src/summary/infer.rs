@@ -283,8 +283,13 @@ pub fn infer(
             .moves
             .iter()
             .all(|entry| entry.to == Target::State(entry.from));
+        // Of a block that no row moves nothing is to be told: how callees may have left it matters where they do something to it.
+        let about_accesses = oracle.machine_of(object.object).watches_accesses();
         let open = is_open(execution, oracle, exit, object.object);
-        if idle && !open && object.moves.len() == oracle.entry_state(object.object).set.len() {
+        if idle
+            && (!open || about_accesses)
+            && object.moves.len() == oracle.entry_state(object.object).set.len()
+        {
             continue;
         }
         let candidates = super::predicates::mine(execution, oracle, &mut converter, exit, object);

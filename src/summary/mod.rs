@@ -76,6 +76,17 @@ pub struct Row {
     pub trace: Vec<TraceStep>,
 }
 
+impl Row {
+    /// Whether no call takes both rows: some condition holds for the one and not for the other.
+    pub fn excludes(&self, other: &Row) -> bool {
+        let differ = |one: &Cube, other: &Cube| {
+            let mut conditions = one.iter().zip(other);
+            conditions.any(|(one, other)| one.is_some() && other.is_some() && one != other)
+        };
+        differ(&self.incond, &other.incond) || differ(&self.outcond, &other.outcond)
+    }
+}
+
 /// An interface object that a call may change (an element of M).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Modified {

@@ -3,13 +3,14 @@
 //! In: the paths between each entry and exit state of an object. Out: a few conditions over entry
 //! values, the result and out-parameters under which the exit state is determined as far as it can be.
 
+mod partition;
 mod result;
 
+use self::partition::Chooser;
 use super::convert::Converter;
 use super::infer::{Exit, Exits, Move, nonzero};
 use super::{IExpr, IObj, Offset, Root};
 use crate::ir::POINTER_BITS;
-use crate::property::StateId;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -213,143 +214,40 @@ fn on_out_parameters(arena: &mut Arena<'_>, exit: &Exit<'_>, found: &mut Vec<Pre
 /// The candidates that tell an object's exits apart, few: added while each takes ambiguity away,
 /// then those dropped that turn out not to be needed.
 pub fn select(oracle: &mut Oracle<'_>, candidates: &[Predicate], moves: &[Move]) -> Vec<Predicate> {
-    let mut chosen: Vec<Predicate> = Vec::new();
-    let whole = Partition::new(oracle, moves);
+    let mut chooser = Chooser::new(candidates, oracle);
+    let mut chosen: Vec<usize> = Vec::new();
+    let whole = chooser.whole(moves);
     let mut partition = whole.clone();
-    while !partition.open.is_empty() && chosen.len() < MAX_PREDICATES {
-        let mut best = partition.ambiguity();
-        let mut refined: Option<(Predicate, Partition)> = None;
-        for candidate in candidates {
-            if best == 0 || chosen.contains(candidate) {
-                continue;
+    while partition.ambiguity() > 0 && chosen.len() < MAX_PREDICATES {
+        let mut best: Option<(usize, u64)> = None;
+        for number in chooser.numbers().filter(|number| !chosen.contains(number)) {
+            let bound = best.map_or(partition.ambiguity(), |(_, ambiguity)| ambiguity);
+            if let Some(ambiguity) = chooser.ambiguity_with(&mut partition, number, bound) {
+                best = Some((number, ambiguity));
             }
-            let split = partition.split(oracle, candidate, best);
-            if let Some(split) = split.filter(|split| split.ambiguity() < best) {
-                best = split.ambiguity();
-                refined = Some((candidate.clone(), split));
+            if best.is_some_and(|(_, ambiguity)| ambiguity == 0) {
+                break;
             }
         }
-        let Some((candidate, split)) = refined else {
+        let Some((number, _)) = best else {
             break;
         };
-        chosen.push(candidate);
-        partition = split;
+        chosen.push(number);
+        partition = chooser.refine(&partition, number);
     }
     let ambiguity = partition.ambiguity();
     for index in (0..chosen.len()).rev() {
         let dropped = chosen.remove(index);
-        if !whole.stays_within(oracle, &chosen, ambiguity) {
+        let mut without = whole.clone();
+        for &number in &chosen {
+            without = chooser.refine(&without, number);
+        }
+        if without.ambiguity() > ambiguity {
             chosen.insert(index, dropped);
         }
     }
     // Inputs first, each side in the order of mining.
-    chosen.sort_by_key(|predicate| {
-        let place = candidates
-            .iter()
-            .position(|candidate| candidate == predicate);
-        (predicate.side == Side::Output, place)
-    });
-    chosen
-}
-
-/// The combinations of some conditions under which more than one exit of an entry state is possible.
-#[derive(Clone)]
-struct Partition {
-    open: Vec<Open>,
-}
-
-#[derive(Clone)]
-struct Open {
-    /// The part of the space of conditions that this is, in units of 2^-MAX_PREDICATES for each entry
-    /// state.
-    weight: u64,
-    /// The paths to each exit; two or more.
-    exits: Vec<Guard>,
-}
-
-impl Partition {
-    /// Without any condition.
-    fn new(oracle: &mut Oracle<'_>, moves: &[Move]) -> Self {
-        let mut entries: Vec<StateId> = moves.iter().map(|entry| entry.from).collect();
-        entries.dedup();
-        let mut partition = Partition { open: Vec::new() };
-        for from in entries {
-            let of_entry = moves
-                .iter()
-                .filter(|entry| entry.from == from && !entry.reported);
-            let targets: Vec<Guard> = of_entry.map(|entry| entry.paths).collect();
-            let live = possible(oracle, &targets);
-            partition.add(1 << MAX_PREDICATES, live);
-        }
-        partition
-    }
-
-    fn add(&mut self, weight: u64, exits: Vec<Guard>) {
-        if exits.len() > 1 {
-            self.open.push(Open { weight, exits });
-        }
-    }
-
-    /// How much of the space of conditions leaves an exit open.
-    fn ambiguity(&self) -> u64 {
-        self.open.iter().map(|open| open.weight).sum()
-    }
-
-    /// With one more condition; `None` as soon as it is clear that `bound` or more stays open.
-    fn split(
-        &self,
-        oracle: &mut Oracle<'_>,
-        predicate: &Predicate,
-        bound: u64,
-    ) -> Option<Partition> {
-        let mut refined = Partition { open: Vec::new() };
-        let mut ambiguity = 0;
-        for open in &self.open {
-            let guards = &mut oracle.formula.guards;
-            let (with, without): (Vec<Guard>, Vec<Guard>) = open
-                .exits
-                .iter()
-                .map(|&exit| {
-                    (
-                        guards.and(exit, predicate.guard),
-                        guards.and_not(exit, predicate.guard),
-                    )
-                })
-                .unzip();
-            let with = possible(oracle, &with);
-            let without = possible(oracle, &without);
-            // A predicate that is the same on all paths here tells nothing.
-            let weight = match with.is_empty() || without.is_empty() {
-                true => open.weight,
-                false => open.weight / 2,
-            };
-            for side in [with, without] {
-                if side.len() > 1 {
-                    ambiguity += weight;
-                }
-                refined.add(weight, side);
-            }
-            if ambiguity >= bound {
-                return None;
-            }
-        }
-        Some(refined)
-    }
-
-    /// Whether with these conditions no more than `bound` stays open.
-    fn stays_within(&self, oracle: &mut Oracle<'_>, predicates: &[Predicate], bound: u64) -> bool {
-        let mut partition = self.clone();
-        for predicate in predicates {
-            if let Some(split) = partition.split(oracle, predicate, u64::MAX) {
-                partition = split;
-            }
-        }
-        partition.ambiguity() <= bound
-    }
-}
-
-fn possible(oracle: &mut Oracle<'_>, targets: &[Guard]) -> Vec<Guard> {
-    let mut possible = targets.to_vec();
-    possible.retain(|&target| target != Guard::FALSE && oracle.possible(target));
-    possible
+    chosen.sort_by_key(|&number| (candidates[number].side == Side::Output, number));
+    let chosen = chosen.into_iter().map(|number| candidates[number].clone());
+    chosen.collect()
 }

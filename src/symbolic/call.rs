@@ -246,6 +246,8 @@ impl Executor<'_> {
             .formula
             .guards
             .or(self.execution.log.lost, state.guard);
+        let order = self.execution.log.ops.len();
+        self.execution.log.lost_calls.push((state.guard, order));
     }
 
     /// One of these constants, it is not known which; `result` where there are none.

@@ -6,6 +6,8 @@
 //! the calls. The function's own variables are left out, since a callee writes to them only where it is asked to: by a flag it
 //! returns something that its summary may not express.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashSet;
 
 use crate::ir::{Body, LocalId};
@@ -41,6 +43,30 @@ pub(super) struct CalleeWrite {
     what: What,
 }
 
+/// The writes of one execution's calls, in order.
+#[derive(Default)]
+pub(super) struct CalleeWrites {
+    all: Vec<CalleeWrite>,
+    /// For each the unknowns that its new value depends on, of which it matters; made when the first guard is asked about.
+    unknowns: OnceCell<Vec<Box<[Var]>>>,
+}
+
+impl CalleeWrites {
+    fn unknowns(&self, arena: &Arena<'_>) -> &[Box<[Var]>] {
+        self.unknowns.get_or_init(|| {
+            let of = |write: &CalleeWrite| {
+                let mut vars = arena.formula.vars(write.rewrite.new);
+                vars.retain(|&var| match write.what {
+                    What::Variable(_) | What::Preset => var >= write.rewrite.made,
+                    What::Other => is_made_for(arena, &write.rewrite, var),
+                });
+                vars.into()
+            };
+            self.all.iter().map(of).collect()
+        })
+    }
+}
+
 /// What a callee writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
@@ -73,7 +99,10 @@ impl Executor<'_> {
             _ if terms.as_const(old).is_some() => What::Preset,
             _ => What::Other,
         };
-        self.execution.writes.push(CalleeWrite { rewrite, what });
+        self.execution
+            .writes
+            .all
+            .push(CalleeWrite { rewrite, what });
     }
 }
 
@@ -103,17 +132,14 @@ impl Execution {
         for &cond in arena.formula.guards.support(guard) {
             known.extend(arena.formula.vars(arena.formula.cond_term(cond)));
         }
-        let rewrites = self.writes.iter();
-        let mut open: Vec<(CalleeWrite, Vec<Var>)> = rewrites
-            .filter(|rewritten| counts(rewritten.what))
-            .map(|rewritten| {
-                let mut vars = arena.formula.vars(rewritten.rewrite.new);
-                vars.retain(|&var| match rewritten.what {
-                    What::Variable(_) | What::Preset => var >= rewritten.rewrite.made,
-                    What::Other => is_made_for(arena, &rewritten.rewrite, var),
-                });
-                (*rewritten, vars)
-            })
+        let unknowns = self.writes.unknowns(arena);
+        let mut open: Vec<(&CalleeWrite, &[Var])> = self
+            .writes
+            .all
+            .iter()
+            .zip(unknowns)
+            .filter(|(write, vars)| counts(write.what) && !vars.is_empty())
+            .map(|(write, vars)| (write, &vars[..]))
             .collect();
         // Flags first, of which there are few.
         open.sort_by_key(|(rewritten, _)| rewritten.what == What::Other);
@@ -127,7 +153,7 @@ impl Execution {
             if matter.is_empty() {
                 break;
             }
-            for (CalleeWrite { rewrite, what }, _) in matter {
+            for (&CalleeWrite { rewrite, what }, _) in matter {
                 if left == 0 {
                     return paths;
                 }

@@ -3,6 +3,8 @@
 //! In: values that are stored, and values that are handed to callees. Out: [`EscapeEvent`]s for what the function has made, and
 //! for what its parameters lead to.
 
+use rustc_hash::FxHashSet;
+
 use super::arena::Arena;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
@@ -18,6 +20,17 @@ use crate::ir::{ExprId, POINTER_BITS};
 const MAX_SEARCHED: u64 = 4096;
 /// Parts of a value that are looked at for a number.
 const MAX_PARTS: usize = 64;
+/// Parts of a pointer that are looked at for what it leads to.
+const MAX_LEADING_PARTS: usize = 2_000;
+
+/// What a value may lead to.
+#[derive(Default)]
+struct Leads {
+    /// A block that is followed.
+    followed: bool,
+    /// A variable of the function's own.
+    local: bool,
+}
 
 impl Arena<'_> {
     /// Whether it matters where the pointer to a region goes: the function has made what is there, or a parameter leads to it.
@@ -45,6 +58,7 @@ impl Arena<'_> {
         };
         if self.formula.terms.width(pointer) != POINTER_BITS
             || self.formula.terms.as_const(pointer).is_some()
+            || !self.leads(pointer).followed
         {
             return found;
         }
@@ -66,6 +80,55 @@ impl Arena<'_> {
             self.hidden_in(pointer, &mut found);
         }
         found
+    }
+
+    /// What a value may lead to, whatever its conditions: looked at before its places are told apart, which costs much.
+    fn leads(&self, value: Term) -> Leads {
+        let mut leads = Leads::default();
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut work = vec![value];
+        while let Some(part) = work.pop() {
+            if seen.len() > MAX_LEADING_PARTS {
+                return Leads {
+                    followed: true,
+                    local: true,
+                };
+            }
+            leads.followed |= self.owned.contains(&part);
+            match self.formula.terms.node(part) {
+                Node::Const(address) => leads.local |= self.is_in_local(*address),
+                Node::Var(var) => {
+                    leads.followed |= matches!(self.origins.of(*var), Origin::Param(_));
+                }
+                Node::Guard(_) => {}
+                _ if !seen.insert(part) => {}
+                Node::Op { op: Op::Ite, args } => work.extend(&args[1..]),
+                Node::Op { args, .. } => work.extend(args.iter()),
+                Node::Linear { constant, terms } => {
+                    leads.local |= self.is_in_local(*constant);
+                    work.extend(terms.iter().map(|&(_, part)| part));
+                }
+            }
+        }
+        leads
+    }
+
+    /// Whether a number is an address in some variable of the function's own.
+    fn is_in_local(&self, address: u128) -> bool {
+        let region = self.regions.region_of(address as u64);
+        region.is_some_and(|region| self.regions.is_local(region))
+    }
+
+    /// The places in variables of the function's own that a value leads to.
+    fn places_in_locals(&mut self, value: Term) -> Vec<Loc> {
+        if self.formula.terms.width(value) != POINTER_BITS || !self.leads(value).local {
+            return Vec::new();
+        }
+        let places = self.locations(value);
+        let places = places.iter().map(|&(_, loc)| loc);
+        places
+            .filter(|loc| self.regions.is_local(loc.region))
+            .collect()
     }
 
     /// Adds the blocks that a value may lead to, among them those that its choices are too many to tell.
@@ -133,12 +196,9 @@ impl Executor<'_> {
         };
         self.escapes(value, paths, to);
         // What is in a variable whose address is stored in memory is found there, too.
-        if self.arena.formula.terms.width(value) == POINTER_BITS && !matches!(to, Holder::Region(_))
-        {
-            for &(_, place) in &*self.arena.locations(value) {
-                if self.arena.regions.is_local(place.region) {
-                    self.arena.exposed.insert(place.region);
-                }
+        if !matches!(to, Holder::Region(_)) {
+            for place in self.arena.places_in_locals(value) {
+                self.arena.exposed.insert(place.region);
             }
         }
         // `table[fd] = …`: the number is found as an index.
@@ -202,13 +262,8 @@ impl Executor<'_> {
     /// Notes that a callee may keep a value.
     pub fn hand(&mut self, state: &State, value: Term) {
         self.escapes(value, state.guard, Holder::Callee);
-        if self.arena.formula.terms.width(value) != POINTER_BITS {
-            return;
-        }
-        for &(_, loc) in &*self.arena.locations(value) {
-            if self.arena.regions.is_local(loc.region) {
-                self.hand_words(state, loc, MAX_SEARCHED);
-            }
+        for loc in self.arena.places_in_locals(value) {
+            self.hand_words(state, loc, MAX_SEARCHED);
         }
     }
 
@@ -265,13 +320,8 @@ impl Executor<'_> {
             let guard = self.arena.formula.guards.and(state.guard, guard);
             self.contents_escape(region, guard);
         }
-        if self.arena.formula.terms.width(value) != POINTER_BITS {
-            return;
-        }
-        for &(_, loc) in &*self.arena.locations(value) {
-            if self.arena.regions.is_local(loc.region) {
-                self.hand_words(state, loc, MAX_SEARCHED);
-            }
+        for loc in self.arena.places_in_locals(value) {
+            self.hand_words(state, loc, MAX_SEARCHED);
         }
     }
 

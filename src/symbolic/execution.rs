@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
-use super::callee_writes::CalleeWrite;
+use super::callee_writes::CalleeWrites;
 use super::class::Class;
 use super::guard::{Guard, Guards};
 use super::log::Log;
@@ -34,7 +34,7 @@ pub struct Execution {
     /// the paths.
     pub unnamed: BTreeMap<(Class, MachineId), (u8, Guard)>,
     /// What callees may have changed.
-    pub(super) writes: Vec<CalleeWrite>,
+    pub(super) writes: CalleeWrites,
     /// The functions called that move some object.
     pub called: BTreeSet<SymbolName>,
     /// Those passed to functions of which nothing is known.

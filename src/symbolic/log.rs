@@ -410,6 +410,8 @@ pub struct Log {
     pub unknown_calls: Vec<UnknownCall>,
     /// The paths on which functions of the tree were called that could not be analysed.
     pub lost: Guard,
+    /// Each such call: its paths, and the number of operations before it.
+    pub lost_calls: Vec<(Guard, usize)>,
     /// The paths on which an unknown callee got a value that depends on the entry state of an object.
     pub state_passed_on: Guard,
     pub branches: Vec<BranchEvent>,

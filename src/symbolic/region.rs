@@ -282,6 +282,11 @@ impl Regions {
         }
     }
 
+    /// The region that a constant address lies in.
+    pub fn region_of(&self, address: u64) -> Option<RegionId> {
+        self.slot_of(address).map(|(region, _)| region)
+    }
+
     fn slot_of(&self, address: u64) -> Option<(RegionId, i64)> {
         let slot = address.checked_sub(FIRST_SLOT)? >> SLOT_BITS;
         if slot >= self.kinds.len() as u64 {

@@ -71,7 +71,7 @@ pub(super) fn doubt(
         };
         for other in &rows[index + 1..] {
             let differ = row.from == other.row.from && row.to != other.row.to;
-            if differ && moves(one) && moves(other) {
+            if differ && moves(one) && moves(other) && !row.excludes(other.row) {
                 doubtful.push((row.from, guards.and(one.guard, other.guard), true));
             }
         }
