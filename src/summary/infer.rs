@@ -28,6 +28,8 @@ use crate::symbolic::term::Term;
 
 /// Objects beyond this number are left out: the elements of a table in a loop.
 const MAX_OBJECTS: usize = 40;
+/// Pointers from a root to a block that is told of only because it is not known how callees leave it.
+const MAX_PATH_OF_IDLE: usize = 2;
 /// Modified objects beyond this number are left out.
 const MAX_MODIFIED: usize = 48;
 /// Classes of objects without a name.
@@ -283,13 +285,11 @@ pub fn infer(
             .moves
             .iter()
             .all(|entry| entry.to == Target::State(entry.from));
-        // Of a block that no row moves nothing is to be told: how callees may have left it matters where they do something to it.
-        let about_accesses = oracle.machine_of(object.object).watches_accesses();
-        let open = is_open(execution, oracle, exit, object.object);
-        if idle
-            && (!open || about_accesses)
-            && object.moves.len() == oracle.entry_state(object.object).set.len()
-        {
+        // Of a block that no row moves, that a callee may have ended it matters to a caller who has made it; that one is near.
+        let watched = oracle.machine_of(object.object).watches_accesses();
+        let far = watched && interface.path.len() > MAX_PATH_OF_IDLE;
+        let open = !(idle && far) && is_open(execution, oracle, exit, object.object);
+        if idle && !open && object.moves.len() == oracle.entry_state(object.object).set.len() {
             continue;
         }
         let candidates = super::predicates::mine(execution, oracle, &mut converter, exit, object);
