@@ -56,26 +56,29 @@ impl<'v> Filters<'v> {
         }
     }
 
-    /// What the filters say of a check's failure. Where the budget ends it is taken as reported.
+    /// What the filters say of a check's failure. One that is not proved to contradict the code within the budget is not reported by a filter.
     pub fn of(&mut self, oracle: &mut Oracle<'_>, check: usize) -> Filtered {
         let mut reported_by = Vec::new();
         let mut specification = None;
         for (filter, configuration) in INCONSISTENT {
             match self.inconsistent(oracle, configuration, check) {
-                Ok((true, _)) | Err(OutOfBudget) => {
+                (true, _) => {
                     reported_by.push(filter);
                     break;
                 }
-                Ok((false, told)) => specification = specification.or(told),
+                (false, told) => specification = specification.or(told),
             }
         }
         match self.angelic(oracle) {
-            Ok(angelic) if !angelic.warnings.contains(&check) => {
+            Ok(angelic) if angelic.warnings.contains(&check) => {
+                reported_by.push(Filter::Angelic);
+            }
+            Ok(angelic) => {
                 let blocking = angelic.specification.iter().filter(|(at, _)| *at == check);
                 let blocking: Vec<_> = blocking.map(|(_, literals)| literals.clone()).collect();
                 specification = specification.or_else(|| self::blocking(oracle, &blocking));
             }
-            _ => reported_by.push(Filter::Angelic),
+            Err(OutOfBudget) => {}
         }
         reported_by.push(Filter::Demonic);
         Filtered {
@@ -90,7 +93,7 @@ impl<'v> Filters<'v> {
         oracle: &mut Oracle<'_>,
         configuration: Configuration,
         check: usize,
-    ) -> Result<(bool, Option<String>), OutOfBudget> {
+    ) -> (bool, Option<String>) {
         // What is done to an object, or lost at the end, is looked at by itself: that there is an object is for no specification to say.
         let about_object = !self.view.checks[check].exists.is_empty();
         if !about_object && let Ok(whole) = self.whole(oracle, configuration) {
@@ -98,7 +101,7 @@ impl<'v> Filters<'v> {
             let specification = whole.answer.specifications.first().cloned();
             let told = specification.unwrap_or_default();
             let told = words::specification(oracle, &whole.predicates, &told);
-            return Ok((fails, words::is_told(&told).then_some(told)));
+            return (fails, words::is_told(&told).then_some(told));
         }
         alone(self.view, oracle, configuration, check)
     }
@@ -205,13 +208,13 @@ fn kills_nothing(view: &View, oracle: &mut Oracle<'_>, inputs: Guard) -> Result<
     Ok(true)
 }
 
-/// Whether the weakest specification that blocks one check alone makes code dead; if not, that specification.
+/// Whether the weakest specification that blocks one check alone is proved to make code dead; if not, that specification.
 fn alone(
     view: &View,
     oracle: &mut Oracle<'_>,
     configuration: Configuration,
     check: usize,
-) -> Result<(bool, Option<String>), OutOfBudget> {
+) -> (bool, Option<String>) {
     let failing = view.failing(&view.checks[check]);
     let asked = oracle.formula.guards.support(failing).to_vec();
     let usual = usual_on_entry(oracle, &asked);
@@ -220,12 +223,15 @@ fn alone(
     let mut excluded = guards.restrict(failing, &usual);
     let kept = predicates(view, oracle, configuration, &[check]);
     for condition in oracle.formula.guards.support(excluded).to_vec() {
-        if !kept.contains(&condition) {
-            excluded = without(oracle, excluded, condition)?;
+        // Where that is too large it stays: to exclude less can only make less code dead.
+        if !kept.contains(&condition)
+            && let Some(projected) = without(oracle, excluded, condition)
+        {
+            excluded = projected;
         }
     }
     if excluded == Guard::TRUE {
-        return Ok((true, None));
+        return (true, None);
     }
     for location in &view.locations {
         if !share_an_unknown(oracle, location.reach, excluded) {
@@ -237,24 +243,24 @@ fn alone(
         if left == usual {
             continue;
         }
-        if oracle.solve(left)?.is_none() && oracle.solve(usual)?.is_some() {
-            return Ok((true, None));
+        // What is left open is no proof that code is dead.
+        let dead = matches!(oracle.solve(left), Ok(None));
+        if dead && matches!(oracle.solve(usual), Ok(Some(_))) {
+            return (true, None);
         }
     }
-    Ok((false, told(oracle, excluded)))
+    (false, told(oracle, excluded))
 }
 
 /// The guard for one of a condition's two values, or the other.
-fn without(oracle: &mut Oracle<'_>, guard: Guard, condition: Cond) -> Result<Guard, OutOfBudget> {
+fn without(oracle: &mut Oracle<'_>, guard: Guard, condition: Cond) -> Option<Guard> {
     let guards = &mut oracle.formula.guards;
     let [with, without] = [true, false].map(|holds| {
         let left = guards.restrict(guard, &[(condition, holds)]);
         guards.not(left)
     });
-    let neither = guards
-        .try_and(with, without, MAX_PROJECTED)
-        .ok_or(OutOfBudget)?;
-    Ok(guards.not(neither))
+    let neither = guards.try_and(with, without, MAX_PROJECTED)?;
+    Some(guards.not(neither))
 }
 
 /// What goes without saying of the inputs: no block was gone on entry, and different pointers lead to different objects.
