@@ -40,13 +40,13 @@ def cassini(unit, copy, folder, program, checkers="lock"):
     ]
 
 
-def whole_cassini(tree, folder, program, jobs):
+def whole_cassini(tree, folder, program, jobs, checkers):
     """The findings of a whole tree. The database of the first run, of the unmutated tree, is what each further one starts from."""
     first, database = os.path.join(folder, "first"), os.path.join(folder, "db")
     if os.path.exists(first):
         shutil.rmtree(database, ignore_errors=True)
         shutil.copytree(first, database)
-    command = [program or "cassini", "check", tree, "--db", database if os.path.exists(first) else first, "--jobs", str(jobs)]
+    command = [program or "cassini", "check", tree, "--checkers", checkers, "--db", database if os.path.exists(first) else first, "--jobs", str(jobs)]
     path = lambda name: os.path.normpath(os.path.join(tree, name))
     return [
         Finding(row["rule"], row["function"], row["line"], row["message"],
@@ -136,10 +136,10 @@ def findings(analyser, unit, copy, folder, program):
         raise Failed(str(error)) from error
 
 
-def whole(name, tree, folder, program, jobs):
+def whole(name, tree, folder, program, jobs, checkers="lock"):
     if name != "cassini":
         raise Failed(f"{name} is run on single units only")
     try:
-        return whole_cassini(tree, folder, program, jobs)
+        return whole_cassini(tree, folder, program, jobs, checkers)
     except (subprocess.TimeoutExpired, OSError, ValueError, KeyError) as error:
         raise Failed(str(error)) from error

@@ -19,9 +19,9 @@ def memory_vocabularies(root, units):
 
 FAMILIES = {
     "locks": types.SimpleNamespace(KINDS=kinds.KINDS, File=kinds.File, is_bug=kinds.is_bug, kernel_only=kinds.KERNEL_ONLY, analysers=analysers.ANALYSERS, by_turns=False,
-                                   vocabularies=tree.vocabularies),
+                                   checkers="lock", vocabularies=tree.vocabularies),
     "memory": types.SimpleNamespace(KINDS=memory_kinds.KINDS, File=memory_kinds.File, is_bug=memory_kinds.is_bug, kernel_only=(), analysers=memory_analysers.ANALYSERS, by_turns=True,
-                                    vocabularies=memory_vocabularies),
+                                    checkers=memory_analysers.CHECKERS, vocabularies=memory_vocabularies),
 }
 
 

@@ -75,4 +75,6 @@ def cppcheck_option(unit, before, word):
     return [before + word] if before in ("-D", "-U", "-I") else []
 
 
-ANALYSERS = {"cassini": functools.partial(analysers.cassini, checkers="heap,null,file"), "gcc": gcc, "clang": clang, "cppcheck": cppcheck}
+# What Cassini is given.
+CHECKERS = "heap,null,file"
+ANALYSERS = {"cassini": functools.partial(analysers.cassini, checkers=CHECKERS), "gcc": gcc, "clang": clang, "cppcheck": cppcheck}

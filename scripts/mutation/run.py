@@ -18,7 +18,8 @@ from .source import Source
 def run(arguments):
     with open(os.path.join(arguments.out, "mutants.jsonl")) as file:
         origin, *mutants = map(json.loads, file)
-    known = family(origin.get("bugs", "locks")).analysers
+    planted = family(origin.get("bugs", "locks"))
+    known, checkers = planted.analysers, planted.checkers
     if arguments.analyser not in known:
         sys.exit(f"mutate: {arguments.analyser} is not run on this set; there are {', '.join(sorted(known))}")
     if arguments.limit and arguments.limit < len(mutants):
@@ -37,7 +38,7 @@ def run(arguments):
 
     for root, name in sorted(groups):
         if arguments.whole:
-            run_tree(arguments, root, units, groups[root, name], result, save)
+            run_tree(arguments, root, units, groups[root, name], result, save, checkers)
         else:
             run_file(arguments, known[arguments.analyser], units[root, name], groups[root, name], result)
         save()
@@ -74,7 +75,7 @@ def run_file(arguments, analyser, unit, mutants, result):
                 result["mutants"].append(verdict(mutant, "failed", str(error)[-500:]))
 
 
-def run_tree(arguments, root, units, mutants, result, save):
+def run_tree(arguments, root, units, mutants, result, save, checkers):
     """The same with the whole tree analysed each time: as it is, then with one file changed, from the first run's database."""
     program = os.path.abspath(arguments.binary) if arguments.binary else None
     with tempfile.TemporaryDirectory() as folder:
@@ -86,7 +87,7 @@ def run_tree(arguments, root, units, mutants, result, save):
             file.write(commands)
 
         def analyse(unit, text):
-            found = analysers.whole(arguments.analyser, copy, folder, program, arguments.jobs)
+            found = analysers.whole(arguments.analyser, copy, folder, program, arguments.jobs, checkers)
             sources = {os.path.join(copy, unit.name): Source(text)} if unit else {}
             return [(finding, functions(finding, sources)) for finding in found]
 

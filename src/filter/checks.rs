@@ -109,7 +109,14 @@ pub fn of_use(
 ) -> Option<(Position, Part)> {
     let mut asserted = Vec::new();
     let fails = match event.base {
-        None => event.null,
+        None => {
+            // That a callee may fail is for no specification to say, either.
+            let conditions = oracle.formula.guards.support(event.null).iter();
+            facts.extend(
+                conditions.filter(|condition| oracle.failing_conditions.contains(condition)),
+            );
+            event.null
+        }
         Some(base) => {
             let may_fail = oracle.nullable.contains(&base);
             if !(scope == Scope::All || may_fail || oracle.tested.contains_key(&base)) {

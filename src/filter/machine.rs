@@ -181,7 +181,8 @@ impl States {
         let own = oracle.regions.is_local(object.loc.region)
             || oracle.regions.is_program(object.loc.region)
             || oracle.is_owned(object.loc.region)
-            || base(oracle, object).is_some_and(|base| oracle.is_call_result(base));
+            || base(oracle, object).is_some_and(|base| oracle.is_call_result(base))
+            || is_made_by_callee(oracle, object);
         let (expected, Some(dead)) = (machine.expected(), dead) else {
             return known_on_entry(object, oracle, asserted);
         };
@@ -207,7 +208,10 @@ impl States {
         if one == other {
             return Guard::TRUE;
         }
-        let made = |object: Object| oracle.is_owned(object.loc.region);
+        let mut made = |object: Object| {
+            oracle.is_owned(object.loc.region) || is_made_by_callee(oracle, object)
+        };
+        let made = made(one) || made(other);
         let (Some(left), Some(right)) = (base(oracle, one), base(oracle, other)) else {
             return Guard::FALSE;
         };
@@ -215,7 +219,7 @@ impl States {
             && one.loc.offset == other.loc.offset
             && one.loc.symbolic == other.loc.symbolic;
         // What has just been allocated is nothing else.
-        if !alike || made(one) || made(other) {
+        if !alike || made {
             return Guard::FALSE;
         }
         let known = self
@@ -246,6 +250,13 @@ impl States {
         }
         all
     }
+}
+
+/// Whether a callee has made an object of the environment, and perhaps ended it: it was in its first state before there was one.
+fn is_made_by_callee(oracle: &mut Oracle<'_>, object: Object) -> bool {
+    let machine = oracle.machine_of(object);
+    let made = (Status::At(machine.initial), Guard::TRUE);
+    machine.expected() != machine.initial && oracle.entry_state(object).set[..] == [made]
 }
 
 /// The state on entry as the execution has it.

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::explanation::{callee::perhaps_ended, union};
 use super::findings::{Failing, Findings, Place, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, TraceStep};
-use crate::property::{Event, StateId, Target};
+use crate::property::{Event, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::infer::Exit;
 use crate::summary::trace;
@@ -203,12 +203,20 @@ fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, RegionId)> {
     }
 }
 
-/// The paths on which a callee with a body ends the state of what is in a region: it may end that of what is found there, too.
+/// The paths on which a callee with a body ends the state of what is in a region: it may end that of what is found there, too, unless
+/// its summary tells all that it does.
 fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionId) -> Guard {
     let events = execution.log.ops.iter();
-    let ended = events
-        .filter(|event| event.object.loc.region == region && event.moves() && !event.primitive);
-    union(arena, ended.map(|event| event.guard).collect())
+    let makes = |event: &OpEvent| {
+        let machine = arena.machine_of(event.object);
+        matches!(event.to, Some(Status::At(to)) if machine.role(to) == Role::Held)
+    };
+    let ended = events.filter(|event| {
+        let told = event.primitive || event.alone || makes(event);
+        event.object.loc.region == region && event.moves() && !told
+    });
+    let ended: Vec<Guard> = ended.map(|event| event.guard).collect();
+    union(arena, ended)
 }
 
 /// Whether the paths are told by the result of the call that has left the block in memory: whether it leaves one may be told by the

@@ -41,7 +41,9 @@ impl Findings<'_> {
         };
         let mut failed: FxHashSet<Term> = FxHashSet::default();
         for test in &execution.log.late_tests {
-            if failed.insert(test.pointer) {
+            let mut uses = execution.log.uses.iter();
+            let unknown = uses.any(|event| event.base == Some(test.pointer));
+            if unknown && failed.insert(test.pointer) {
                 self.tested_late(execution, oracle, rules, (test.pointer, &test.site));
             }
         }
@@ -106,7 +108,10 @@ impl Findings<'_> {
             return false;
         };
         let tested = tested(oracle, event);
-        let reason = reason(event, tested.as_ref());
+        let reason = match reason(event, tested.as_ref()) {
+            Reason::Constant if fails_unasked(oracle, event, paths) => Reason::Unchecked,
+            reason => reason,
+        };
         let (mut paths, mut elsewhere) = (paths, event.tested.is_none());
         elsewhere &= reason == Reason::Tested;
         if let Some(tested) = event.tested.as_ref().filter(|_| reason == Reason::Tested) {
@@ -194,6 +199,22 @@ fn reason(event: &UseEvent, tested: Option<&Tested>) -> Reason {
     }
 }
 
+/// Whether a pointer is null on these paths because a callee says that it has failed, and the function does not ask.
+fn fails_unasked(oracle: &Oracle<'_>, event: &UseEvent, paths: Guard) -> bool {
+    let Some(&null) = oracle.invalid_on.get(&event.address) else {
+        return false;
+    };
+    let conditions = oracle.formula.guards.support(null);
+    let of_callee = |condition: &Cond| {
+        oracle.failing_conditions.contains(condition)
+            && !oracle.own_conditions.contains_key(condition)
+    };
+    let mut of_paths = oracle.formula.guards.support(paths).iter();
+    !conditions.is_empty()
+        && conditions.iter().all(of_callee)
+        && of_paths.any(|condition| conditions.contains(condition))
+}
+
 /// The readings under which the pointer is not null.
 fn readings(
     execution: &Execution,
@@ -207,10 +228,13 @@ fn readings(
     let mut ends_loop = reason == Reason::Tested && !plain;
     let (mut foreign, mut unasked) = (false, false);
     if reason == Reason::Constant {
-        for condition in oracle.formula.guards.support(paths) {
-            foreign |= oracle.foreign_conditions.contains(condition);
-            unasked |= is_unasked(oracle, *condition);
-            match oracle.own_conditions.get(condition) {
+        for condition in oracle.formula.guards.support(paths).to_vec() {
+            if is_asked_on(oracle, condition, paths) {
+                continue;
+            }
+            foreign |= oracle.foreign_conditions.contains(&condition);
+            unasked |= is_unasked(oracle, condition);
+            match oracle.own_conditions.get(&condition) {
                 Some(plain) => ends_loop |= !plain,
                 None => foreign = true,
             }
@@ -268,6 +292,23 @@ fn perhaps_set_by_callee(
     let guards = &mut oracle.formula.guards;
     let called = before.fold(Guard::FALSE, |all, (call, _)| guards.or(all, *call));
     guards.implies(paths, called)
+}
+
+/// Whether the function itself asks, on paths that have these before them or behind them, for a condition by which a callee has made a pointer
+/// null: then no callee sees to it that it is not.
+fn is_asked_on(oracle: &mut Oracle<'_>, condition: Cond, paths: Guard) -> bool {
+    let Some(&tested) = oracle.tested_on.get(&condition) else {
+        return false;
+    };
+    if !oracle.foreign_conditions.contains(&condition) {
+        return false;
+    }
+    // What comes behind the access is not come to where the pointer is null: it was followed.
+    let guards = &mut oracle.formula.guards;
+    let on = guards.restrict(paths, &[(condition, true)]);
+    let off = guards.restrict(paths, &[(condition, false)]);
+    let either = guards.or(on, off);
+    !guards.excludes(either, tested)
 }
 
 /// Whether a function that ends the program on some of its paths was called because the pointer is null.

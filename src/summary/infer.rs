@@ -21,6 +21,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::log::OpEvent;
 use crate::symbolic::naming::Named;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{MachineId, Object, State, Status};
@@ -302,6 +303,10 @@ pub fn infer(
         let mut events = execution.log.ops.iter();
         let exact =
             !execution.cut && events.all(|event| event.object != object.object || event.primitive);
+        let mut events = execution.log.ops.iter();
+        let alone =
+            |event: &OpEvent| event.object != object.object || event.primitive || event.alone;
+        let alone = !execution.cut && events.all(alone);
         summary.objects.push(SummaryObject {
             object: interface,
             name,
@@ -311,11 +316,13 @@ pub fn infer(
             open,
             shared: false,
             exact,
+            alone,
         });
         let paths = rows(execution, oracle, &mut summary, index, object, &chosen);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
         stand_for.push(objects.clone());
     }
+    summary.moves_more = execution.more || !execution.unnamed.is_empty() || !unnamed.is_empty();
     summary.unnamed = moved_unnamed(execution, oracle, exit, unnamed);
     super::sleep::add(execution, oracle, &mut summary);
     super::assertion::add(execution, oracle, &mut summary);
@@ -383,12 +390,14 @@ fn align(summary: &mut Summary) {
     }
 }
 
-/// The class of an object that leaves the function in another state; if it has none, that of all such.
+/// The class of an object that leaves the function in another state; if it has none, that of all such. What the function has from a call
+/// that made it is none that its callers know.
 fn class_of_moved(arena: &mut Arena<'_>, object: &Exits) -> Option<Class> {
     let mut moves = object.moves.iter();
     let moved = moves.any(|entry| matches!(entry.to, Target::State(to) if to != entry.from));
     let loc = object.object.loc;
-    match moved && !arena.regions.is_local(loc.region) {
+    let new = arena.regions.is_local(loc.region) || arena.is_owned(loc.region);
+    match moved && !new {
         true => Some(arena.class_or_any(object.object)),
         false => None,
     }
@@ -423,8 +432,8 @@ fn is_open(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>, object
 }
 
 /// M: what may differ between ψ0 and ψ.
-fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -> Vec<Modified> {
-    let regions = &arena.regions;
+fn modified(oracle: &mut Oracle<'_>, converter: &mut Converter, exit: &Exit<'_>) -> Vec<Modified> {
+    let regions = &oracle.regions;
     let cells = exit.state.memory.written(|region| {
         matches!(
             regions.kind(region),
@@ -433,7 +442,7 @@ fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -
     });
     let mut named: Vec<_> = cells
         .into_iter()
-        .filter_map(|cell| Some((converter.object(arena, cell.0)?, cell)))
+        .filter_map(|cell| Some((converter.object(oracle, cell.0)?, cell)))
         .filter(|(object, _)| !object.root.is_output())
         .collect();
     // Out-parameters first: they tell the caller what happened.
@@ -446,27 +455,29 @@ fn modified(arena: &mut Arena<'_>, converter: &mut Converter, exit: &Exit<'_>) -
         if modified.len() >= MAX_MODIFIED {
             break;
         }
-        let value = value.or_else(|| arena.scalar_at(exit.state, loc, size));
-        let whole = value.filter(|&term| arena.is_whole(size, arena.formula.terms.width(term)));
+        let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
+        let whole = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
         if let Some(term) = whole
             && size <= 16
-            && arena.is_initial(loc, size, term)
+            && oracle.is_initial(loc, size, term)
         {
             continue;
         }
-        let value = whole.and_then(|term| converter.expr(arena, term));
+        let value = whole.and_then(|term| converter.expr(oracle, term));
         if whole.is_none()
             && let Some(last) = object.path.last_mut()
         {
-            let members = arena.members_of(loc, Named::Whole);
+            let members = oracle.members_of(loc, Named::Whole);
             last.members = Told(members.map(Into::into));
         }
-        let pointer = Told(arena.keeps_pointer(loc, whole));
+        let pointer = Told(oracle.keeps_pointer(loc, whole));
+        let null = whole.map(|term| super::memory::may_be_null(oracle, exit, term));
         modified.push(Modified {
             object,
             size,
             value,
             pointer,
+            null: null.unwrap_or_default(),
         });
     }
     modified

@@ -21,6 +21,8 @@ use crate::symbolic::term::{Node, Term};
 
 /// Accesses that callers learn of, at most.
 const MAX_USES: usize = 16;
+/// Accesses by one pointer, each under its own conditions.
+const MAX_WAYS: usize = 4;
 /// Pointers from a root to what is accessed.
 const MAX_PATH: usize = 3;
 
@@ -74,23 +76,31 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
         let Some(object) = object.filter(|object| object.path.len() <= MAX_PATH) else {
             continue;
         };
+        let others = execution.log.uses[index..].iter();
+        let all: Vec<&UseEvent> = others
+            .filter(|other| other.base == Some(base) && certain(other))
+            .collect();
         let mut paths = Guard::FALSE;
-        for other in &execution.log.uses[index..] {
-            if other.base == Some(base) && certain(other) {
-                paths = oracle.formula.guards.or(paths, other.guard);
-            }
+        for other in &all {
+            paths = oracle.formula.guards.or(paths, other.guard);
         }
+        // All together, or else each that its own conditions tell: `if (careful) { if (p) *p = 1; } else { *p = 2; }`.
+        let mut told = vec![(event, paths)];
         if !sleep::callers_know(oracle, &mut converter, paths) {
-            continue;
+            told = all.into_iter().map(|event| (event, event.guard)).collect();
+            told.truncate(MAX_WAYS);
+            told.retain(|&(_, paths)| sleep::callers_know(oracle, &mut converter, paths));
         }
-        let conditions = sleep::conditions(oracle, &mut converter, Guard::TRUE, paths);
-        let incond = sleep::valuation(summary, conditions);
-        summary.uses.push(Use {
-            object,
-            name: oracle.name_of_value(base),
-            incond,
-            trace: trace::accessing(event),
-        });
+        for (event, paths) in told {
+            let conditions = sleep::conditions(oracle, &mut converter, Guard::TRUE, paths);
+            let incond = sleep::valuation(summary, conditions);
+            summary.uses.push(Use {
+                object: object.clone(),
+                name: oracle.name_of_value(base),
+                incond,
+                trace: trace::accessing(event),
+            });
+        }
     }
 }
 
@@ -117,6 +127,11 @@ fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary
     if execution.cut {
         add_perhaps_ended(arena, summary);
     }
+    if let Some(result) = exit.result
+        && !is_told(summary.result.as_ref())
+    {
+        summary.keeps_contents.extend(roots_of(arena, result));
+    }
     summary.keeps_contents.sort_unstable();
     summary.keeps_contents.dedup();
     summary.keeps.sort_unstable();
@@ -136,6 +151,34 @@ fn add_perhaps_ended(arena: &Arena<'_>, summary: &mut Summary) {
             summary.keeps_contents.push(*param);
         }
     }
+}
+
+/// Whether all of a value is known.
+fn is_told(value: Option<&IExpr>) -> bool {
+    let mut told = value.is_some();
+    if let Some(value) = value {
+        value.each(&mut |part| told &= !matches!(part, IExpr::Unknown { .. }));
+    }
+    told
+}
+
+/// The parameters from which the unknowns of a value were read.
+fn roots_of(arena: &Arena<'_>, value: Term) -> Vec<u32> {
+    let mut roots = Vec::new();
+    if arena.formula.terms.width(value) != POINTER_BITS {
+        return roots;
+    }
+    for var in arena.formula.vars(value) {
+        let Origin::Initial { loc, .. } = arena.origins.of(var) else {
+            continue;
+        };
+        let way = arena.access_path(loc.region);
+        roots.extend(
+            way.iter()
+                .filter_map(|(region, _)| param_of(arena, *region)),
+        );
+    }
+    roots
 }
 
 /// The parameter that leads to a region.
@@ -191,17 +234,46 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
         summary.null_result = NullResult::Never;
         return;
     }
-    for (guard, loc) in oracle.locations(result).to_vec() {
+    if is_failure(oracle, result, null) || says_failure(oracle, null) {
+        summary.null_result = NullResult::May;
+    }
+}
+
+/// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.
+fn says_failure(oracle: &mut Oracle<'_>, null: Guard) -> bool {
+    let mut asked = oracle.compared_with_null(null);
+    asked.retain(|pointer| oracle.nullable.contains(pointer));
+    asked.into_iter().any(|pointer| {
+        let failed = oracle.null_paths(pointer);
+        let here = oracle.formula.guards.and(null, failed);
+        oracle.possible(here)
+    })
+}
+
+/// Whether a pointer, where it is null on these paths, is what a function has returned that has failed.
+fn is_failure(oracle: &mut Oracle<'_>, pointer: Term, null: Guard) -> bool {
+    let locations = oracle.locations(pointer);
+    locations.iter().any(|&(guard, loc)| {
         let RegionKind::Environment { base } = *oracle.regions.kind(loc.region) else {
-            continue;
+            return false;
         };
-        if !oracle.nullable.contains(&base) {
-            continue;
-        }
         let here = oracle.formula.guards.and(null, guard);
-        if oracle.possible(here) {
-            summary.null_result = NullResult::May;
-        }
+        oracle.nullable.contains(&base) && oracle.possible(here)
+    })
+}
+
+/// Whether a pointer that the function leaves in memory may be null because a callee has failed, and the function has not looked: one that
+/// it has compared with null it leaves there as null on purpose.
+pub fn may_be_null(oracle: &mut Oracle<'_>, exit: &Exit<'_>, pointer: Term) -> NullResult {
+    let nullable = oracle.nullable.contains(&pointer) && !oracle.tested.contains_key(&pointer);
+    if !oracle.watches || !nullable || oracle.formula.terms.width(pointer) != POINTER_BITS {
+        return NullResult::Unknown;
+    }
+    let null = oracle.null_paths(pointer);
+    let null = oracle.formula.guards.and(exit.state.guard, null);
+    match is_failure(oracle, pointer, null) {
+        true => NullResult::May,
+        false => NullResult::Unknown,
     }
 }
 

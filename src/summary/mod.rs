@@ -46,6 +46,8 @@ pub struct SummaryObject {
     pub shared: bool,
     /// The function operates on it by primitives alone, and no execution was cut: its rows are all that may become of it.
     pub exact: bool,
+    /// The same with callees of which that is said: they leave alone what the object leads to, but for what the summary tells.
+    pub alone: bool,
 }
 
 /// One element of R: (sm, incond, s, outcond, s').
@@ -97,6 +99,8 @@ pub struct Modified {
     pub value: Option<IExpr>,
     /// The source keeps a pointer there.
     pub pointer: Told<bool>,
+    /// Whether the pointer that is left there may be null because a function has failed.
+    pub null: NullResult,
 }
 
 /// The function may sleep.
@@ -191,6 +195,8 @@ pub struct Summary {
     /// What must be held where it is called, if the function itself has no part in that.
     pub assertions: Vec<Assertion>,
     pub unnamed: Vec<Unnamed>,
+    /// It, or a function that it calls, moves objects that it has no name for, be they among [`Self::unnamed`] or not.
+    pub moves_more: bool,
     pub initialises: Vec<Initialisation>,
     /// What it accesses in any case, or under conditions that its callers know.
     pub uses: Vec<Use>,
@@ -203,6 +209,8 @@ pub struct Summary {
     pub null_when: Option<IExpr>,
     /// The parameter that leads to the string that the result is the length of.
     pub length_of: Option<u32>,
+    /// The parameter that is a format as `printf` has it: it says which of the arguments behind it are text that is read.
+    pub format: Option<u32>,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
@@ -221,6 +229,13 @@ impl Summary {
     /// The no-op summary: touches no object of any machine, asks for none to be held, and does not sleep.
     pub fn is_noop(&self) -> bool {
         self.assertions.is_empty() && self.is_idle()
+    }
+
+    /// Where it leaves pointers that may be null because a function has failed.
+    fn leaves_null(&self) -> Vec<&IObj> {
+        let modified = self.modified.iter();
+        let may = modified.filter(|modified| modified.null == NullResult::May);
+        may.map(|modified| &modified.object).collect()
     }
 
     fn is_idle(&self) -> bool {
@@ -244,7 +259,9 @@ impl Summary {
         for object in &mut self.objects {
             object.open = true;
             object.exact = false;
+            object.alone = false;
         }
+        self.moves_more = true;
         self.modified.clear();
         self.sleeps.clear();
         self.assertions.clear();
@@ -262,8 +279,14 @@ impl Summary {
     /// else is written.
     pub fn acts_like(&self, other: &Summary) -> bool {
         let same_object = |one: &SummaryObject, other: &SummaryObject| {
-            (&one.object, &one.machine, one.optional, one.open)
-                == (&other.object, &other.machine, other.optional, other.open)
+            (&one.object, &one.machine, one.optional, one.open, one.alone)
+                == (
+                    &other.object,
+                    &other.machine,
+                    other.optional,
+                    other.open,
+                    other.alone,
+                )
         };
         let same_row = |one: &Row, other: &Row| {
             let Row { trace, .. } = one;
@@ -284,6 +307,8 @@ impl Summary {
             && (self.noreturn, self.may_end) == (other.noreturn, other.may_end)
             && self.partial == other.partial
             && self.unnamed == other.unnamed
+            && self.moves_more == other.moves_more
+            && self.leaves_null() == other.leaves_null()
             && self.initialises == other.initialises
             && self.keeps == other.keeps
             && self.keeps_contents == other.keeps_contents

@@ -194,6 +194,7 @@ mod tests {
             size: 4,
             value: Some(value.clone()),
             pointer: Told(false),
+            null: Default::default(),
         });
         let mut summary = Summary {
             modified: modified.collect(),

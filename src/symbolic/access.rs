@@ -79,9 +79,12 @@ impl Arena<'_> {
         self.formula.guards.and(chosen, null)
     }
 
-    /// The paths on which a pointer is null.
+    /// The paths on which a pointer is null; none for the number of an open file.
     pub fn null_paths(&mut self, pointer: Term) -> Guard {
         let terms = &mut self.formula.terms;
+        if terms.width(pointer) != POINTER_BITS {
+            return Guard::FALSE;
+        }
         let zero = terms.constant(0, POINTER_BITS);
         let null = terms.eq(pointer, zero);
         self.formula.guard_of(null)
@@ -129,6 +132,16 @@ impl Executor<'_> {
             {
                 let null = self.null_at(loc, base, here);
                 self.follow((pointer, base), (here, null), accessor);
+            }
+        }
+    }
+
+    /// Checks that what a pointer leads to is not gone, whether the pointer is null or not.
+    pub fn check_read(&mut self, state: &State, pointer: Term, accessor: Accessor<'_>) {
+        for &(guard, loc) in &*self.arena.locations(pointer) {
+            let here = self.arena.formula.guards.and(state.guard, guard);
+            if here != Guard::FALSE {
+                self.check_block(state, loc.region, here, accessor);
             }
         }
     }
@@ -269,6 +282,7 @@ impl Executor<'_> {
             primitive: false,
             source: None,
             saves: false,
+            alone: false,
             open: false,
             contested: false,
             call: log.call,

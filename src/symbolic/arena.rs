@@ -50,7 +50,7 @@ pub struct Arena<'a> {
     pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
     /// The paths on which an address is null or an error number, where it depends on a condition.
-    pub(super) invalid_on: FxHashMap<Term, Guard>,
+    pub invalid_on: FxHashMap<Term, Guard>,
     /// What is checked of assertions that the user has written.
     pub(super) assertions: Option<&'a AssertionRule>,
     /// Accesses to memory are checked.
@@ -71,8 +71,14 @@ pub struct Arena<'a> {
     pub tested: FxHashMap<Term, Tested>,
     /// The conditions that the analysed function itself tests, and whether it does so other than to end a loop.
     pub own_conditions: FxHashMap<Cond, bool>,
+    /// The paths on which each pointer that is null on some was followed, and that end there.
+    pub(super) followed_null: FxHashMap<Term, Guard>,
+    /// The paths on which it comes to such a test.
+    pub tested_on: FxHashMap<Cond, Guard>,
     /// The conditions on which callees make pointers null.
     pub foreign_conditions: FxHashSet<Cond>,
+    /// Those of them on which a callee's result is null that may be so because the callee has got no memory, or the like.
+    pub failing_conditions: FxHashSet<Cond>,
     /// Conditions under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
     pub links: FxHashSet<Cond>,
     /// The member as which each pointer is read from memory, and the pointers that are read as several: members of a union.
@@ -138,7 +144,10 @@ impl<'a> Arena<'a> {
             at_start: FxHashSet::default(),
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),
+            followed_null: FxHashMap::default(),
+            tested_on: FxHashMap::default(),
             foreign_conditions: FxHashSet::default(),
+            failing_conditions: FxHashSet::default(),
             links: FxHashSet::default(),
             read_as: FxHashMap::default(),
             read_as_several: FxHashSet::default(),

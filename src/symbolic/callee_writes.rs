@@ -83,20 +83,25 @@ impl Executor<'_> {
         let Rewrite { old, new, .. } = rewrite;
         let terms = &self.arena.formula.terms;
         let alike = terms.width(old) == terms.width(new) && old != new;
+        let constant = terms.as_const(old).is_some();
         // A pointer leads elsewhere, which has a lock of its own.
         if !alike || terms.is_pointer(old) {
+            return;
+        }
+        // Nor is a variable that holds a pointer a flag: `node = NULL; find(list, &node)` asks for the other one.
+        if self.arena.watches && self.arena.keeps_pointer(loc, Some(new)) {
             return;
         }
         let what = match *self.arena.regions.kind(loc.region) {
             RegionKind::Local {
                 frame: FrameId(0), ..
-            } if terms.as_const(old).is_some() => What::Preset,
+            } if constant => What::Preset,
             RegionKind::Local {
                 frame: FrameId(0),
                 local,
             } => What::Variable(local),
             RegionKind::Local { .. } => return,
-            _ if terms.as_const(old).is_some() => What::Preset,
+            _ if constant => What::Preset,
             _ => What::Other,
         };
         self.execution

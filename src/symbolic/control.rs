@@ -195,6 +195,9 @@ impl Executor<'_> {
         }
         let plain = !ends_loop(frame, instance, targets);
         self.note_conditions(guard, plain);
+        if plain {
+            self.note_tested(guard, state.guard);
+        }
         for (pointer, if_null) in compared(frame.body, cond) {
             let pointer = self.eval(frame, state, pointer);
             let [taken, other] = match if_null {
@@ -205,8 +208,33 @@ impl Executor<'_> {
             let late =
                 plain && state.nonnull.contains(&pointer) && !frame.body.leads_to(other, taken);
             self.note_compared(pointer, state.guard, (plain, late));
+            if plain && !frame.body.leads_to(other, taken) {
+                self.note_too_late(pointer, state.guard);
+            }
         }
         guard
+    }
+
+    /// Notes a comparison of a pointer with null where all paths on which it is null have ended, since it was followed on them.
+    fn note_too_late(&mut self, pointer: Term, paths: Guard) {
+        let ended = self.arena.followed_null.get(&pointer).copied();
+        let (Some(ended), Some(site)) = (ended, self.site.clone()) else {
+            return;
+        };
+        let null = self.arena.invalid_on.get(&pointer).copied();
+        let null = null.unwrap_or_default();
+        if ended == Guard::FALSE || !self.arena.formula.guards.excludes(paths, null) {
+            return;
+        }
+        let guard = self.arena.formula.guards.or(paths, ended);
+        let log = &mut self.execution.log;
+        log.late_tests.push(LateTest {
+            pointer,
+            guard,
+            site,
+            order: log.ops.len(),
+            branches: log.branches.len(),
+        });
     }
 
     /// Notes that the function compares a pointer with null here; `plain`: not to end a loop; `late`: all paths have followed it.
@@ -311,6 +339,15 @@ impl Executor<'_> {
             for &condition in self.arena.formula.guards.support(test) {
                 *self.arena.own_conditions.entry(condition).or_default() |= plain;
             }
+        }
+    }
+
+    /// Notes the paths on which the function comes to a test.
+    fn note_tested(&mut self, test: Guard, paths: Guard) {
+        let formula = &mut self.arena.formula;
+        for condition in formula.guards.support(test).to_vec() {
+            let known = self.arena.tested_on.entry(condition).or_default();
+            *known = formula.guards.or(*known, paths);
         }
     }
 

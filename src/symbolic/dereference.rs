@@ -179,9 +179,12 @@ impl Executor<'_> {
             self.check_access(state, (pointer, locations), state.guard, accessor);
             // A run that goes on had a pointer that leads somewhere.
             if let Some(&invalid) = self.arena.invalid_on.get(&address) {
+                let ended = self.arena.formula.guards.and(state.guard, invalid);
                 let valid = self.arena.formula.guards.and_not(state.guard, invalid);
                 if valid != Guard::FALSE {
                     state.guard = valid;
+                    let known = self.arena.followed_null.entry(pointer).or_default();
+                    *known = self.arena.formula.guards.or(*known, ended);
                 }
             }
         }

@@ -18,6 +18,8 @@ use crate::ir::{ExprId, POINTER_BITS};
 
 /// Bytes of a record of the function's own that are searched for pointers.
 const MAX_SEARCHED: u64 = 4096;
+/// Pointers followed from a block to what escapes.
+const MAX_PATH: usize = 6;
 /// Parts of a value that are looked at for a number.
 const MAX_PARTS: usize = 64;
 /// Parts of a pointer that are looked at for what it leads to.
@@ -337,15 +339,22 @@ impl Executor<'_> {
         }
     }
 
-    /// A pointer read from a block that is followed: its contents escape.
+    /// A pointer read from a block that is followed, or from what is found by going on from there: the block's contents escape.
     fn read_from_followed(&self, value: Term) -> Option<RegionId> {
-        let Node::Var(var) = *self.arena.formula.terms.node(value) else {
-            return None;
-        };
-        match *self.arena.origins.of(var) {
-            Origin::Initial { loc, .. } if self.arena.is_followed(loc.region) => Some(loc.region),
-            _ => None,
+        let mut value = value;
+        for _ in 0..MAX_PATH {
+            let Node::Var(var) = *self.arena.formula.terms.node(value) else {
+                return None;
+            };
+            let Origin::Initial { loc, .. } = *self.arena.origins.of(var) else {
+                return None;
+            };
+            if self.arena.is_followed(loc.region) {
+                return Some(loc.region);
+            }
+            value = self.arena.regions.base(loc.region)?;
         }
+        None
     }
 
     fn escapes(&mut self, value: Term, paths: Guard, to: Holder) {

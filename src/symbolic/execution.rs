@@ -33,6 +33,8 @@ pub struct Execution {
     /// Classes of objects that callees have moved and that have no name here: the number of calls down to that, and
     /// the paths.
     pub unnamed: BTreeMap<(Class, MachineId), (u8, Guard)>,
+    /// A callee moves objects that it has no name for, or functions that it calls do.
+    pub more: bool,
     /// What callees may have changed.
     pub(super) writes: CalleeWrites,
     /// The functions called that move some object.

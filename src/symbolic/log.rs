@@ -90,6 +90,8 @@ pub struct OpEvent {
     pub source: Option<Source>,
     /// The callee saves the state that the object was in before, to be restored later.
     pub saves: bool,
+    /// The callee ends nothing that the object leads to, but for what its summary tells.
+    pub alone: bool,
     /// The callee has other outcomes on these paths.
     pub open: bool,
     /// Whether the callee leaves the object held on purpose is decided by its callers, when all functions are done.

@@ -75,6 +75,8 @@ pub struct Names {
     /// The members that begin at an address, outermost first.
     parts: FxHashMap<Term, SmallVec<[Part; 1]>>,
     variables: FxHashMap<Term, String>,
+    /// Where a callee has left a pointer.
+    left: FxHashMap<Term, Term>,
     /// Names that callees have for objects, in the caller's terms.
     objects: FxHashMap<Term, String>,
     /// What callees call places that they do not operate on.
@@ -212,6 +214,13 @@ impl Names {
             && !self.variables.contains_key(&value)
         {
             self.variables.insert(value, name.to_string());
+        }
+    }
+
+    /// A callee has left a pointer at an address.
+    pub fn left_at(&mut self, pointer: Term, address: Term) {
+        if pointer != address {
+            self.left.entry(pointer).or_insert(address);
         }
     }
 
@@ -460,29 +469,26 @@ impl Namer<'_> {
                 }
                 _ => signed(number, self.terms.width(value)).to_string(),
             },
-            Node::Var(var) => match self.origins.of(var).clone() {
-                Origin::Initial { loc, .. } => {
-                    let address = self.regions.address(self.terms, loc);
-                    // The region of this cell may be the pointer itself only through itself.
-                    if address == value {
-                        "…".into()
-                    } else {
-                        self.object_at(address, depth + 1)
+            Node::Var(var) => {
+                let known = self.names.variables.get(&value);
+                match (self.origins.of(var).clone(), known) {
+                    (Origin::Initial { loc, .. }, _) => {
+                        let address = self.regions.address(self.terms, loc);
+                        // The region of this cell may be the pointer itself only through itself.
+                        match address == value {
+                            true => "…".into(),
+                            false => self.object_at(address, depth + 1),
+                        }
                     }
+                    (_, Some(name)) => name.clone(),
+                    (Origin::Param(index), None) => format!("param{index}"),
+                    (Origin::Call { text }, None) => text.to_string(),
+                    (_, None) => match self.names.left.get(&value) {
+                        Some(&address) => self.object_at(address, depth + 1),
+                        None => "…".into(),
+                    },
                 }
-                Origin::Param(index) => match self.names.variables.get(&value) {
-                    Some(name) => name.clone(),
-                    None => format!("param{index}"),
-                },
-                Origin::Call { text } => match self.names.variables.get(&value) {
-                    Some(name) => name.clone(),
-                    None => text.to_string(),
-                },
-                Origin::State { .. } | Origin::Unknown => match self.names.variables.get(&value) {
-                    Some(name) => name.clone(),
-                    None => "…".into(),
-                },
-            },
+            }
             Node::Op {
                 op: Op::Zext | Op::Sext | Op::Extract { lo: 0 },
                 args,

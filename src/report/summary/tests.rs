@@ -182,6 +182,7 @@ fn summary() -> Summary {
             open: false,
             shared: false,
             exact: true,
+            alone: true,
         }],
         rows: vec![
             row([yes, None, no], 0, 0),
@@ -194,6 +195,7 @@ fn summary() -> Summary {
             object: object(&[(16, "port")]),
             size: 8,
             pointer: Told(true),
+            null: Default::default(),
             value: Some(IExpr::Op {
                 op: Op::Ite,
                 width: 64,

@@ -144,6 +144,10 @@ pub(super) fn result(
         NullResult::Unknown => {}
         NullResult::May => {
             exec.arena.nullable.insert(result);
+            if let Some(&null) = exec.arena.invalid_on.get(&result) {
+                let conditions = exec.arena.formula.guards.support(null).to_vec();
+                exec.arena.failing_conditions.extend(conditions);
+            }
         }
         NullResult::Never => {
             state.nonnull.insert(result);
@@ -164,6 +168,17 @@ pub(super) fn ends(
             && machine.role(row.from) == Role::Held
             && matches!(row.to, Target::State(to) if machine.role(to) == Role::Dead)
     })
+}
+
+/// Whether all that a callee does with an object that it gets, and with what is found there, is in its summary: it passes on nothing that the
+/// object leads to, and moves nothing without a name.
+pub(super) fn ends_alone(summary: &Summary, object: &SummaryObject) -> bool {
+    let Root::Param(param) = &object.object.root else {
+        return false;
+    };
+    let kept = summary.keeps.contains(param) || summary.keeps_contents.contains(param);
+    let direct = object.object.path.len() == 1;
+    object.alone && direct && !kept && !summary.moves_more && !summary.partial
 }
 
 /// Reports that a block is ended by an address within it that is not its first.

@@ -9,6 +9,7 @@
 
 mod assertion;
 mod binding;
+mod format;
 mod initialisation;
 mod memory;
 mod modify;
@@ -101,8 +102,10 @@ fn apply(
     sleep::note(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
     memory::check_uses(exec, state, summary, &inputs, &binding);
+    format::check_texts(exec, state, summary, site);
     memory::hand_kept(exec, state, summary, site.args);
     let initialised = initialisation::before(exec, state, summary, &binding);
+    exec.execution.more |= summary.moves_more;
     for unnamed in &summary.unnamed {
         if let Some(machine) = exec.arena.machine(&unnamed.machine) {
             let guards = &mut exec.arena.formula.guards;
@@ -259,6 +262,7 @@ impl Application<'_, '_> {
                 object: at,
                 name: &name,
                 saves: self.summary.saves_state(),
+                alone: memory::ends_alone(self.summary, object),
                 site: self.site,
             };
             transition::transition(exec, state, &moved, place, &rows);

@@ -3,7 +3,8 @@
 //! In: the summary's M and the state before the call. Out: the memory after it.
 
 use super::binding::Binding;
-use crate::summary::Summary;
+use crate::ir::POINTER_BITS;
+use crate::summary::{NullResult, Summary};
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -11,13 +12,15 @@ use crate::symbolic::heap::Shape;
 use crate::symbolic::limits::Precision;
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::State;
-use crate::symbolic::term::{Term, Var};
+use crate::symbolic::term::{Node, Term, Var};
 
 /// An element of M at a call site.
 struct Write {
     places: Vec<(Guard, Loc)>,
     size: u64,
     value: Option<Term>,
+    pointer: bool,
+    null: NullResult,
 }
 
 /// Writes M: the value in terms of the entry where the summary has it, else an unknown one.
@@ -51,12 +54,16 @@ pub(super) fn modify(
             places,
             size: modified.size,
             value,
+            pointer: modified.pointer.0 && exec.arena.watches,
+            null: modified.null,
         });
     }
     for Write {
         places,
         size,
         value,
+        pointer,
+        null,
     } in writes
     {
         let single = places.len() == 1;
@@ -70,6 +77,11 @@ pub(super) fn modify(
             }
             let shape = match value.map(|value| exec.arena.formula.terms.width(value)) {
                 Some(bits) if exec.arena.is_whole(size, bits) => Shape { bytes: size, bits },
+                // A pointer is as wide as all others, whatever room it has in memory.
+                None if pointer && exec.arena.is_whole(size, POINTER_BITS) => Shape {
+                    bytes: size,
+                    bits: POINTER_BITS,
+                },
                 _ => Shape::from(size),
             };
             let value = match value {
@@ -80,6 +92,7 @@ pub(super) fn modify(
                 let paths = exec.arena.formula.guards.and(state.guard, guard);
                 exec.note_stored(loc, value, paths);
                 exec.arena.made_by_callee(value);
+                left_pointer(exec, loc, value, (null, made));
             }
             let memory = state.memory.clone();
             let old = memory.read(&mut exec.arena.heap(), loc, shape);
@@ -92,4 +105,19 @@ pub(super) fn modify(
             exec.release_stored_bits(state, guard, loc, size);
         }
     }
+}
+
+/// Notes what is known of a pointer that the callee leaves at a location: where the source finds it, and whether it may be null.
+fn left_pointer(exec: &mut Executor<'_>, loc: Loc, value: Term, (null, made): (NullResult, Var)) {
+    let terms = &exec.arena.formula.terms;
+    let of_callee = matches!(*terms.node(value), Node::Var(var) if var >= made);
+    if !of_callee || terms.width(value) != POINTER_BITS {
+        return;
+    }
+    if null == NullResult::May {
+        exec.arena.nullable.insert(value);
+    }
+    let arena = &mut exec.arena;
+    let address = arena.regions.address(&mut arena.formula.terms, loc);
+    arena.names.left_at(value, address);
 }

@@ -23,6 +23,8 @@ pub(super) struct Moved<'m, 'c> {
     pub name: &'m str,
     /// The callee tells the state that the object was in before.
     pub saves: bool,
+    /// The callee ends nothing that the object leads to, but for what its summary tells.
+    pub alone: bool,
     pub site: &'m CallSite<'c>,
 }
 
@@ -246,6 +248,7 @@ impl Transition<'_, '_> {
             primitive: !enabled.inferred,
             source: enabled.source.clone(),
             saves: self.moved.saves,
+            alone: self.moved.alone,
             open: rows.open,
             contested: row.contested,
             call: log.call,

@@ -249,6 +249,7 @@ impl<'a> Effect<'a> {
             open: false,
             shared: false,
             exact: true,
+            alone: true,
         });
         if let Root::Exit(pointer) = &self.object.root {
             let bits = match self.object.path.is_empty() {
@@ -429,6 +430,7 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             size,
             value: None,
             pointer: Told(false),
+            null: Default::default(),
         });
     }
 }

@@ -52,6 +52,8 @@ pub(super) struct LibraryRow {
     within: Option<u32>,
     /// The parameter that leads to the string that the result is the length of.
     length: Option<u32>,
+    /// The parameter that is a format: of the arguments behind it, those for which it has `%s` lead to text that is read.
+    format: Option<u32>,
     /// The functions write to nothing that they get a pointer to.
     #[serde(default)]
     reads: bool,
@@ -137,6 +139,7 @@ impl LibraryRow {
             summary.null_result = self.null;
         }
         summary.length_of = self.length.or(summary.length_of);
+        summary.format = self.format.or(summary.format);
         if let Some(param) = self.returns {
             summary.result = Some(pointer(param));
         }
