@@ -34,11 +34,10 @@ pub enum Filter {
 /// The rules for which another filter than [`Filter::Conc`] is in force by default.
 /// Measured (docs/filters.md): conditions that go together seldom excuse what is wrong with the order of operations, and
 /// often a pointer that is null or an object that is lost.
-const IN_FORCE: [(&str, Filter); 6] = [
+const IN_FORCE: [(&str, Filter); 5] = [
     ("null/unchecked-result", Filter::A1),
     ("heap/use-after-free", Filter::A1),
     ("heap/double-free", Filter::A1),
-    ("heap/bad-free", Filter::A1),
     ("file/use-after-close", Filter::A1),
     ("file/double-close", Filter::A1),
 ];

@@ -99,7 +99,7 @@ void DispatchRoutine(DO *devobj, IRP *irp)
     DE *de = devobj->DeviceExtension;
     IoCompleteRequest(de->FlushIrp);
     IoCompleteRequest(de->BlockIrp); //~ demonic assert/failure
-    IoCompleteRequest(de->LockIrp);
+    IoCompleteRequest(de->LockIrp); //~ demonic assert/failure
 }
 
 /* The user says that it may well not hold. */
