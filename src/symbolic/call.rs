@@ -150,6 +150,10 @@ impl Executor<'_> {
                 self.apply(at, state, &*effects, &site)
             }
             CalleeView::NoOp(results) => {
+                // What it gets may be in the record that it returns.
+                if matches!(at.call.ret, RetTy::Record { .. }) {
+                    self.note_handed(state, &at.args);
+                }
                 let result = self.unknown_call(at, state);
                 result.map(|result| self.one_of(&results, result))
             }

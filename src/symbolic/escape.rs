@@ -220,7 +220,7 @@ impl Executor<'_> {
             self.contents_escape(from.region, state.guard);
         }
         let size = size.min(MAX_SEARCHED);
-        for (at, value) in state.memory.scalars(from, size) {
+        for (at, value) in state.memory.scalars_with_copies(from, size) {
             let place = to.plus(at.offset.wrapping_sub(from.offset));
             self.note_stored(place, value, state.guard);
         }
@@ -311,7 +311,10 @@ impl Executor<'_> {
     }
 
     fn hand_words(&mut self, state: &State, loc: Loc, size: u64) {
-        for (_, value) in state.memory.scalars(loc, size.min(MAX_SEARCHED)) {
+        for (_, value) in state
+            .memory
+            .scalars_with_copies(loc, size.min(MAX_SEARCHED))
+        {
             self.escapes(value, state.guard, Holder::Callee);
         }
     }

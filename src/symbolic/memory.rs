@@ -87,6 +87,9 @@ impl PartialEq for Content {
     }
 }
 
+/// Copied records that are looked into for what they hold.
+const MAX_COPIES: usize = 32;
+
 #[derive(Clone, Debug, PartialEq)]
 struct Cell {
     /// Bytes, at least 1.
@@ -241,6 +244,40 @@ impl Memory {
             matches!(cell.size, 4 | 8).then_some((at, value))
         });
         whole.collect()
+    }
+
+    /// The same, with those in records that were copied here, at the place that they have here.
+    pub fn scalars_with_copies(&self, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
+        let mut found = self.scalars(loc, size);
+        let mut work = vec![(self, loc, size, loc)];
+        for _ in 0..MAX_COPIES {
+            let Some((memory, from, size, to)) = work.pop() else {
+                break;
+            };
+            let stop = Loc {
+                offset: end(from, size),
+                ..from
+            };
+            for (&at, cell) in memory.cells.range(from..stop) {
+                let Content::Copy {
+                    memory: copied,
+                    source,
+                    ..
+                } = &cell.content
+                else {
+                    continue;
+                };
+                let source = source.plus(cell.skipped as i64);
+                let to = to.plus(at.offset.wrapping_sub(from.offset));
+                let scalars = copied.scalars(source, cell.size).into_iter();
+                found.extend(scalars.map(|(place, value)| {
+                    let offset = place.offset.wrapping_sub(source.offset);
+                    (to.plus(offset), value)
+                }));
+                work.push((copied, source, cell.size, to));
+            }
+        }
+        found
     }
 
     /// Moves `size` bytes within this memory.
