@@ -134,7 +134,7 @@ impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
             let left = [true, false].map(|value| {
                 let exits = open.exits.iter_mut();
                 let possible = exits.map(|exit| self.is_possible(exit, (number, value)));
-                // Two are as many as more of them.
+                // It only matters whether more than one is possible.
                 possible.filter(|&possible| possible).take(2).count()
             });
             let weight = open.weight_of_side(left[0] == 0 || left[1] == 0);
