@@ -15,7 +15,7 @@ use crate::symbolic::origin::Origin;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::Term;
 
-/// Operations that are looked back at for one object.
+/// Operations that change a state and are looked back at for one object.
 const MAX_WRITES: usize = 24;
 
 /// One operation on one object: the rows of the log that a call has for it.
@@ -35,6 +35,14 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Whether it leads an object from some state to another one.
+    fn writes(&self) -> bool {
+        let moves = self.moves.iter();
+        moves
+            .filter_map(|&(from, to)| Some((from, to?)))
+            .any(|(from, to)| from != to)
+    }
+
     /// Whether it fails in some state.
     pub fn may_fail(&self) -> bool {
         self.fails != Guard::FALSE
@@ -133,8 +141,10 @@ impl States {
         asserted: &mut Vec<Cond>,
     ) -> Tracked {
         let mut tracked = self.on_entry(object, oracle, asserted);
-        let same_machine = |other: &&Operation| other.object.machine == object.machine;
-        let writes: Vec<&Operation> = before.iter().filter(same_machine).collect();
+        let machine = object.machine;
+        let writes = before.iter();
+        let writes = writes.filter(|other| other.object.machine == machine && other.writes());
+        let writes: Vec<&Operation> = writes.collect();
         let skipped = writes.len().saturating_sub(MAX_WRITES);
         for write in writes.into_iter().skip(skipped) {
             let alias = self.alias(object, write.object, oracle);

@@ -196,7 +196,8 @@ fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, RegionId)> {
         Some(result) => arena.followed(result),
         None => {
             let slot = arena.result_slot(FrameId(0));
-            let words = exit.state.memory.scalars(slot, MAX_RESULT);
+            let memory = &exit.state.memory;
+            let words = memory.scalars_within(&mut arena.heap(), slot, MAX_RESULT);
             let blocks = words.into_iter().map(|(_, value)| arena.followed(value));
             blocks.flatten().collect()
         }

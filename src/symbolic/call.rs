@@ -45,8 +45,10 @@ impl Executor<'_> {
                 Arg::Scalar(value) => ArgValue::Scalar(self.eval(frame, state, *value)),
                 Arg::Record { addr, size } => {
                     let address = self.eval(frame, state, *addr);
+                    let sources = self.arena.locations(address);
+                    self.access(state, address, &sources);
                     ArgValue::Record {
-                        source: self.single(state, address),
+                        sources,
                         size: *size,
                     }
                 }
@@ -150,10 +152,6 @@ impl Executor<'_> {
                 self.apply(at, state, &*effects, &site)
             }
             CalleeView::NoOp(results) => {
-                // What it gets may be in the record that it returns.
-                if matches!(at.call.ret, RetTy::Record { .. }) {
-                    self.note_handed(state, &at.args);
-                }
                 let result = self.unknown_call(at, state);
                 result.map(|result| self.one_of(&results, result))
             }
@@ -435,13 +433,10 @@ impl Executor<'_> {
                     let value = self.arena.resize(*value, shape.bits);
                     state.memory.write_shape(loc, value, shape);
                 }
-                Some(ArgValue::Record {
-                    source: Some(source),
-                    size,
-                }) => {
-                    state.memory.copy(loc, *source, *size);
+                Some(ArgValue::Record { sources, size }) => {
+                    self.copy_record(state, loc, sources, *size);
                 }
-                Some(ArgValue::Record { source: None, .. }) | None => {}
+                None => {}
             }
         }
         let entered = std::mem::take(state);

@@ -402,13 +402,9 @@ impl Executor<'_> {
             }
             Some(Arg::Record { addr, size }) => {
                 let from = self.eval(frame, state, *addr);
-                // The caller of the analysed function gets what the record leads to.
-                if self.arena.watches && self.stack.is_empty() {
-                    self.hand_contents(state, from);
-                }
-                if let Some(from) = self.single(state, from) {
-                    state.memory.copy(slot, from, *size);
-                }
+                let sources = self.arena.locations(from);
+                self.access(state, from, &sources);
+                self.copy_record(state, slot, &sources, *size);
             }
             None => {}
         }

@@ -296,6 +296,27 @@ impl Executor<'_> {
         state.memory.write_shape(place, new, shape);
     }
 
+    /// Makes a record one of several, where it is known which they are.
+    pub(super) fn copy_record(
+        &mut self,
+        state: &mut State,
+        to: Loc,
+        sources: &Locations,
+        size: u64,
+    ) {
+        if let [(_, from)] = sources[..] {
+            state.memory.copy(to, from, size);
+            return;
+        }
+        let before = state.memory.clone();
+        for &(guard, from) in sources.iter() {
+            let mut copied = state.memory.clone();
+            copied.copy_from(&before, to, from, size);
+            let kept = state.memory.clone();
+            state.memory = copied.merge(&mut self.arena.heap(), guard, &kept);
+        }
+    }
+
     pub(super) fn copy(&mut self, state: &mut State, to: Term, from: Term, size: u64) {
         if size == 0 {
             return;

@@ -220,7 +220,10 @@ impl Executor<'_> {
             self.contents_escape(from.region, state.guard);
         }
         let size = size.min(MAX_SEARCHED);
-        for (at, value) in state.memory.scalars_with_copies(from, size) {
+        let scalars = state
+            .memory
+            .scalars_within(&mut self.arena.heap(), from, size);
+        for (at, value) in scalars {
             let place = to.plus(at.offset.wrapping_sub(from.offset));
             self.note_stored(place, value, state.guard);
         }
@@ -234,8 +237,8 @@ impl Executor<'_> {
         for arg in args {
             match *arg {
                 ArgValue::Scalar(value) => self.hand(state, value),
-                ArgValue::Record { source, size } => {
-                    if let Some(source) = source {
+                ArgValue::Record { ref sources, size } => {
+                    for &(_, source) in sources.iter() {
                         self.hand_words(state, source, size);
                     }
                 }
@@ -275,12 +278,10 @@ impl Executor<'_> {
             return;
         }
         for arg in args {
-            if let ArgValue::Record {
-                source: Some(source),
-                size,
-            } = *arg
-            {
-                self.hand_words(state, source, size);
+            if let ArgValue::Record { sources, size } = arg {
+                for &(_, source) in sources.iter() {
+                    self.hand_words(state, source, *size);
+                }
             }
         }
     }
@@ -311,10 +312,11 @@ impl Executor<'_> {
     }
 
     fn hand_words(&mut self, state: &State, loc: Loc, size: u64) {
-        for (_, value) in state
+        let size = size.min(MAX_SEARCHED);
+        let scalars = state
             .memory
-            .scalars_with_copies(loc, size.min(MAX_SEARCHED))
-        {
+            .scalars_within(&mut self.arena.heap(), loc, size);
+        for (_, value) in scalars {
             self.escapes(value, state.guard, Holder::Callee);
         }
     }

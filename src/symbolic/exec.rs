@@ -10,13 +10,14 @@ use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
 use super::callee::Callees;
+use super::dereference::Locations;
 use super::execution::Execution;
 use super::frame::Frame;
 use super::guard::Guard;
 use super::limits::Limits;
 use super::log::Site;
 use super::origin::Origin;
-use super::region::{FrameId, Loc};
+use super::region::FrameId;
 use super::state::State;
 use super::term::{Term, Var};
 use super::unroll::{Instance, LoopId, OrderKey};
@@ -49,7 +50,7 @@ pub struct Executor<'a> {
 #[derive(Clone, Debug)]
 pub enum ArgValue {
     Scalar(Term),
-    Record { source: Option<Loc>, size: u64 },
+    Record { sources: Locations, size: u64 },
 }
 
 /// Executes a function whose callers and memory are unknown.

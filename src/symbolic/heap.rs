@@ -14,7 +14,7 @@ use crate::ir::{Image, POINTER_BITS, Scalar};
 
 /// A scalar in memory: so many bytes, and the bits of the term that stands for them. Only a pointer of a 32-bit target has
 /// more bits than bytes for them: the upper ones repeat the sign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Shape {
     pub bytes: u64,
     pub bits: u16,

@@ -246,35 +246,52 @@ impl Memory {
         whole.collect()
     }
 
-    /// The same, with those in records that were copied here, at the place that they have here.
-    pub fn scalars_with_copies(&self, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
-        let mut found = self.scalars(loc, size);
-        let mut work = vec![(self, loc, size, loc)];
+    /// What the places in these bytes hold at which whole words or halves of words were written, here or in the records that were copied
+    /// here or that are chosen between.
+    pub fn scalars_within(&self, heap: &mut Heap<'_>, loc: Loc, size: u64) -> Vec<(Loc, Term)> {
+        let mut places = self.scalar_places(&heap.formula.terms, loc, size);
+        places.sort_unstable();
+        places.dedup();
+        let values = places.into_iter();
+        let values = values.map(|(place, shape)| (place, self.read(heap, place, shape)));
+        values.collect()
+    }
+
+    /// The places, with the shapes of what was written there; of the records no more than [`MAX_COPIES`] are looked into.
+    fn scalar_places(&self, terms: &Terms, loc: Loc, size: u64) -> Vec<(Loc, Shape)> {
+        let mut found = Vec::new();
+        let mut work = vec![(self, loc, size, 0)];
         for _ in 0..MAX_COPIES {
-            let Some((memory, from, size, to)) = work.pop() else {
+            let Some((memory, from, size, moved)) = work.pop() else {
                 break;
             };
+            let here = |place: Loc| Loc {
+                offset: place.offset.wrapping_add(moved),
+                ..loc
+            };
+            let scalars = memory.scalars(from, size).into_iter();
+            found.extend(scalars.map(|(place, value)| {
+                let bits = terms.width(value);
+                let bytes = memory.cells.get(&place).map_or(0, |cell| cell.size);
+                (here(place), Shape { bytes, bits })
+            }));
             let stop = Loc {
                 offset: end(from, size),
                 ..from
             };
             for (&at, cell) in memory.cells.range(from..stop) {
-                let Content::Copy {
-                    memory: copied,
-                    source,
-                    ..
-                } = &cell.content
-                else {
-                    continue;
-                };
-                let source = source.plus(cell.skipped as i64);
-                let to = to.plus(at.offset.wrapping_sub(from.offset));
-                let scalars = copied.scalars(source, cell.size).into_iter();
-                found.extend(scalars.map(|(place, value)| {
-                    let offset = place.offset.wrapping_sub(source.offset);
-                    (to.plus(offset), value)
-                }));
-                work.push((copied, source, cell.size, to));
+                match &cell.content {
+                    Content::Copy { memory, source, .. } => {
+                        let source = source.plus(cell.skipped as i64);
+                        let moved = here(at).offset.wrapping_sub(source.offset);
+                        work.push((memory, source, cell.size, moved));
+                    }
+                    Content::Choice { then, els, .. } => {
+                        work.push((els, at, cell.size, moved));
+                        work.push((then, at, cell.size, moved));
+                    }
+                    _ => {}
+                }
             }
         }
         found

@@ -129,3 +129,53 @@ void expire_last_by_functions(struct queue *queue, long now)
         drop(n);
     }
 }
+
+// An element is taken off its list by its own pointer to the list, and freed.
+struct member;
+
+struct team {
+    struct member *first;
+};
+
+struct member {
+    struct member *next;
+    char *name;
+    struct team *team;
+};
+
+static struct team pending;
+
+static void remove_member(struct member *member) //~ clean
+{
+    struct team *team = member->team;
+
+    if (team->first == member)
+        team->first = member->next;
+    free(member);
+}
+
+static void rename_team(struct member *member) //~ clean
+{
+    member->name = member->team->first->name;
+    free(member);
+}
+
+void remove_all(void)
+{
+    char *name;
+
+    while (pending.first) {
+        name = pending.first->name; //~ note heap/use-after-free
+        remove_member(pending.first);
+        (void)name;
+    }
+}
+
+void remove_all_without_taking_them_off(void)
+{
+    while (pending.first) {
+        char *name = pending.first->name; //~ certain heap/use-after-free
+        rename_team(pending.first);
+        (void)name;
+    }
+}

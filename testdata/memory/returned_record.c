@@ -63,3 +63,39 @@ struct list not_in_it(int value)
         list.first = NULL;
     return list;
 }
+
+// Which of two records is returned is chosen, and where they were made.
+struct list chosen(int value) //~ clean
+{
+    struct list list;
+    if (value)
+        list = in_variable(value);
+    else
+        list = by_callee(value);
+    struct list copy = list;
+    return value > 3 ? list : copy;
+}
+
+static struct list number(int value) //~ clean
+{
+    struct list list = { new_node(value), NULL };
+    return list;
+}
+
+struct list chosen_calls(int value) //~ clean
+{
+    return value > 3 ? number(value) : in_variable(value);
+}
+
+struct list chosen_for_nothing(int value)
+{
+    struct list list;
+    if (value)
+        list = list_of(NULL);
+    else
+        list = list_of(new_node(value)); //~ certain heap/leak
+    if (list.first)
+        list.first = NULL;
+    list.last = NULL;
+    return list;
+}

@@ -3,8 +3,9 @@
 //! In: the summary's M and the state before the call. Out: the memory after it.
 
 use super::binding::Binding;
+use super::memory::ends;
 use crate::ir::POINTER_BITS;
-use crate::summary::{NullResult, Summary};
+use crate::summary::{IObj, NullResult, Summary};
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -21,6 +22,8 @@ struct Write {
     value: Option<Term>,
     pointer: bool,
     null: NullResult,
+    /// The callee reaches the place through a block that it ends.
+    through_ended: bool,
 }
 
 /// Writes M: the value in terms of the entry where the summary has it, else an unknown one.
@@ -56,6 +59,7 @@ pub(super) fn modify(
             value,
             pointer: modified.pointer.0 && exec.arena.watches,
             null: modified.null,
+            through_ended: exec.arena.watches && through_ended(exec, summary, &modified.object),
         });
     }
     for Write {
@@ -64,6 +68,7 @@ pub(super) fn modify(
         value,
         pointer,
         null,
+        through_ended,
     } in writes
     {
         let single = places.len() == 1;
@@ -99,12 +104,28 @@ pub(super) fn modify(
             let new = exec.arena.formula.ite_guard(guard, value, old);
             exec.note_callee_write(loc, Rewrite { old, new, made });
             state.memory.write_shape(loc, new, shape);
-            if single && exec.arena.takes_out(loc, new) {
+            if single && (through_ended || exec.arena.takes_out(loc, new)) {
                 exec.relink(state, loc, new, shape);
             }
             exec.release_stored_bits(state, guard, loc, size);
         }
     }
+}
+
+/// Whether the callee writes to an object through a pointer in a block that it ends: what it puts there may be what takes the
+/// block's place (`e->list->first = e->next; free(e)`).
+fn through_ended(exec: &Executor<'_>, summary: &Summary, written: &IObj) -> bool {
+    let mut objects = summary.objects.iter().enumerate();
+    objects.any(|(index, object)| {
+        let block = &object.object;
+        let depth = block.path.len();
+        let found = block.root == written.root
+            && depth > 0
+            && written.path.len() == depth + 1
+            && block.path[..depth - 1] == written.path[..depth - 1];
+        let machine = exec.arena.machine(&object.machine);
+        found && machine.is_some_and(|machine| ends(exec, summary, (index, machine)))
+    })
 }
 
 /// Notes what is known of a pointer that the callee leaves at a location: where the source finds it, and whether it may be null.
