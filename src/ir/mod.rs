@@ -210,6 +210,8 @@ pub enum SymbolKind {
     Function {
         /// Declared `noreturn`: control does not come back from a call.
         noreturn: bool,
+        /// The unit declares it, or the compiler does. Else it may be a macro of a header that is missing.
+        declared: bool,
     },
     Object {
         /// Size in bytes, 0 when the type is incomplete.

@@ -182,7 +182,7 @@ impl Printer<'_> {
             Callee::Direct(id) => {
                 let name = self.symbol(*id);
                 match self.body.symbols.get(id.index()).map(|s| &s.kind) {
-                    Some(SymbolKind::Function { noreturn: true }) => format!("noreturn {name}"),
+                    Some(SymbolKind::Function { noreturn: true, .. }) => format!("noreturn {name}"),
                     _ => name,
                 }
             }

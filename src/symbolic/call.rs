@@ -15,7 +15,7 @@ use super::origin::Origin;
 use super::region::{NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
-use crate::ir::{Arg, Body, Call, Callee, LocalId, Pos, RetTy, SymbolKind, SymbolName};
+use crate::ir::{Arg, Body, Call, Callee, ExprKind, LocalId, Pos, RetTy, SymbolKind, SymbolName};
 
 /// What a call calls.
 enum Meaning {
@@ -155,7 +155,10 @@ impl Executor<'_> {
                 let result = self.unknown_call(at, state);
                 result.map(|result| self.one_of(&results, result))
             }
-            CalleeView::Unknown => self.logged_call(at, state, false),
+            CalleeView::Unknown => {
+                self.set_by_macro(at, state);
+                self.logged_call(at, state, false)
+            }
             CalleeView::Lost => {
                 self.mark_lost(state);
                 self.logged_call(at, state, false)
@@ -308,7 +311,7 @@ impl Executor<'_> {
         match &call.callee {
             Callee::Direct(symbol) => {
                 let symbol = frame.body.symbol(*symbol);
-                let noreturn = matches!(symbol.kind, SymbolKind::Function { noreturn: true });
+                let noreturn = matches!(symbol.kind, SymbolKind::Function { noreturn: true, .. });
                 Meaning::One(symbol.name.clone(), noreturn)
             }
             Callee::Indirect { function, field } => {
@@ -402,6 +405,39 @@ impl Executor<'_> {
             terms,
         });
         result
+    }
+
+    /// What nothing declares and nothing defines may be a macro of a header that is missing: a variable that it gets may have another value
+    /// behind it, if it is a constant before (`T *t = NULL; Data_Get_Struct(value, T, t);`).
+    fn set_by_macro(&mut self, at: &Invocation<'_>, state: &mut State) {
+        let body = at.frame.body;
+        let Callee::Direct(symbol) = at.call.callee else {
+            return;
+        };
+        if !matches!(
+            body.symbol(symbol).kind,
+            SymbolKind::Function {
+                declared: false,
+                ..
+            }
+        ) {
+            return;
+        }
+        for arg in &at.call.args {
+            let Arg::Scalar(value) = *arg else { continue };
+            let ExprKind::Load { addr, .. } = body.expr(value).kind else {
+                continue;
+            };
+            let ExprKind::AddrLocal(local) = body.expr(addr).kind else {
+                continue;
+            };
+            let before = self.eval(at.frame, state, value);
+            if self.arena.formula.terms.as_const(before).is_some() {
+                let loc = self.arena.local(at.frame.id, local);
+                let shape = self.arena.local_shape(body.local(local));
+                state.memory.havoc(&mut self.arena.heap(), loc, shape.bytes);
+            }
+        }
     }
 
     fn unknown_result(&mut self, at: &Invocation<'_>, state: &mut State) -> Option<Term> {

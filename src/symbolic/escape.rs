@@ -84,6 +84,32 @@ impl Arena<'_> {
         found
     }
 
+    /// The paths on which a pointer leads somewhere that is not told, since its choices are too many, and blocks that may lie there.
+    fn untold(&mut self, pointer: Term) -> Vec<(Guard, RegionId)> {
+        let mut found = Vec::new();
+        if !self.leads(pointer).followed {
+            return found;
+        }
+        let places = self.locations(pointer);
+        let mut told = self.invalid_on.get(&pointer).copied().unwrap_or_default();
+        for &(guard, _) in places.iter() {
+            told = self.formula.guards.or(told, guard);
+        }
+        let null = self.formula.terms.constant(0, POINTER_BITS);
+        let null = self.formula.terms.eq(pointer, null);
+        let null = self.formula.guard_of(null);
+        let guards = &mut self.formula.guards;
+        let told = guards.or(told, null);
+        let untold = guards.not(told);
+        if untold != Guard::FALSE {
+            self.hidden_in(pointer, &mut found);
+            for (guard, _) in &mut found {
+                *guard = untold;
+            }
+        }
+        found
+    }
+
     /// What a value may lead to, whatever its conditions: looked at before its places are told apart, which costs much.
     fn leads(&self, value: Term) -> Leads {
         let mut leads = Leads::default();
@@ -264,6 +290,17 @@ impl Executor<'_> {
         }
     }
 
+    /// Notes that a callee may end blocks that the pointer it gets leads to on paths that are too many to tell apart.
+    pub fn hand_untold(&mut self, state: &State, pointer: Term) {
+        if !self.arena.watches || self.arena.formula.terms.width(pointer) != POINTER_BITS {
+            return;
+        }
+        for (guard, region) in self.arena.untold(pointer) {
+            let guard = self.arena.formula.guards.and(state.guard, guard);
+            self.escape_to(region, guard, Holder::Callee);
+        }
+    }
+
     /// Notes that a callee may keep a value.
     pub fn hand(&mut self, state: &State, value: Term) {
         self.escapes(value, state.guard, Holder::Callee);
@@ -333,15 +370,7 @@ impl Executor<'_> {
     }
 
     fn contents_escape(&mut self, region: RegionId, guard: Guard) {
-        if guard != Guard::FALSE {
-            let to = Holder::Contents;
-            self.execution.log.escapes.push(EscapeEvent {
-                region,
-                guard,
-                to,
-                in_loop: self.in_loop,
-            });
-        }
+        self.escape_to(region, guard, Holder::Contents);
     }
 
     /// A pointer read from a block that is followed, or from what is found by going on from there: the block's contents escape.
@@ -368,16 +397,21 @@ impl Executor<'_> {
         }
         for (guard, region) in self.arena.followed(value) {
             let guard = self.arena.formula.guards.and(paths, guard);
-            if guard != Guard::FALSE && to != Holder::Region(region) {
-                let in_loop = self.in_loop;
-                let event = EscapeEvent {
-                    region,
-                    guard,
-                    to,
-                    in_loop,
-                };
-                self.execution.log.escapes.push(event);
+            if to != Holder::Region(region) {
+                self.escape_to(region, guard, to);
             }
+        }
+    }
+
+    fn escape_to(&mut self, region: RegionId, guard: Guard, to: Holder) {
+        if guard != Guard::FALSE {
+            let in_loop = self.in_loop;
+            self.execution.log.escapes.push(EscapeEvent {
+                region,
+                guard,
+                to,
+                in_loop,
+            });
         }
     }
 }

@@ -48,7 +48,10 @@ fn body(function: &str, param: &str, callees: &[&str]) -> Body {
             .iter()
             .map(|callee| Symbol {
                 name: name(callee),
-                kind: SymbolKind::Function { noreturn: false },
+                kind: SymbolKind::Function {
+                    noreturn: false,
+                    declared: true,
+                },
             })
             .collect(),
         strings: Vec::new(),

@@ -103,6 +103,8 @@ impl Lowerer<'_> {
     fn implicit(&mut self, name: &str) -> (Callee, Arc<Signature>) {
         let kind = SymbolKind::Function {
             noreturn: never_returns(name),
+            // Names with two underscores are the compiler's own.
+            declared: name.starts_with("__"),
         };
         let symbol = self.b.symbol(super::expr::external(name), kind);
         let signature = Signature {
@@ -206,7 +208,7 @@ impl Lowerer<'_> {
         let ends = match callee {
             Callee::Direct(id) => matches!(
                 self.b.symbols.get(id.index()).map(|symbol| &symbol.kind),
-                Some(SymbolKind::Function { noreturn: true })
+                Some(SymbolKind::Function { noreturn: true, .. })
             ),
             Callee::Indirect { .. } => false,
         };

@@ -157,6 +157,7 @@ impl Lowerer<'_> {
         let kind = if is_function {
             SymbolKind::Function {
                 noreturn: attributes.noreturn || super::call::never_returns(&name),
+                declared: true,
             }
         } else {
             SymbolKind::Object {

@@ -240,6 +240,7 @@ impl Lowerer<'_> {
                 noreturn: entity.noreturn
                     || super::call::never_returns(name)
                     || self.scope.noreturn(name),
+                declared: true,
             }
         } else {
             SymbolKind::Object {

@@ -26,10 +26,12 @@ pub(super) fn constants(code: &Code<'_>) -> Constants {
         .flat_map(|unit| &unit.objects_taken)
         .copied()
         .collect();
+    // Without a `main` the tree is a part of a program: the rest may change what is not `static`.
+    let whole = code.mains.contains(&true);
     let is_changed = |object: &StaticObject| {
         let external = object.name.file.is_none();
-        changed.contains(&object.name)
-            || external && taken.contains(&NameId::of(object.name.name.as_bytes()))
+        let elsewhere = !whole || taken.contains(&NameId::of(object.name.name.as_bytes()));
+        changed.contains(&object.name) || external && elsewhere
     };
     let of_units = code.units.iter().flat_map(|unit| &unit.objects);
     let of_functions = code.definitions.iter().flat_map(|def| &def.statics);

@@ -164,6 +164,9 @@ impl Application<'_, '_> {
             let address = binding.address(exec, state, &object.object, !object.optional);
             let places =
                 address.map_or_else(Vec::new, |address| exec.arena.locations(address).to_vec());
+            if let Some(address) = address {
+                exec.hand_untold(state, address);
+            }
             if let Some(address) = address
                 && places.len() > 1
             {

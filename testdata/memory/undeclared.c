@@ -1,0 +1,33 @@
+// What nothing declares may be a macro of a header that is missing.
+typedef long value;
+
+struct setting {
+    const char *name;
+};
+
+const char *name_of(value self) //~ clean
+{
+    struct setting *setting = 0;
+
+    GET_STRUCT(self, struct setting, setting);
+    return setting->name;
+}
+
+int found(value self) //~ clean
+{
+    struct setting *setting = 0;
+    int done = 0;
+
+    LOOK_UP(self, setting, done);
+    return done ? setting->name[0] : 0;
+}
+
+void look_up(value self, struct setting *setting);
+
+const char *by_a_function(value self)
+{
+    struct setting *setting = 0;
+
+    look_up(self, setting);
+    return setting->name; //~ certain null/dereference
+}
