@@ -49,6 +49,8 @@ pub struct Arena<'a> {
     /// The paths on which each pointer is dereferenced.
     pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
+    /// Addresses of which not all locations are known: they are too many.
+    pub(super) untold: FxHashSet<Term>,
     /// The paths on which an address is null or an error number, where it depends on a condition.
     pub invalid_on: FxHashMap<Term, Guard>,
     /// What is checked of assertions that the user has written.
@@ -133,6 +135,7 @@ impl<'a> Arena<'a> {
             warned: Guard::FALSE,
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
+            untold: FxHashSet::default(),
             invalid_on: FxHashMap::default(),
             assertions: property.assertions(),
             watches: property.watches_accesses(),

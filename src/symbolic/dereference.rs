@@ -36,13 +36,14 @@ impl Arena<'_> {
         let mut work = vec![(Guard::TRUE, address)];
         let mut splits = 0;
         while let Some((guard, term)) = work.pop() {
-            if guard == Guard::FALSE || found.len() > MAX_LOCATIONS || work.len() > 64 {
+            if guard == Guard::FALSE {
                 continue;
             }
-            let choice = match splits < MAX_SPLITS {
-                true => self.split_conditional(term),
-                false => continue,
-            };
+            if found.len() > MAX_LOCATIONS || work.len() > 64 || splits >= MAX_SPLITS {
+                self.untold.insert(address);
+                continue;
+            }
+            let choice = self.split_conditional(term);
             match choice {
                 Some((condition, then, els)) => {
                     splits += 1;
@@ -72,6 +73,12 @@ impl Arena<'_> {
         }
         self.locations.insert(address, found.clone());
         found
+    }
+
+    /// Whether an address has places that are not told apart from others: they were too many.
+    pub(super) fn has_untold_places(&mut self, address: Term) -> bool {
+        self.locations(address);
+        self.untold.contains(&address)
     }
 
     /// Whether pointers have fewer bits in memory than their values.

@@ -87,7 +87,7 @@ impl Arena<'_> {
     /// The paths on which a pointer leads somewhere that is not told, since its choices are too many, and blocks that may lie there.
     fn untold(&mut self, pointer: Term) -> Vec<(Guard, RegionId)> {
         let mut found = Vec::new();
-        if !self.leads(pointer).followed {
+        if !self.has_untold_places(pointer) {
             return found;
         }
         let places = self.locations(pointer);
@@ -95,12 +95,7 @@ impl Arena<'_> {
         for &(guard, _) in places.iter() {
             told = self.formula.guards.or(told, guard);
         }
-        let null = self.formula.terms.constant(0, POINTER_BITS);
-        let null = self.formula.terms.eq(pointer, null);
-        let null = self.formula.guard_of(null);
-        let guards = &mut self.formula.guards;
-        let told = guards.or(told, null);
-        let untold = guards.not(told);
+        let untold = self.formula.guards.not(told);
         if untold != Guard::FALSE {
             self.hidden_in(pointer, &mut found);
             for (guard, _) in &mut found {

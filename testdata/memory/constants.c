@@ -161,3 +161,9 @@ int verbosity(void) //~ clean
 {
     return current_mode->verbose;
 }
+
+// The whole program is here: nothing else changes `five`.
+int main(void) //~ clean
+{
+    return verbosity();
+}
