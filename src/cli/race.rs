@@ -13,6 +13,7 @@ use crate::concurrency::differ::{self, Outcome, Question};
 use crate::concurrency::explore::Limits;
 use crate::concurrency::machine::Machine;
 use crate::concurrency::program::Program;
+use crate::concurrency::replay;
 use crate::concurrency::story::{self, Story};
 use crate::finding::Finding;
 use crate::frontend::dialect::Dialect;
@@ -43,6 +44,9 @@ pub struct Arguments {
     /// Most preemptions of an interleaving [default: no bound]
     #[arg(long, value_name = "N")]
     preemptions: Option<u32>,
+    /// Write a C program that runs the first failure's interleaving, and fails
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
     /// Look for further failures after the first
     #[arg(long)]
     all: bool,
@@ -84,7 +88,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     };
     let (outcome, mut machine) = differ::differ(&program, question);
     let stories = outcome.found.iter();
-    let stories: Vec<Story> = stories.map(|found| story::story(&mut machine, found)).collect();
+    let stories: Vec<Story> = stories
+        .map(|found| story::story(&mut machine, found))
+        .collect();
+    if let (Some(file), Some(found)) = (&arguments.replay, outcome.found.first()) {
+        let text = replay::replay(&machine, found, entry);
+        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
     write(arguments, &units.root, &stories)?;
     tell(&outcome, &machine);
     if !stories.is_empty() {
@@ -142,7 +152,8 @@ fn tell(outcome: &Outcome, machine: &Machine<'_>) {
         explored.states, explored.transitions, explored.threads
     ));
     if !explored.exhausted && outcome.found.is_empty() {
-        let text = "the search ended at its limits (--states, --steps, --preemptions): there may be more";
+        let text =
+            "the search ended at its limits (--states, --steps, --preemptions): there may be more";
         anstream::eprintln!("{WARNING_LABEL}: {text}");
     }
 }
@@ -192,7 +203,9 @@ fn threaded(mut dialect: Dialect) -> Dialect {
 
 fn read(arguments: &Arguments) -> anyhow::Result<Units> {
     let harness = &arguments.harness;
-    let preprocessed = harness.extension().is_some_and(|extension| extension == "i");
+    let preprocessed = harness
+        .extension()
+        .is_some_and(|extension| extension == "i");
     let mut units = Units {
         functions: Vec::new(),
         objects: Vec::new(),
@@ -242,13 +255,25 @@ fn read_tree(arguments: &Arguments, units: &mut Units) -> anyhow::Result<()> {
             all.filter_map(|argument| argument.to_str()),
         );
         let shown = |marker: &str| found.tree.name(&command.directory, marker).shown;
-        add(units, &preprocessed.text, &command.name, threaded(dialect), &shown);
+        add(
+            units,
+            &preprocessed.text,
+            &command.name,
+            threaded(dialect),
+            &shown,
+        );
     }
     Ok(())
 }
 
 /// Adds the bodies of a unit, with the names of files as reports have them.
-fn add(units: &mut Units, text: &[u8], name: &str, dialect: Dialect, shown: &dyn Fn(&str) -> String) {
+fn add(
+    units: &mut Units,
+    text: &[u8],
+    name: &str,
+    dialect: Dialect,
+    shown: &dyn Fn(&str) -> String,
+) {
     let mut program = whole::program(text, name, dialect);
     for loss in &program.losses {
         let place = format!("{}:{}", shown(&loss.file), loss.line);

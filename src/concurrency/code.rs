@@ -87,6 +87,23 @@ impl<'a> Code<'a> {
         }
     }
 
+    /// Whether others may see what a step does: it touches memory or calls a primitive.
+    pub fn counts(&self, step: &Step<'_>, primitive: impl Fn(crate::ir::SymbolId) -> bool) -> bool {
+        match step {
+            Step::Fetch(_) | Step::Result(_) => true,
+            Step::Statement(StmtKind::Store { addr, .. }) => self.register_at(*addr).is_none(),
+            Step::Statement(StmtKind::Call(call)) => match call.callee {
+                Callee::Direct(symbol) => primitive(symbol),
+                Callee::Indirect { .. } => false,
+            },
+            Step::Statement(kind) => matches!(
+                kind,
+                StmtKind::Copy { .. } | StmtKind::Zero { .. } | StmtKind::Havoc { .. }
+            ),
+            Step::End(_) => false,
+        }
+    }
+
     fn place_locals(&mut self) {
         let mut taken: Vec<bool> = self.body.locals.iter().map(|l| l.ty.is_none()).collect();
         let pointer = self.body.pointer_size;
@@ -124,7 +141,11 @@ impl<'a> Code<'a> {
         }
         for (local, taken) in self.body.locals.iter().zip(taken) {
             self.slots.push(if taken {
-                let size = if local.size == 0 { VARIABLE } else { local.size };
+                let size = if local.size == 0 {
+                    VARIABLE
+                } else {
+                    local.size
+                };
                 self.memory.push(size);
                 Slot::Memory(self.memory.len() - 1)
             } else {
@@ -277,8 +298,11 @@ fn registers(code: &Code<'_>, id: ExprId, read: &mut Vec<usize>) {
 fn liveness(code: &Code<'_>) -> Vec<Vec<u64>> {
     let words = code.registers.div_ceil(64);
     let mut live = vec![vec![0u64; words]; code.steps.len() + 1];
-    let uses: Vec<(Vec<usize>, Option<usize>)> =
-        code.steps.iter().map(|(step, _)| uses(code, step)).collect();
+    let uses: Vec<(Vec<usize>, Option<usize>)> = code
+        .steps
+        .iter()
+        .map(|(step, _)| uses(code, step))
+        .collect();
     let successors = |at: usize| -> Vec<usize> {
         match &code.steps[at].0 {
             Step::End(_) => {

@@ -82,25 +82,30 @@ pub fn differ<'p>(program: &'p Program<'p>, question: Question) -> (Outcome, Mac
     let mut found: Vec<Found> = Vec::new();
     let mut left_out: Vec<(Failure, Filter)> = Vec::new();
     let mut filters = 0;
-    let explored = explore(&mut machine, question.entry, question.limits, |machine, state, failure| {
-        if found.iter().any(|known| same(&known.failure, failure)) {
-            return Next::Search;
-        }
-        match judge(machine, question, state, failure, &mut filters) {
-            Verdict::Impossible => Next::Search,
-            Verdict::LeftOut(filter) => {
-                if !left_out.iter().any(|known| same(&known.0, failure)) {
-                    left_out.push((failure.clone(), filter));
+    let explored = explore(
+        &mut machine,
+        question.entry,
+        question.limits,
+        |machine, state, failure| {
+            if found.iter().any(|known| same(&known.failure, failure)) {
+                return Next::Search;
+            }
+            match judge(machine, question, state, failure, &mut filters) {
+                Verdict::Impossible => Next::Search,
+                Verdict::LeftOut(filter) => {
+                    if !left_out.iter().any(|known| same(&known.0, failure)) {
+                        left_out.push((failure.clone(), filter));
+                    }
+                    Next::Search
                 }
-                Next::Search
+                Verdict::Report(report) => {
+                    let last = report.sort == Sort::Sequential || !question.all;
+                    found.push(*report);
+                    if last { Next::End } else { Next::Search }
+                }
             }
-            Verdict::Report(report) => {
-                let last = report.sort == Sort::Sequential || !question.all;
-                found.push(*report);
-                if last { Next::End } else { Next::Search }
-            }
-        }
-    });
+        },
+    );
     let told = machine.told.clone();
     let outcome = Outcome {
         found,

@@ -105,7 +105,10 @@ pub fn explore<'p>(
         match search.begin(entry) {
             Ok(()) => {}
             Err(stop) => {
-                search.explored.cut.insert(format!("before the program begins: {stop:?}"));
+                search
+                    .explored
+                    .cut
+                    .insert(format!("before the program begins: {stop:?}"));
                 return search.explored;
             }
         }

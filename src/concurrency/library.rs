@@ -19,21 +19,90 @@ const BYTE: Ty = Ty::Int {
 };
 
 /// Functions that do nothing of interest. Those of the first list return 0.
-const SUCCEED: &[&str] = &[
-    "usleep", "sleep", "nanosleep", "sched_yield", "pthread_yield", "thrd_yield", "thrd_sleep", "fflush", "srand",
-    "srandom", "setvbuf", "setbuf", "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setdetachstate",
-    "pthread_attr_setstacksize", "pthread_attr_setscope", "pthread_mutexattr_destroy", "pthread_condattr_init",
-    "pthread_condattr_destroy", "pthread_condattr_setclock", "pthread_rwlockattr_init", "pthread_rwlockattr_destroy",
-    "pthread_barrierattr_init", "pthread_barrierattr_destroy", "pthread_mutexattr_setpshared",
-    "pthread_mutexattr_setprotocol", "pthread_setcancelstate", "pthread_setcanceltype", "pthread_testcancel",
-    "pthread_setconcurrency", "pthread_setname_np", "pthread_setaffinity_np", "atexit", "signal", "__VERIFIER_assume_end",
-    "fclose", "close", "fputs", "fputc", "pthread_sigmask", "sigemptyset", "sigaddset", "alarm", "setlocale",
+pub const SUCCEED: &[&str] = &[
+    "usleep",
+    "sleep",
+    "nanosleep",
+    "sched_yield",
+    "pthread_yield",
+    "thrd_yield",
+    "thrd_sleep",
+    "fflush",
+    "srand",
+    "srandom",
+    "setvbuf",
+    "setbuf",
+    "pthread_attr_init",
+    "pthread_attr_destroy",
+    "pthread_attr_setdetachstate",
+    "pthread_attr_setstacksize",
+    "pthread_attr_setscope",
+    "pthread_mutexattr_destroy",
+    "pthread_condattr_init",
+    "pthread_condattr_destroy",
+    "pthread_condattr_setclock",
+    "pthread_rwlockattr_init",
+    "pthread_rwlockattr_destroy",
+    "pthread_barrierattr_init",
+    "pthread_barrierattr_destroy",
+    "pthread_mutexattr_setpshared",
+    "pthread_mutexattr_setprotocol",
+    "pthread_setcancelstate",
+    "pthread_setcanceltype",
+    "pthread_testcancel",
+    "pthread_setconcurrency",
+    "pthread_setname_np",
+    "pthread_setaffinity_np",
+    "atexit",
+    "signal",
+    "__VERIFIER_assume_end",
+    "fclose",
+    "close",
+    "fputs",
+    "fputc",
+    "pthread_sigmask",
+    "sigemptyset",
+    "sigaddset",
+    "alarm",
+    "setlocale",
 ];
 const HARMLESS: &[&str] = &[
-    "printf", "fprintf", "puts", "putchar", "perror", "vprintf", "vfprintf", "putc", "fwrite", "write", "rand", "random",
-    "time", "clock", "getpid", "getppid", "gettid", "syscall", "rand_r", "putchar_unlocked", "__printf_chk",
-    "__fprintf_chk", "strerror", "getenv", "gettimeofday", "clock_gettime", "sysconf", "snprintf", "sprintf",
-    "__errno_location", "timespec_get", "__VERIFIER_print", "drand48", "lrand48", "__builtin_va_start", "__builtin_va_end",
+    "printf",
+    "fprintf",
+    "puts",
+    "putchar",
+    "perror",
+    "vprintf",
+    "vfprintf",
+    "putc",
+    "fwrite",
+    "write",
+    "rand",
+    "random",
+    "time",
+    "clock",
+    "getpid",
+    "getppid",
+    "gettid",
+    "syscall",
+    "rand_r",
+    "putchar_unlocked",
+    "__printf_chk",
+    "__fprintf_chk",
+    "strerror",
+    "getenv",
+    "gettimeofday",
+    "clock_gettime",
+    "sysconf",
+    "snprintf",
+    "sprintf",
+    "__errno_location",
+    "timespec_get",
+    "__VERIFIER_print",
+    "drand48",
+    "lrand48",
+    "__builtin_va_start",
+    "__builtin_va_end",
 ];
 
 fn int(number: i128) -> Done {
@@ -127,14 +196,19 @@ impl Machine<'_> {
                 });
             }
             "exit" | "_exit" | "_Exit" | "quick_exit" => return Err(Stop::Over),
-            _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with("__cassini_nondet_") => {
+            _ if name.starts_with("__VERIFIER_nondet_")
+                || name.starts_with("__cassini_nondet_") =>
+            {
                 let RetTy::Scalar(ty) = call.ret else {
                     return Ok(Some(Some(None)));
                 };
                 let value = self.draw(state, thread, ty.bits());
+                state.thread_mut(thread).given.push_back(value);
                 if name.ends_with("bool") {
                     let one = Value::Bits(1);
-                    let bit = self.values.binary(crate::ir::BinOp::And, ty, value, ty, one);
+                    let bit = self
+                        .values
+                        .binary(crate::ir::BinOp::And, ty, value, ty, one);
                     Some(Some(Datum::Scalar(bit.unwrap_or(value), ty)))
                 } else {
                     Some(Some(Datum::Scalar(value, ty)))
@@ -146,7 +220,12 @@ impl Machine<'_> {
     }
 
     /// A null pointer, or one to an object of so many unknown bytes.
-    fn input_pointer(&mut self, state: &mut State, thread: usize, arguments: &[Datum]) -> Run<Done> {
+    fn input_pointer(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        arguments: &[Datum],
+    ) -> Run<Done> {
         let size = self.number(state, arguments, 0)?;
         let choice = self.draw(state, thread, 8);
         let null = self.values.is(choice, 8, 0);
@@ -159,7 +238,9 @@ impl Machine<'_> {
             let part = (size - at).min(8);
             let width = u16::try_from(part * 8).unwrap_or(8);
             let value = self.draw(state, thread, width);
-            state.memory.write(&mut self.values, base + at, true, part, value);
+            state
+                .memory
+                .write(&mut self.values, base + at, true, part, value);
             at += part;
         }
         Ok(pointer(base))
@@ -189,7 +270,9 @@ impl Machine<'_> {
         arguments: &[Datum],
     ) -> Run<Option<Done>> {
         let plain = name.strip_prefix("__builtin_").unwrap_or(name);
-        let plain = plain.strip_prefix("__").map_or(plain, |rest| rest.strip_suffix("_chk").unwrap_or(plain));
+        let plain = plain
+            .strip_prefix("__")
+            .map_or(plain, |rest| rest.strip_suffix("_chk").unwrap_or(plain));
         let done = match plain {
             "malloc" | "valloc" | "xmalloc" | "alloca" | "aligned_alloc" | "memalign" => {
                 let at = usize::from(matches!(plain, "aligned_alloc" | "memalign"));
@@ -222,7 +305,11 @@ impl Machine<'_> {
                 let dst = self.number(state, arguments, 0)?;
                 let zeroes = plain == "bzero";
                 let size = self.number(state, arguments, if zeroes { 1 } else { 2 })?;
-                let byte = if zeroes { 0 } else { self.number(state, arguments, 1)? };
+                let byte = if zeroes {
+                    0
+                } else {
+                    self.number(state, arguments, 1)?
+                };
                 self.fill(state, thread, dst, size, Byte::Known(byte.to_le_bytes()[0]))?;
                 pointer(dst)
             }
@@ -284,7 +371,8 @@ impl Machine<'_> {
         arguments: &[Datum],
     ) -> Run<Option<Done>> {
         let known = [
-            "strlen", "strcpy", "strncpy", "strcmp", "strncmp", "strcat", "strdup", "atoi", "atol", "memcmp", "strchr",
+            "strlen", "strcpy", "strncpy", "strcmp", "strncmp", "strcat", "strdup", "atoi", "atol",
+            "memcmp", "strchr",
         ];
         if !known.contains(&name) {
             return Ok(None);

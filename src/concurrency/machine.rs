@@ -14,7 +14,7 @@ use imbl::{OrdMap, Vector};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::failure::{Failure, Kind};
-use super::memory::{Fault, Memory, Storage};
+use super::memory::{Memory, Storage};
 use super::program::{Meaning, Program};
 use super::state::{Birth, Event, Frame, State, Thread, What};
 use super::values::{Drawn, Truth, Value, Values};
@@ -27,8 +27,6 @@ const SEGMENT: u64 = 400_000;
 const DEPTH: usize = 500;
 /// Addresses that one access may have.
 const ADDRESSES: usize = 16;
-/// Words of one object that are visible before all of it is.
-const VISIBLE_WORDS: usize = 8;
 /// Most threads of a program.
 const THREADS: usize = 64;
 
@@ -71,9 +69,9 @@ pub struct Machine<'p> {
     pub program: &'p Program<'p>,
     pub values: Values,
     /// Words of four bytes at which threads are switched.
-    visible: FxHashSet<u64>,
-    visible_objects: FxHashSet<u64>,
-    visible_count: FxHashMap<u64, usize>,
+    pub visible_words: FxHashSet<u64>,
+    pub visible_objects: FxHashSet<u64>,
+    pub visible_count: FxHashMap<u64, usize>,
     /// Mutexes that someone only tries to lock: their release is visible.
     pub tried: FxHashSet<u64>,
     /// What is visible has changed.
@@ -83,10 +81,12 @@ pub struct Machine<'p> {
     forks: Vec<State>,
     /// The thread whose step is being taken, and whether it had a permit when the step began.
     stepping: (usize, bool),
+    /// The state before the step being taken drew an unknown.
+    before: Option<State>,
     /// The step being taken has had its visible access: further ones belong to it.
-    open: bool,
+    pub open: bool,
     /// The last access was a visible one.
-    shown: bool,
+    pub shown: bool,
     /// External functions that are not modelled, and other things that bound what was explored.
     pub told: std::collections::BTreeSet<String>,
     pub steps: u64,
@@ -97,7 +97,7 @@ impl<'p> Machine<'p> {
         Machine {
             program,
             values: Values::new(),
-            visible: FxHashSet::default(),
+            visible_words: FxHashSet::default(),
             visible_objects: FxHashSet::default(),
             visible_count: FxHashMap::default(),
             tried: FxHashSet::default(),
@@ -105,6 +105,7 @@ impl<'p> Machine<'p> {
             sequential: false,
             forks: Vec::new(),
             stepping: (0, false),
+            before: None,
             open: false,
             shown: false,
             told: std::collections::BTreeSet::new(),
@@ -123,16 +124,24 @@ impl<'p> Machine<'p> {
             inputs: true,
             next_key: 1,
             trail: None,
+            order: None,
         };
         for global in &self.program.globals {
-            if !state.memory.place(global.base, global.size, Storage::Static, true) {
+            if !state
+                .memory
+                .place(global.base, global.size, Storage::Static, true)
+            {
                 return Err(Stop::Cut(format!("{} is too large", global.name)));
             }
         }
         for (base, bytes) in &self.program.strings {
-            state.memory.place(*base, bytes.len() as u64, Storage::Constant, true);
+            state
+                .memory
+                .place(*base, bytes.len() as u64, Storage::Constant, true);
             for (addr, byte) in (*base..).zip(bytes) {
-                state.memory.set(addr, true, super::memory::Byte::Known(*byte));
+                state
+                    .memory
+                    .set(addr, true, super::memory::Byte::Known(*byte));
             }
         }
         for number in self.program.initialisers.clone() {
@@ -170,7 +179,9 @@ impl<'p> Machine<'p> {
         state.memory.place(list, 16, Storage::Static, true);
         let pointer = u64::from(self.program.pointer);
         let value = Value::Bits(u128::from(name));
-        state.memory.write(&mut self.values, list, true, pointer, value);
+        state
+            .memory
+            .write(&mut self.values, list, true, pointer, value);
         vec![
             Datum::Scalar(Value::Bits(1), Ty::INT),
             Datum::Scalar(Value::Bits(u128::from(list)), Ty::Ptr),
@@ -179,7 +190,11 @@ impl<'p> Machine<'p> {
 
     fn thread(&self, number: usize, birth: Birth, entry: usize) -> Thread {
         let shift = if self.program.pointer == 8 { 34 } else { 22 };
-        let first: u64 = if self.program.pointer == 8 { 1 << 40 } else { 1 << 26 };
+        let first: u64 = if self.program.pointer == 8 {
+            1 << 40
+        } else {
+            1 << 26
+        };
         let base = first + (2 * number as u64) * (1 << shift);
         Thread {
             frames: Vec::new(),
@@ -194,6 +209,8 @@ impl<'p> Machine<'p> {
             joined: false,
             picked: None,
             drawn: 0,
+            counted: 0,
+            given: Vector::new(),
             stack: base,
             heap: base + (1 << shift),
             locals: OrdMap::new(),
@@ -233,9 +250,13 @@ impl<'p> Machine<'p> {
         }
         if function >= self.program.initialisers.start {
             let name = &self.program.functions[function].name;
-            return Err(Stop::Cut(format!("a thread runs {name}, which has no body")));
+            return Err(Stop::Cut(format!(
+                "a thread runs {name}, which has no body"
+            )));
         }
-        state.threads.push(Rc::new(self.thread(number, birth, function)));
+        state
+            .threads
+            .push(Rc::new(self.thread(number, birth, function)));
         self.thread_locals(state, number);
         self.enter(state, number, function, arguments, None)?;
         state.inputs = false;
@@ -314,14 +335,20 @@ impl<'p> Machine<'p> {
             return (0, Pos::default());
         };
         let steps = &self.program.code[frame.code].code.steps;
-        let pos = steps.get(frame.at as usize).map_or(Pos::default(), |step| step.1);
+        let pos = steps
+            .get(frame.at as usize)
+            .map_or(Pos::default(), |step| step.1);
         (frame.code, pos)
     }
 
     /// The call that a thread stands at, as the source has it.
     pub fn call_text(&self, state: &State, thread: usize) -> Option<&'p str> {
         let frame = state.frame(thread)?;
-        match self.program.code[frame.code].code.steps.get(frame.at as usize)? {
+        match self.program.code[frame.code]
+            .code
+            .steps
+            .get(frame.at as usize)?
+        {
             (super::code::Step::Statement(crate::ir::StmtKind::Call(call)), _) => Some(&call.text),
             _ => None,
         }
@@ -343,6 +370,7 @@ impl<'p> Machine<'p> {
     pub fn begin_step(&mut self, state: &State, thread: usize) {
         self.stepping = (thread, state.thread(thread).permit);
         self.open = false;
+        self.before = None;
     }
 
     /// Stops before a visible step, unless the thread may take it now.
@@ -363,12 +391,21 @@ impl<'p> Machine<'p> {
         let own = state.thread_mut(thread);
         own.permit = false;
         own.recent = OrdMap::new();
+        let order = super::state::Order {
+            thread,
+            step: own.counted + 1,
+            before: state.order.take(),
+        };
+        state.order = Some(Rc::new(order));
     }
 
     // ---- unknowns and conditions ----
 
     /// A new unknown.
     pub fn draw(&mut self, state: &mut State, thread: usize, width: u16) -> Value {
+        if self.before.is_none() {
+            self.before = Some(state.clone());
+        }
         let number = state.thread(thread).drawn;
         state.thread_mut(thread).drawn += 1;
         let input = state.inputs;
@@ -383,27 +420,44 @@ impl<'p> Machine<'p> {
     /// Decides a condition; where it is open the other way is followed later, from the step's beginning.
     pub fn decide(&mut self, state: &mut State, cond: Term) -> bool {
         let path = state.conditions();
-        match self.values.truth(&path, cond) {
-            Truth::Always => true,
-            Truth::Never => false,
+        let truth = self.values.truth(&path, cond);
+        let not = self.values.formula.terms.not(cond);
+        match truth {
+            Truth::Always => self.remember(state, cond),
+            Truth::Never => self.remember(state, not),
             Truth::Open => {
-                let not = self.values.formula.terms.not(cond);
-                let mut other = state.clone();
+                let mut other = self.restarted(state);
                 other.path.push_back(not);
-                self.fork(other);
+                self.forks.push(other);
                 state.path.push_back(cond);
-                true
             }
+        }
+        truth != Truth::Never
+    }
+
+    /// Where the input is given, what follows from it is a condition of the path all the same (CBUGS §3.4: `pre`).
+    fn remember(&self, state: &mut State, cond: Term) {
+        let constant = self.values.formula.terms.as_const(cond).is_some();
+        if self.sequential && !constant && !state.path.contains(&cond) {
+            state.path.push_back(cond);
         }
     }
 
-    /// Keeps a state in which the step is to be begun again.
-    fn fork(&mut self, mut other: State) {
+    /// A copy of a state in which the step being taken is to be begun again.
+    fn restarted(&self, state: &State) -> State {
         let (thread, permit) = self.stepping;
+        let mut other = match &self.before {
+            Some(before) => {
+                let mut other = before.clone();
+                other.path = state.path.clone();
+                other
+            }
+            None => state.clone(),
+        };
         if other.thread(thread).permit != permit {
             other.thread_mut(thread).permit = permit;
         }
-        self.forks.push(other);
+        other
     }
 
     /// One of so many ways to go on, which are all followed.
@@ -413,9 +467,9 @@ impl<'p> Machine<'p> {
             return picked;
         }
         for way in 1..count {
-            let mut other = state.clone();
+            let mut other = self.restarted(state);
             other.thread_mut(thread).picked = Some(way);
-            self.fork(other);
+            self.forks.push(other);
         }
         0
     }
@@ -440,7 +494,10 @@ impl<'p> Machine<'p> {
                 let cond = self.values.holds(value, ty);
                 let path = state.conditions();
                 match self.values.truth(&path, cond) {
-                    Truth::Always => Ok(()),
+                    Truth::Always => {
+                        self.remember(state, cond);
+                        Ok(())
+                    }
                     Truth::Never => Err(Stop::Over),
                     Truth::Open => {
                         state.path.push_back(cond);
@@ -474,150 +531,6 @@ impl<'p> Machine<'p> {
         Ok((bits & u128::from(u64::MAX)) as u64)
     }
 
-    // ---- memory ----
-
-    /// Checks an access, and stops before it if it is visible. Gives what bytes are that were never written.
-    pub fn access(
-        &mut self,
-        state: &mut State,
-        thread: usize,
-        addr: u64,
-        size: u64,
-        write: bool,
-    ) -> Run<bool> {
-        if size == 0 {
-            return Ok(true);
-        }
-        let (base, object) = match state.memory.check(addr, size, write) {
-            Ok(found) => found,
-            Err(fault) => {
-                // Another thread may still free the object, or have freed it.
-                return Err(Stop::Failed(fault_kind(fault)));
-            }
-        };
-        self.shown = false;
-        if object.storage == Storage::Constant || self.sequential || state.threads.len() < 2 {
-            return Ok(object.zero);
-        }
-        if self.is_visible(base, addr, size) {
-            self.visible(state, thread)?;
-            self.taken(state, thread);
-            self.shown = true;
-            return Ok(object.zero);
-        }
-        self.note(state, thread, base, addr, size, write);
-        Ok(object.zero)
-    }
-
-    fn is_visible(&self, base: u64, addr: u64, size: u64) -> bool {
-        self.visible_objects.contains(&base)
-            || !self.visible.is_empty()
-                && (addr / 4..=(addr + size - 1) / 4).any(|word| self.visible.contains(&word))
-    }
-
-    /// Notes an access that is not visible, and makes it so if another thread's is in conflict with it.
-    fn note(&mut self, state: &mut State, thread: usize, base: u64, addr: u64, size: u64, write: bool) {
-        for word in addr / 4..=(addr + size - 1) / 4 {
-            for (number, other) in state.threads.iter().enumerate() {
-                let conflict = other.recent.get(&word).is_some_and(|wrote| *wrote || write);
-                if number != thread && conflict {
-                    self.make_visible(base, word);
-                }
-            }
-            let known = state.thread(thread).recent.get(&word).copied();
-            if known.is_none_or(|wrote| write && !wrote) {
-                state.thread_mut(thread).recent.insert(word, write);
-            }
-        }
-    }
-
-    fn make_visible(&mut self, base: u64, word: u64) {
-        if !self.visible.insert(word) {
-            return;
-        }
-        self.changed = true;
-        let count = self.visible_count.entry(base).or_default();
-        *count += 1;
-        if *count >= VISIBLE_WORDS {
-            self.visible_objects.insert(base);
-        }
-    }
-
-    /// A free of an object counts as a write to all of it; the release is visible if any of it is.
-    pub fn access_whole(&mut self, state: &mut State, thread: usize, base: u64, size: u64) -> Run<()> {
-        if size > 0 {
-            self.access(state, thread, base, size, true)?;
-        }
-        Ok(())
-    }
-
-    /// Reads a scalar. What was never written becomes an unknown.
-    pub fn load(&mut self, state: &mut State, thread: usize, addr: u64, ty: Ty) -> Run<Value> {
-        let size = ty.size(self.program.pointer);
-        let zero = self.access(state, thread, addr, size, false)?;
-        let value = match state.memory.read(&mut self.values, addr, zero, size) {
-            Some(value) => value,
-            None => {
-                let width = u16::try_from(size * 8).unwrap_or(64);
-                let value = self.draw(state, thread, width);
-                state.memory.write(&mut self.values, addr, zero, size, value);
-                value
-            }
-        };
-        let word = Ty::Int {
-            bits: u16::from(self.program.pointer) * 8,
-            signed: true,
-        };
-        let value = match ty {
-            Ty::Ptr => self.values.cast(value, word, ty).unwrap_or(value),
-            Ty::Int { bits, .. } if u64::from(bits) < size * 8 => {
-                let whole = Ty::Int {
-                    bits: u16::try_from(size * 8).unwrap_or(64),
-                    signed: false,
-                };
-                self.values.cast(value, whole, ty).unwrap_or(value)
-            }
-            _ => value,
-        };
-        if self.shown || self.inside(state, thread, addr) {
-            self.event(state, thread, What::Read { addr, size, value });
-        }
-        Ok(value)
-    }
-
-    pub fn store(&mut self, state: &mut State, thread: usize, addr: u64, ty: Ty, value: Value) -> Run<()> {
-        let size = ty.size(self.program.pointer);
-        let zero = self.access(state, thread, addr, size, true)?;
-        state.memory.write(&mut self.values, addr, zero, size, value);
-        if self.shown || self.inside(state, thread, addr) {
-            self.event(state, thread, What::Write { addr, size, value });
-        }
-        Ok(())
-    }
-
-    /// An access of an atomic section to an object of static storage: worth showing.
-    fn inside(&self, state: &State, thread: usize, addr: u64) -> bool {
-        state.atomic.is_some_and(|(inside, _)| inside == thread)
-            && state.threads.len() > 1
-            && self.program.global_at(addr).is_some()
-    }
-
-    /// Allocates on a thread's part of the heap, or its stack.
-    pub fn allocate(&mut self, state: &mut State, thread: usize, size: u64, storage: Storage, zero: bool) -> Run<u64> {
-        let own = state.thread_mut(thread);
-        let place = match storage {
-            Storage::Heap => &mut own.heap,
-            _ => &mut own.stack,
-        };
-        let base = *place;
-        *place += Memory::room(size);
-        if state.memory.place(base, size, storage, zero) {
-            Ok(base)
-        } else {
-            Err(Stop::Cut("an object is too large".to_owned()))
-        }
-    }
-
     // ---- calls ----
 
     /// Puts a call of a function with a body on a thread's stack.
@@ -649,7 +562,14 @@ impl<'p> Machine<'p> {
             frame.memory.push(base);
         }
         let params = code.body.params as usize;
-        for ((local, slot), argument) in code.body.locals.iter().zip(&code.slots).take(params).zip(arguments) {
+        for ((local, slot), argument) in code
+            .body
+            .locals
+            .iter()
+            .zip(&code.slots)
+            .take(params)
+            .zip(arguments)
+        {
             match (slot, argument) {
                 (super::code::Slot::Register(register), Datum::Scalar(value, from)) => {
                     let to = local.ty.unwrap_or(from);
@@ -659,7 +579,9 @@ impl<'p> Machine<'p> {
                     let to = local.ty.unwrap_or(from);
                     let value = self.passed(value, from, to);
                     let size = to.size(program.pointer);
-                    state.memory.write(&mut self.values, frame.memory[*index], false, size, value);
+                    state
+                        .memory
+                        .write(&mut self.values, frame.memory[*index], false, size, value);
                 }
                 (super::code::Slot::Memory(index), Datum::Record(bytes)) => {
                     for (addr, byte) in (frame.memory[*index]..).zip(bytes) {
@@ -713,15 +635,5 @@ impl<'p> Machine<'p> {
     pub fn body(&self, state: &State, thread: usize) -> &'p crate::ir::Body {
         let number = state.frame(thread).map_or(0, |frame| frame.code);
         self.program.code[number].code.body
-    }
-}
-
-pub fn fault_kind(fault: Fault) -> Kind {
-    match fault {
-        Fault::Null => Kind::NullDereference,
-        Fault::Freed => Kind::UseAfterFree,
-        Fault::Wild => Kind::WildAccess("an access where no object is"),
-        Fault::Outside => Kind::WildAccess("an access beyond the end of an object"),
-        Fault::Constant => Kind::WildAccess("a write to a constant"),
     }
 }

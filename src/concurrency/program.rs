@@ -89,9 +89,10 @@ impl<'a> Program<'a> {
             program.code.push(linked);
         }
         program.initialisers = with_body..bodies.len();
-        program.abort_is_quiet = program.functions.iter().any(|name| {
-            name.name == "reach_error" || name.name.starts_with("__VERIFIER_")
-        });
+        program.abort_is_quiet = program
+            .functions
+            .iter()
+            .any(|name| name.name == "reach_error" || name.name.starts_with("__VERIFIER_"));
         program
     }
 
@@ -163,6 +164,16 @@ impl<'a> Program<'a> {
         let offset = addr.checked_sub(FUNCTIONS)?;
         let number = usize::try_from(offset / STRIDE).ok()?;
         (offset.is_multiple_of(STRIDE) && number < self.functions.len()).then_some(number)
+    }
+
+    /// Whether a call of this address is visible by itself: of a function that the machine knows, or of an atomic one.
+    pub fn is_primitive(&self, addr: u64) -> bool {
+        self.function_at(addr).is_some_and(|number| {
+            let name = &self.functions[number].name;
+            number >= self.initialisers.start
+                || super::step::overrides(name)
+                || name.starts_with(super::step::ATOMIC)
+        })
     }
 
     /// The function of a name that has a body.

@@ -118,7 +118,11 @@ fn search(machine: &mut Machine<'_>, entry: usize, filter: Filter) -> Sequential
                         pending: node.pending.clone(),
                         at_once: node.at_once,
                     };
-                    let key = (next.state.hash(machine.program), next.running.clone(), next.pending.clone());
+                    let key = (
+                        next.state.hash(machine.program),
+                        next.running.clone(),
+                        next.pending.clone(),
+                    );
                     if seen.insert(key) {
                         scheduled(next, known, filter, &mut open);
                     }

@@ -73,6 +73,10 @@ pub struct Thread {
     pub picked: Option<usize>,
     /// Unknowns drawn so far.
     pub drawn: u32,
+    /// Steps so far at which others may see what it does, for a replay.
+    pub counted: u64,
+    /// What functions that are not modelled gave, for a replay.
+    pub given: Vector<Value>,
     /// Next free addresses of its stack and its part of the heap.
     pub stack: u64,
     pub heap: u64,
@@ -80,8 +84,36 @@ pub struct Thread {
     pub locals: OrdMap<usize, u64>,
     /// Values of its keys.
     pub keys: OrdMap<u64, Value>,
-    /// What it accessed since its last visible step: words of four bytes, and whether one was written.
-    pub recent: OrdMap<u64, bool>,
+    /// What it accessed since its last visible step, by words of four bytes.
+    pub recent: OrdMap<u64, Access>,
+}
+
+/// Locks that a thread holds, and whether nobody else can hold them, too.
+pub type Locks = SmallVec<[(u64, bool); 2]>;
+
+/// Accesses to a word.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    pub written: bool,
+    /// The locks held at all of them.
+    pub locks: Locks,
+}
+
+/// Whether two threads that hold these locks cannot be where they hold them at a time.
+pub fn excluded(one: &Locks, two: &Locks) -> bool {
+    one.iter().any(|(lock, alone)| {
+        let other = two.iter().find(|other| other.0 == *lock);
+        other.is_some_and(|other| *alone || other.1)
+    })
+}
+
+/// What is held in both cases.
+pub fn common(one: &Locks, two: &Locks) -> Locks {
+    let both = one.iter().filter_map(|(lock, alone)| {
+        let other = two.iter().find(|other| other.0 == *lock)?;
+        Some((*lock, *alone && other.1))
+    });
+    both.collect()
 }
 
 /// An object that threads synchronise by, keyed by its address.
@@ -131,8 +163,16 @@ pub struct Event {
 
 #[derive(Clone, Debug)]
 pub enum What {
-    Read { addr: u64, size: u64, value: Value },
-    Write { addr: u64, size: u64, value: Value },
+    Read {
+        addr: u64,
+        size: u64,
+        value: Value,
+    },
+    Write {
+        addr: u64,
+        size: u64,
+        value: Value,
+    },
     /// A thread was made, of this number.
     Created(usize),
     /// A call of a primitive: as the source has it.
@@ -145,6 +185,13 @@ pub struct Trail {
     pub event: Event,
     pub before: Option<Rc<Trail>>,
     pub length: usize,
+}
+
+/// The order of visible steps: the thread, and the number of the step among those that it counts.
+pub struct Order {
+    pub thread: usize,
+    pub step: u64,
+    pub before: Option<Rc<Order>>,
 }
 
 #[derive(Clone)]
@@ -160,6 +207,7 @@ pub struct State {
     pub inputs: bool,
     pub next_key: u64,
     pub trail: Option<Rc<Trail>>,
+    pub order: Option<Rc<Order>>,
 }
 
 impl State {
@@ -169,6 +217,19 @@ impl State {
 
     pub fn thread_mut(&mut self, thread: usize) -> &mut Thread {
         Rc::make_mut(&mut self.threads[thread])
+    }
+
+    /// The locks that a thread holds.
+    pub fn locks_of(&self, thread: usize) -> Locks {
+        let held = self.sync.iter().filter_map(|(addr, sync)| match sync {
+            Sync::Mutex { owner, .. } if *owner == Some(thread) => Some((*addr, true)),
+            Sync::ReadWrite { writer, readers } => {
+                let alone = *writer == Some(thread);
+                (alone || readers.contains(&thread)).then_some((*addr, alone))
+            }
+            _ => None,
+        });
+        held.collect()
     }
 
     /// The call that a thread is in.
@@ -196,6 +257,18 @@ impl State {
         }
         events.reverse();
         events
+    }
+
+    /// The visible steps in their order.
+    pub fn order(&self) -> Vec<(usize, u64)> {
+        let mut steps = Vec::new();
+        let mut at = self.order.as_ref();
+        while let Some(order) = at {
+            steps.push((order.thread, order.step));
+            at = order.before.as_ref();
+        }
+        steps.reverse();
+        steps
     }
 
     pub fn conditions(&self) -> Vec<Term> {

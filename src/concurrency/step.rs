@@ -9,17 +9,48 @@ use super::machine::{Datum, Machine, Run, Stop};
 use super::memory::Byte;
 use super::state::State;
 use super::values::Value;
-use crate::ir::{
-    Arg, BinOp, Call, Callee, ExprId, ExprKind, StmtKind, TermKind, Ty, fold,
-};
+use crate::ir::{Arg, BinOp, Call, Callee, ExprId, ExprKind, StmtKind, TermKind, Ty, fold};
 
 /// Ways that a switch on an open value or a jump to one of several labels may have.
 const WAYS: usize = 64;
 
 impl Machine<'_> {
+    /// Takes one step. Those that touch memory or call a primitive are counted.
     pub fn step(&mut self, state: &mut State, thread: usize) -> Run<()> {
-        let program = self.program;
         self.begin_step(state, thread);
+        let counts = self.counts(state, thread);
+        let result = self.one_step(state, thread);
+        let taken = match result {
+            Ok(()) => true,
+            Err(Stop::Blocked) => self.open,
+            Err(_) => false,
+        };
+        if counts && taken {
+            state.thread_mut(thread).counted += 1;
+        }
+        result
+    }
+
+    fn counts(&self, state: &State, thread: usize) -> bool {
+        let Some(frame) = state.frame(thread) else {
+            return false;
+        };
+        let linked = &self.program.code[frame.code];
+        match linked.code.steps.get(frame.at as usize) {
+            Some((step, _)) => {
+                linked
+                    .code
+                    .counts(step, |symbol| match linked.symbols[symbol.index()] {
+                        super::program::Meaning::Address(addr) => self.program.is_primitive(addr),
+                        super::program::Meaning::ThreadLocal(_) => false,
+                    })
+            }
+            None => false,
+        }
+    }
+
+    fn one_step(&mut self, state: &mut State, thread: usize) -> Run<()> {
+        let program = self.program;
         let Some(frame) = state.frame(thread) else {
             return Err(Stop::Finished);
         };
@@ -117,20 +148,36 @@ impl Machine<'_> {
     }
 
     /// Moves bytes, known or not.
-    pub fn copy(&mut self, state: &mut State, thread: usize, dst: u64, src: u64, size: u64) -> Run<()> {
+    pub fn copy(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        dst: u64,
+        src: u64,
+        size: u64,
+    ) -> Run<()> {
         if size == 0 {
             return Ok(());
         }
         let from = self.access(state, thread, src, size, false)?;
         let to = self.access(state, thread, dst, size, true)?;
-        let bytes: Vec<Byte> = (0..size).map(|at| state.memory.byte(src + at, from)).collect();
+        let bytes: Vec<Byte> = (0..size)
+            .map(|at| state.memory.byte(src + at, from))
+            .collect();
         for (addr, byte) in (dst..).zip(bytes) {
             state.memory.set(addr, to, byte);
         }
         Ok(())
     }
 
-    pub fn fill(&mut self, state: &mut State, thread: usize, dst: u64, size: u64, byte: Byte) -> Run<()> {
+    pub fn fill(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        dst: u64,
+        size: u64,
+        byte: Byte,
+    ) -> Run<()> {
         let zero = self.access(state, thread, dst, size, true)?;
         for addr in dst..dst + size {
             state.memory.set(addr, zero, byte);
@@ -166,7 +213,7 @@ impl Machine<'_> {
             }
             return Ok(());
         }
-        let whole = name.starts_with("__VERIFIER_atomic_");
+        let whole = name.starts_with(ATOMIC);
         if whole {
             self.begin_atomic(state, thread)?;
         }
@@ -217,7 +264,11 @@ impl Machine<'_> {
                     (Some(Datum::Scalar(value, from)), Some(to)) => {
                         self.values.cast(value, from, to).unwrap_or(value)
                     }
-                    (_, Some(to)) => self.draw(state, thread, to.bits()),
+                    (_, Some(to)) => {
+                        let value = self.draw(state, thread, to.bits());
+                        state.thread_mut(thread).given.push_back(value);
+                        value
+                    }
                     _ => return,
                 };
                 let register = code.register(dst).unwrap_or(code.result);
@@ -236,7 +287,11 @@ impl Machine<'_> {
             } => {
                 let ty = self.body(state, thread).expr(*cond).ty;
                 let value = self.evaluate(state, thread, *cond)?;
-                if self.truth(state, value, ty) { *then } else { *els }
+                if self.truth(state, value, ty) {
+                    *then
+                } else {
+                    *els
+                }
             }
             TermKind::Switch {
                 value,
@@ -286,7 +341,9 @@ impl Machine<'_> {
     ) -> Run<Option<crate::ir::BlockId>> {
         if let Value::Bits(bits) = value {
             let number = fold::value(bits, ty);
-            let hit = cases.iter().find(|case| (case.0..=case.1).contains(&number));
+            let hit = cases
+                .iter()
+                .find(|case| (case.0..=case.1).contains(&number));
             return Ok(hit.map(|case| case.2));
         }
         use crate::ir::CmpOp::{Ge, Le};
@@ -297,7 +354,9 @@ impl Machine<'_> {
             let (Some(above), Some(below)) = (above, below) else {
                 return Err(Stop::Cut("a switch on a floating value".to_owned()));
             };
-            let both = self.values.binary(BinOp::And, Ty::INT, above, Ty::INT, below);
+            let both = self
+                .values
+                .binary(BinOp::And, Ty::INT, above, Ty::INT, below);
             if self.truth(state, both.unwrap_or(Value::ZERO), Ty::INT) {
                 return Ok(Some(*target));
             }
@@ -332,7 +391,8 @@ impl Machine<'_> {
             }
             return Err(Stop::Finished);
         }
-        self.hand_over(state, thread, frame.dst, result);
+        let nothing = Datum::Scalar(Value::ZERO, Ty::SIZE);
+        self.hand_over(state, thread, frame.dst, Some(result.unwrap_or(nothing)));
         Ok(())
     }
 
@@ -355,9 +415,7 @@ impl Machine<'_> {
                 }
                 super::code::Slot::Register(_) => None,
             },
-            ExprKind::AddrString(id) => {
-                Some(Value::Bits(u128::from(linked.strings[id.index()])))
-            }
+            ExprKind::AddrString(id) => Some(Value::Bits(u128::from(linked.strings[id.index()]))),
             ExprKind::AddrSymbol(id) => {
                 let addr = self.symbol(state, thread, linked.symbols[id.index()]);
                 Some(Value::Bits(u128::from(addr)))
@@ -417,8 +475,16 @@ impl Machine<'_> {
         })
     }
 
-    fn register(&mut self, state: &mut State, thread: usize, register: usize, ty: Ty) -> Option<Value> {
-        let known = state.frame(thread).and_then(|frame| frame.registers[register]);
+    fn register(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        register: usize,
+        ty: Ty,
+    ) -> Option<Value> {
+        let known = state
+            .frame(thread)
+            .and_then(|frame| frame.registers[register]);
         let value = match known {
             Some(Value::Bits(bits)) => Value::Bits(fold::truncate(bits, ty)),
             Some(value) => value,
@@ -443,8 +509,11 @@ impl Machine<'_> {
     }
 }
 
+/// How the names of functions begin that run as one atomic section.
+pub const ATOMIC: &str = "__VERIFIER_atomic_";
+
 /// Functions whose meaning counts even where the program gives them a body.
-fn overrides(name: &str) -> bool {
+pub fn overrides(name: &str) -> bool {
     matches!(
         name,
         "reach_error"

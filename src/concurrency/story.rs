@@ -54,7 +54,14 @@ pub fn story(machine: &mut Machine<'_>, found: &Found) -> Story {
     let mut lines: Vec<Line> = Vec::new();
     for event in found.state.events() {
         let text = words(machine, found, &event);
-        lines.push(line(machine, event.thread, event.code, event.pos, event.depth, text));
+        lines.push(line(
+            machine,
+            event.thread,
+            event.code,
+            event.pos,
+            event.depth,
+            text,
+        ));
     }
     let threads = found.state.threads.iter().enumerate();
     let names = threads.map(|(number, thread)| match thread.birth {
@@ -68,7 +75,14 @@ pub fn story(machine: &mut Machine<'_>, found: &Found) -> Story {
         _ => {
             let depth = found.state.thread(failure.thread).frames.len();
             let text = failure.kind.message();
-            lines.push(line(machine, failure.thread, failure.code, failure.pos, depth, text));
+            lines.push(line(
+                machine,
+                failure.thread,
+                failure.code,
+                failure.pos,
+                depth,
+                text,
+            ));
         }
     }
     let message = failure.kind.message();
@@ -117,7 +131,14 @@ fn input(found: &Found) -> Option<String> {
     Some(format!("input: {}", values.join(", ")))
 }
 
-fn line(machine: &Machine<'_>, thread: usize, code: usize, pos: Pos, depth: usize, text: String) -> Line {
+fn line(
+    machine: &Machine<'_>,
+    thread: usize,
+    code: usize,
+    pos: Pos,
+    depth: usize,
+    text: String,
+) -> Line {
     let body = machine.program.code[code].code.body;
     Line {
         thread,
@@ -205,7 +226,11 @@ impl Story {
             let input = self.input.as_ref().map(|input| format!("; {input}"));
             let text = &line.text;
             let thread = &self.threads[line.thread];
-            last.message = format!("{thread}: {text}; {}{}", self.why, input.unwrap_or_default());
+            last.message = format!(
+                "{thread}: {text}; {}{}",
+                self.why,
+                input.unwrap_or_default()
+            );
         }
         let (file, number, function) = match last {
             Some(line) => (line.file.clone(), line.line, line.function.clone()),
@@ -247,7 +272,11 @@ impl Story {
         let widths: Vec<usize> = used
             .iter()
             .map(|thread| {
-                let own = self.lines.iter().zip(&cells).filter(|(line, _)| line.thread == *thread);
+                let own = self
+                    .lines
+                    .iter()
+                    .zip(&cells)
+                    .filter(|(line, _)| line.thread == *thread);
                 let widest = own.map(|(_, cell)| cell.chars().count()).max().unwrap_or(0);
                 widest.max(self.threads[*thread].chars().count())
             })

@@ -364,7 +364,12 @@ impl Values {
         all
     }
 
-    fn substituted(&mut self, root: Term, model: &Model, known: &mut FxHashMap<Term, Term>) -> Term {
+    fn substituted(
+        &mut self,
+        root: Term,
+        model: &Model,
+        known: &mut FxHashMap<Term, Term>,
+    ) -> Term {
         use crate::symbolic::term::Node;
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {

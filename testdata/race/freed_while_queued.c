@@ -1,4 +1,4 @@
-//~ race/interleaved
+//~ race/sequential
 //~ FIXED clean
 #include <pthread.h>
 #include <semaphore.h>

@@ -60,10 +60,8 @@ static void *two(void *unused)
     if (first)
         push(first);
     int third = pop();
-    int fourth = pop();
-    (void)third;
-    if (fourth)
-        assert(__sync_lock_test_and_set(&nodes[fourth].taken, 1) == 0);
+    if (third)
+        assert(__sync_lock_test_and_set(&nodes[third].taken, 1) == 0);
     return NULL;
 }
 

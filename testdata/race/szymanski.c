@@ -28,8 +28,10 @@ static void *thr1(void *arg)
 static void *thr2(void *arg)
 {
     flag2 = 1;
+#ifdef FIXED
     while (flag1 >= 3)
         ;
+#endif
     flag2 = 3;
     if (flag1 == 1) {
         flag2 = 2;

@@ -36,12 +36,10 @@ static void *deallocator(void *arg)
     assert(block == 0);
     pthread_mutex_unlock(&m_inode);
 #else
-    pthread_mutex_lock(&m_busy);
     if (busy == 0) {
         block = 0;
         assert(block == 0);
     }
-    pthread_mutex_unlock(&m_busy);
 #endif
     return NULL;
 }
