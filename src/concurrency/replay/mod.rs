@@ -29,7 +29,7 @@ pub fn replay(machine: &Machine<'_>, found: &Found, entry: usize) -> String {
         printer.out,
         "\nint main(void)\n{{\n\tstatic char *arguments[] = {{ \"program\", NULL }};\n\t(void)arguments;\n\
          \tfor (int i = 0; i <= EVENTS; i++)\n\t\tsem_init(&turns[i], 0, i == 0);\n\
-         \tquiet = 1;\n\tinitialise();\n\tthread_locals();\n\tquiet = 0;\n\tf{entry}({arguments});\n\tcomplete();\n\
+         \tsignal(SIGALRM, no_way_on);\n\tquiet = 1;\n\tinitialise();\n\tthread_locals();\n\tquiet = 0;\n\tf{entry}({arguments});\n\tcomplete();\n\
          \tif (FAILING != 0 || DEADLOCK)\n\t\tfor (;;)\n\t\t\tpause();\n\
          \tfputs(\"replay: the program did not fail\\n\", stderr);\n\treturn 0;\n}}\n"
     );
@@ -41,7 +41,7 @@ fn tables(machine: &Machine<'_>, found: &Found) -> String {
     let order = state.order();
     let events: Vec<String> = order
         .iter()
-        .map(|(thread, step)| format!("{{ {thread}, {step} }}"))
+        .map(|(thread, step)| format!("{{ {thread}, {step} }}, "))
         .collect();
     let mut out = String::new();
     _ = writeln!(out, "#define EVENTS {}", events.len());
@@ -65,8 +65,8 @@ fn tables(machine: &Machine<'_>, found: &Found) -> String {
     _ = writeln!(out, "#define MESSAGE \"{message}\"");
     _ = writeln!(
         out,
-        "static const struct event schedule[] = {{ {}, {{ -1, 0 }} }};",
-        events.join(", ")
+        "static const struct event schedule[] = {{ {}{{ -1, 0 }} }};",
+        events.concat()
     );
     let totals: Vec<String> = state
         .threads

@@ -309,12 +309,7 @@ impl<'a> Printer<'a> {
                 let name = &linked.code.body.symbol(*symbol).name.name;
                 let number = self.function_of(linked, *symbol);
                 match number.filter(|_| !overrides(name)) {
-                    Some(number) => {
-                        if name.starts_with(ATOMIC) {
-                            self.line("\t/* one atomic section */");
-                        }
-                        (Some(format!("&f{number}")), None)
-                    }
+                    Some(number) => (Some(format!("&f{number}")), None),
                     None => match becomes(name, &args) {
                         Becomes::Itself => (Some(format!("&{name}")), None),
                         Becomes::Nothing => (None, Some("0".to_owned())),
@@ -348,6 +343,24 @@ impl<'a> Printer<'a> {
             (None, Some(text)) => text,
             (None, None) => return,
         };
+        let whole = match &call.callee {
+            Callee::Direct(symbol) => {
+                let name = &linked.code.body.symbol(*symbol).name.name;
+                name.starts_with(ATOMIC) && !overrides(name)
+            }
+            Callee::Indirect { .. } => false,
+        };
+        if whole {
+            self.line("\tinside++;");
+        }
+        self.called(linked, call, &text);
+        if whole {
+            self.line("\tinside--;");
+        }
+    }
+
+    /// A call whose result goes where it is wanted.
+    fn called(&mut self, linked: &'a Linked<'a>, call: &Call, text: &str) {
         match (call.dst, call.ret) {
             (Some(dst), RetTy::Scalar(ty)) => match linked.code.register(dst) {
                 Some(register) => self.line(&format!("\tr{register} = ({})({text});", c(ty))),
@@ -529,6 +542,8 @@ fn becomes(name: &str, args: &[String]) -> Becomes {
         "pthread_cond_wait" | "pthread_cond_timedwait" | "cnd_wait" | "cnd_timedwait" => {
             format!("wait_for({})", arg(1))
         }
+        "__VERIFIER_atomic_begin" | "__cassini_atomic_begin" => "(inside++, 0)".to_owned(),
+        "__VERIFIER_atomic_end" | "__cassini_atomic_end" => "(inside--, 0)".to_owned(),
         "pthread_barrier_init" => format!("(barrier_init({}, {}), 0)", arg(0), arg(2)),
         "pthread_barrier_wait" => format!("barrier({})", arg(0)),
         "__assert_fail" | "reach_error" | "__VERIFIER_error" => "(abort(), 0)".to_owned(),
@@ -595,10 +610,6 @@ fn kind_of(name: &str) -> Becomes {
         "__VERIFIER_assume",
         "__cassini_assume",
         "__cassini_inputs_end",
-        "__VERIFIER_atomic_begin",
-        "__VERIFIER_atomic_end",
-        "__cassini_atomic_begin",
-        "__cassini_atomic_end",
     ];
     let quiet = [
         "pthread_cond_",

@@ -23,6 +23,8 @@ static _Thread_local int own;
 static _Thread_local int taken = -1;
 static _Thread_local long drawn;
 static _Thread_local int quiet;
+/* Atomic sections that the thread is in: the turn is given on behind them. */
+static _Thread_local int inside;
 static int threads = 1;
 
 static void complete(void)
@@ -60,7 +62,8 @@ static void step(void)
 {
 	if (quiet)
 		return;
-	complete();
+	if (!inside)
+		complete();
 	steps++;
 	if (steps > totals[self]) {
 		if (DEADLOCK)
