@@ -172,3 +172,53 @@ fn shared_var_is_explored_in_few_states() {
         assert!(states <= most, "{version}: {states} states");
     }
 }
+
+/// The replay of every failure ends by a signal, as the failure does.
+#[test]
+fn replays_fail_when_they_are_run() {
+    use std::os::unix::process::ExitStatusExt;
+    let temporary = tempfile::tempdir().unwrap();
+    let (text, program) = (temporary.path().join("r.c"), temporary.path().join("r"));
+    let fixtures = [
+        "lost_update",
+        "bounded_buffer",
+        "barrier",
+        "stack_aba",
+        "check_then_act",
+        "read_write_lock",
+        "c11_threads",
+        "figure1",
+        "figure4",
+        "abba",
+        "lost_wakeup",
+        "unlock_unheld",
+    ];
+    for name in fixtures {
+        let file = folder().join(format!("{name}.c"));
+        let first = fs::read_to_string(&file).unwrap();
+        let options = first
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .skip(2);
+        let replay = text.to_string_lossy();
+        let path = file.to_string_lossy();
+        let mut arguments: Vec<&str> = options.collect();
+        arguments.extend([&*path, "--replay", &*replay]);
+        race(&arguments);
+        let compiled = std::process::Command::new("cc")
+            .args(["-w", "-fwrapv", "-pthread", "-o"])
+            .args([&program, &text])
+            .status()
+            .unwrap();
+        assert!(compiled.success(), "{name}");
+        let run = std::process::Command::new(&program).output().unwrap();
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert!(
+            run.status.signal().is_some(),
+            "{name}: {:?} {said}",
+            run.status
+        );
+    }
+}

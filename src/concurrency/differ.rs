@@ -128,7 +128,7 @@ fn judge(
     failure: &Failure,
     filters: &mut usize,
 ) -> Verdict {
-    let path = state.conditions();
+    let path = state.all_conditions();
     let mut last = Filter::AsyncGeneral;
     let mut certain = true;
     for _ in 0..ROUNDS {

@@ -229,7 +229,9 @@ impl Machine<'_> {
         let size = self.number(state, arguments, 0)?;
         let choice = self.draw(state, thread, 8);
         let null = self.values.is(choice, 8, 0);
-        if self.decide(state, null) {
+        let is_null = self.decide(state, null);
+        state.thread_mut(thread).given.push_back(choice);
+        if is_null {
             return Ok(pointer(0));
         }
         let base = self.allocate(state, thread, size, Storage::Heap, true)?;
@@ -238,6 +240,7 @@ impl Machine<'_> {
             let part = (size - at).min(8);
             let width = u16::try_from(part * 8).unwrap_or(8);
             let value = self.draw(state, thread, width);
+            state.thread_mut(thread).given.push_back(value);
             state
                 .memory
                 .write(&mut self.values, base + at, true, part, value);

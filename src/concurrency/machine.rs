@@ -121,6 +121,7 @@ impl<'p> Machine<'p> {
             sync: OrdMap::new(),
             atomic: None,
             path: Vector::new(),
+            past: Vector::new(),
             inputs: true,
             next_key: 1,
             trail: None,
@@ -274,6 +275,9 @@ impl<'p> Machine<'p> {
             let ending = self.segment(&mut state, thread);
             open.append(&mut self.forks);
             if let Some(ending) = ending {
+                if let Ending::Ready = ending {
+                    self.put_aside(&mut state);
+                }
                 done.push((state, ending));
             }
         }
@@ -415,6 +419,41 @@ impl<'p> Machine<'p> {
             width: width.max(1),
         };
         self.values.draw(drawn, input)
+    }
+
+    /// Puts conditions aside that say nothing of inputs and of what the future may read, so that a loop on unknown values
+    /// comes back to a state that is known.
+    pub fn put_aside(&mut self, state: &mut State) {
+        if state.path.is_empty() {
+            return;
+        }
+        let mut live: FxHashSet<crate::symbolic::term::Var> = FxHashSet::default();
+        for term in state.terms(self.program) {
+            live.extend(self.values.vars(term).iter());
+        }
+        let mut open: Vec<Term> = state.conditions();
+        let mut kept: FxHashSet<Term> = FxHashSet::default();
+        loop {
+            let before = open.len();
+            open.retain(|cond| {
+                let vars = self.values.vars(*cond);
+                let bears = vars
+                    .iter()
+                    .any(|var| self.values.is_input(*var) || live.contains(var));
+                if bears {
+                    live.extend(vars.iter());
+                    kept.insert(*cond);
+                }
+                !bears
+            });
+            if open.len() == before {
+                break;
+            }
+        }
+        if !open.is_empty() {
+            state.path.retain(|cond| kept.contains(cond));
+            state.past.extend(open);
+        }
     }
 
     /// Decides a condition; where it is open the other way is followed later, from the step's beginning.

@@ -60,6 +60,8 @@ pub enum Fault {
 pub struct Memory {
     objects: OrdMap<u64, Object>,
     pages: HashMap<u64, Rc<[Byte; PAGE as usize]>>,
+    /// The terms in it, with the number of bytes that are parts of each.
+    terms: OrdMap<Term, u32>,
     hash: u128,
 }
 
@@ -90,6 +92,7 @@ impl Memory {
         Memory {
             objects: OrdMap::new(),
             pages: HashMap::new(),
+            terms: OrdMap::new(),
             hash: 0,
         }
     }
@@ -171,6 +174,7 @@ impl Memory {
         while at < base + object.size {
             if let Some(page) = self.pages.remove(&(at / PAGE)) {
                 for (addr, byte) in (at..).zip(page.iter()) {
+                    self.count(*byte, false);
                     self.hash ^= contribution(addr, *byte, object.zero);
                 }
             }
@@ -194,7 +198,24 @@ impl Memory {
         let slot = &mut Rc::make_mut(page)[(addr % PAGE) as usize];
         let old = std::mem::replace(slot, byte);
         if old != byte {
+            self.count(old, false);
+            self.count(byte, true);
             self.hash ^= contribution(addr, old, zero) ^ contribution(addr, byte, zero);
+        }
+    }
+
+    /// The terms that some byte is a part of.
+    pub fn terms(&self) -> impl Iterator<Item = Term> {
+        self.terms.keys().copied()
+    }
+
+    fn count(&mut self, byte: Byte, more: bool) {
+        let Byte::Part(term, _) = byte else { return };
+        let count = self.terms.get(&term).copied().unwrap_or(0);
+        match (count, more) {
+            (_, true) => _ = self.terms.insert(term, count + 1),
+            (0 | 1, false) => _ = self.terms.remove(&term),
+            (_, false) => _ = self.terms.insert(term, count - 1),
         }
     }
 

@@ -122,6 +122,7 @@ fn search(machine: &mut Machine<'_>, entry: usize, filter: Filter) -> Sequential
                         next.state.hash(machine.program),
                         next.running.clone(),
                         next.pending.clone(),
+                        next.at_once,
                     );
                     if seen.insert(key) {
                         scheduled(next, known, filter, &mut open);

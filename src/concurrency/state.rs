@@ -203,6 +203,8 @@ pub struct State {
     pub atomic: Option<(usize, u32)>,
     /// The path's conditions.
     pub path: Vector<Term>,
+    /// Conditions on unknowns that nothing depends on any more: they hold together with the others.
+    pub past: Vector<Term>,
     /// Unknowns drawn now are inputs.
     pub inputs: bool,
     pub next_key: u64,
@@ -273,6 +275,36 @@ impl State {
 
     pub fn conditions(&self) -> Vec<Term> {
         self.path.iter().copied().collect()
+    }
+
+    /// The path's conditions, and those that nothing depends on any more.
+    pub fn all_conditions(&self) -> Vec<Term> {
+        self.path.iter().chain(&self.past).copied().collect()
+    }
+
+    /// The terms that the future may read.
+    pub fn terms(&self, program: &Program<'_>) -> Vec<Term> {
+        let mut terms: Vec<Term> = self.memory.terms().collect();
+        let mut add = |value: &Value| {
+            if let Value::Term(term) = value {
+                terms.push(*term);
+            }
+        };
+        for thread in &self.threads {
+            add(&thread.result);
+            thread.keys.values().for_each(&mut add);
+            for frame in &thread.frames {
+                let live = program.code[frame.code].code.live.get(frame.at as usize);
+                for (index, value) in frame.registers.iter().enumerate() {
+                    let read = live.is_some_and(|live| live[index / 64] >> (index % 64) & 1 == 1);
+                    if read {
+                        value.iter().for_each(&mut add);
+                    }
+                }
+                frame.fetched.iter().for_each(|(_, value)| add(value));
+            }
+        }
+        terms
     }
 
     /// A hash of all that the future depends on.

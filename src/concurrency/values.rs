@@ -4,6 +4,8 @@
 //! path's conditions. An unknown is named by the thread that draws it and by how many that thread has drawn before, so
 //! that it is the same in all interleavings (CBUGS §3.1: the input, and what `havoc` gives).
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{BinOp, CmpOp, Ty, UnOp, fold};
@@ -54,10 +56,18 @@ pub struct Values {
     names: FxHashMap<Var, Drawn>,
     /// What was drawn before the first thread was made: the input of CBUGS §3.
     inputs: FxHashSet<Var>,
+    /// The unknowns of terms.
+    vars: FxHashMap<Term, Rc<[Var]>>,
     /// Conditions under which everything is explored: an input that was chosen, or inputs that are left out.
     pub given: Vec<Term>,
     /// The solver left a question open.
     pub unknown: bool,
+}
+
+impl Default for Values {
+    fn default() -> Values {
+        Values::new()
+    }
 }
 
 impl Values {
@@ -68,6 +78,7 @@ impl Values {
             named: FxHashMap::default(),
             names: FxHashMap::default(),
             inputs: FxHashSet::default(),
+            vars: FxHashMap::default(),
             given: Vec::new(),
             unknown: false,
         }
@@ -88,6 +99,13 @@ impl Values {
             }
         };
         Value::Term(term)
+    }
+
+    /// The unknowns that a term depends on.
+    pub fn vars(&mut self, term: Term) -> Rc<[Var]> {
+        let formula = &self.formula;
+        let known = self.vars.entry(term);
+        Rc::clone(known.or_insert_with(|| formula.vars(term).into()))
     }
 
     pub fn is_input(&self, var: Var) -> bool {

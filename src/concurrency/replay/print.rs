@@ -544,6 +544,7 @@ fn becomes(name: &str, args: &[String]) -> Becomes {
         }
         "__VERIFIER_atomic_begin" | "__cassini_atomic_begin" => "(inside++, 0)".to_owned(),
         "__VERIFIER_atomic_end" | "__cassini_atomic_end" => "(inside--, 0)".to_owned(),
+        "__cassini_nondet_pointer" => format!("input_pointer({})", arg(0)),
         "pthread_barrier_init" => format!("(barrier_init({}, {}), 0)", arg(0), arg(2)),
         "pthread_barrier_wait" => format!("barrier({})", arg(0)),
         "__assert_fail" | "reach_error" | "__VERIFIER_error" => "(abort(), 0)".to_owned(),

@@ -91,6 +91,18 @@ static uint64_t draw(void)
 	return at < draws[self].count ? draws[self].values[at] : 0;
 }
 
+static P input_pointer(uint64_t size)
+{
+	if (draw() == 0)
+		return 0;
+	char *bytes = malloc(size);
+	for (uint64_t at = 0; at < size; at += 8) {
+		uint64_t value = draw();
+		memcpy(bytes + at, &value, size - at < 8 ? size - at : 8);
+	}
+	return (P)bytes;
+}
+
 struct begin { P function, arguments[4]; int number; };
 static void thread_locals(void);
 
