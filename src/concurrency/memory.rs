@@ -104,7 +104,7 @@ impl Memory {
 
     /// Addresses that an object of this size takes up.
     pub fn room(size: u64) -> u64 {
-        (size.max(1).div_ceil(PAGE) + 1) * PAGE
+        (size.clamp(1, LARGEST).div_ceil(PAGE) + 1) * PAGE
     }
 
     /// Puts an object at an address, which is a multiple of [`PAGE`]. `false` if it is too large.

@@ -187,6 +187,29 @@ pub struct Trail {
     pub length: usize,
 }
 
+/// A long way is given up link by link: not by a call for each.
+impl Drop for Trail {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(trail) = next {
+            next = Rc::try_unwrap(trail)
+                .ok()
+                .and_then(|mut trail| trail.before.take());
+        }
+    }
+}
+
+impl Drop for Order {
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(order) = next {
+            next = Rc::try_unwrap(order)
+                .ok()
+                .and_then(|mut order| order.before.take());
+        }
+    }
+}
+
 /// The order of visible steps: the thread, and the number of the step among those that it counts.
 pub struct Order {
     pub thread: usize,
