@@ -7,6 +7,7 @@
 
 pub mod capture;
 pub mod cli;
+pub mod concurrency;
 mod cpu_time;
 pub mod engine;
 pub mod filter;

@@ -30,6 +30,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("symbolic", &["ir", "finding", "property"]),
     ("sat", &["symbolic"]),
     ("summary", &["ir", "finding", "property", "symbolic", "sat"]),
+    // Executes the IR itself: of the symbolic side only terms and the solver.
+    ("concurrency", &["ir", "finding", "symbolic", "sat"]),
     (
         "judge",
         &[
@@ -100,6 +102,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "symbolic",
             "sat",
             "summary",
+            "concurrency",
             "judge",
             "engine",
             "store",

@@ -13,6 +13,7 @@ mod format;
 mod output;
 mod progress;
 mod query;
+mod race;
 mod report;
 mod signals;
 mod table;
@@ -58,6 +59,8 @@ enum Command {
     Report(report::Arguments),
     /// What a rule means, with an example
     Explain(explain::Arguments),
+    /// Find failures that only interleavings of a program's threads have
+    Race(race::Arguments),
     /// Print an intermediate form of a function
     Debug(debug::Arguments),
 }
@@ -104,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::Triage(arguments) => triage::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Race(arguments) => race::run(&arguments),
         Command::Debug(arguments) => debug::run(&arguments),
     };
     match result {

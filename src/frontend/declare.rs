@@ -127,6 +127,7 @@ fn pointer<C: TypeContext>(
             ast::PointerQualifier::TypeQualifier(q) => match q.node {
                 ast::TypeQualifier::Const => ty.quals.constant = true,
                 ast::TypeQualifier::Volatile => ty.quals.volatile = true,
+                ast::TypeQualifier::Atomic => ty.quals.atomic = cx.model().atomic_sections,
                 _ => {}
             },
             ast::PointerQualifier::Extension(list) => attributes.add(cx, list)?,

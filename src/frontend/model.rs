@@ -82,6 +82,9 @@ pub struct Model {
     pub va_list: VaList,
     /// What `#pragma pack` sets at the beginning, 0 for nothing: no question, but an option.
     pub pack: u8,
+    /// Atomic operations stand between calls of `__cassini_atomic_begin` and `__cassini_atomic_end`, for
+    /// an execution of several threads: no question, but an option.
+    pub atomic_sections: bool,
 }
 
 impl Model {
@@ -103,6 +106,7 @@ impl Model {
         unnamed_fields_align: false,
         va_list: VaList::Array(24),
         pack: 0,
+        atomic_sections: false,
     };
 
     /// i386 under System V.
@@ -201,6 +205,7 @@ impl Model {
                 false => VaList::Array(list),
             },
             pack: 0,
+            atomic_sections: false,
         })
     }
 

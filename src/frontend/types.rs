@@ -233,23 +233,27 @@ impl FloatKind {
     }
 }
 
-/// The qualifiers that matter: `const` for `_Generic`, `volatile` for reads.
+/// The qualifiers that matter: `const` for `_Generic`, `volatile` for reads, `_Atomic` for `op=` where the model
+/// asks for atomic sections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Quals {
     pub constant: bool,
     pub volatile: bool,
+    pub atomic: bool,
 }
 
 impl Quals {
     pub const NONE: Quals = Quals {
         constant: false,
         volatile: false,
+        atomic: false,
     };
 
     pub fn union(self, other: Quals) -> Quals {
         Quals {
             constant: self.constant || other.constant,
             volatile: self.volatile || other.volatile,
+            atomic: self.atomic || other.atomic,
         }
     }
 }

@@ -156,6 +156,7 @@ fn specified<C: TypeContext>(cx: &mut C, list: &[Spec]) -> Lower<Specified> {
             Spec::Qualifier(qualifier) => match qualifier {
                 ast::TypeQualifier::Const => quals.constant = true,
                 ast::TypeQualifier::Volatile => quals.volatile = true,
+                ast::TypeQualifier::Atomic => quals.atomic = cx.model().atomic_sections,
                 _ => {}
             },
             Spec::Function(ast::FunctionSpecifier::Inline) => out.inline = true,
@@ -240,7 +241,11 @@ fn type_specifier<C: TypeContext>(
         TypeSpecifier::Unsigned => words.unsigned = true,
         TypeSpecifier::Bool => words.bool = true,
         TypeSpecifier::Complex => words.complex = true,
-        TypeSpecifier::Atomic(name) => *other = Some(type_name(cx, &name.node)?),
+        TypeSpecifier::Atomic(name) => {
+            let mut ty = type_name(cx, &name.node)?;
+            ty.quals.atomic = cx.model().atomic_sections;
+            *other = Some(ty);
+        }
         TypeSpecifier::Struct(record) => *other = Some(record_type(cx, &record.node, after)?),
         TypeSpecifier::Enum(node) => *other = Some(enum_type(cx, &node.node, after)?),
         TypeSpecifier::TypedefName(name) => *other = Some(named(cx, &name.node.name)?),

@@ -49,9 +49,9 @@ impl Lowerer<'_> {
         }
         let expr = self.convert(value, &place.ty)?;
         let direct = place.bits.is_none() && self.b.is_object(place.addr);
-        let volatile = self.resolve(&place.ty)?.quals.volatile;
+        let quals = self.resolve(&place.ty)?.quals;
         let ty = place.ty.clone().unqualified();
-        if direct && !volatile && self.b.constant(expr).is_none() {
+        if direct && !quals.volatile && !quals.atomic && self.b.constant(expr).is_none() {
             self.b.store(place.addr, expr);
             return self.rvalue(place.clone().into());
         }
@@ -77,13 +77,24 @@ impl Lowerer<'_> {
         let mut place = self.place(lhs)?;
         self.at(span);
         self.hold(&mut place);
+        let atomic = self.resolve(&place.ty)?.quals.atomic;
+        let value = if atomic { self.held(value) } else { value };
+        if atomic {
+            self.atomic_section(true)?;
+        }
         let old = self.rvalue(place.clone().into())?;
         let new = self.arithmetic(op, &old, &value)?;
-        if used {
-            return self.write_used(&place, &new);
+        let result = match used {
+            true => self.write_used(&place, &new)?,
+            false => {
+                self.write(&place, &new)?;
+                Value::void()
+            }
+        };
+        if atomic {
+            self.atomic_section(false)?;
         }
-        self.write(&place, &new)?;
-        Ok(Value::void())
+        Ok(result)
     }
 
     /// `++` and `--`.
@@ -97,6 +108,10 @@ impl Lowerer<'_> {
         let mut place = self.place(operand)?;
         self.at(operand.span);
         self.hold(&mut place);
+        let atomic = self.resolve(&place.ty)?.quals.atomic;
+        if atomic {
+            self.atomic_section(true)?;
+        }
         let mut old = self.rvalue(place.clone().into())?;
         if post
             && used
@@ -107,10 +122,16 @@ impl Lowerer<'_> {
         let one = self.one(&place.ty)?;
         let op = if up { BinOp::Add } else { BinOp::Sub };
         let new = self.arithmetic(op, &old, &one)?;
-        if used && !post {
-            return Ok(self.write_used(&place, &new)?.into());
+        let result = match used && !post {
+            true => self.write_used(&place, &new)?,
+            false => {
+                self.write(&place, &new)?;
+                old
+            }
+        };
+        if atomic {
+            self.atomic_section(false)?;
         }
-        self.write(&place, &new)?;
-        Ok(old.into())
+        Ok(result.into())
     }
 }

@@ -11,6 +11,10 @@ use crate::frontend::lower::value::{Repr, Value};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{BinOp, CmpOp, UnOp};
 
+/// The functions that an atomic section lies between.
+const ATOMIC_BEGIN: &str = "__cassini_atomic_begin";
+const ATOMIC_END: &str = "__cassini_atomic_end";
+
 impl Lowerer<'_> {
     fn operation(name: &str) -> Option<&'static str> {
         ["add", "sub", "and", "or", "xor", "nand"]
@@ -79,8 +83,14 @@ impl Lowerer<'_> {
         Ok((flag, old))
     }
 
+    /// The arguments. Before an atomic section they are evaluated, since what they read is no part of it.
     fn values(&mut self, args: Args) -> Lower<Vec<Value>> {
-        args.iter().map(|arg| self.value(arg)).collect()
+        let sections = self.model.atomic_sections;
+        let values = args.iter().map(|arg| {
+            let value = self.value(arg)?;
+            Ok(if sections { self.held(value) } else { value })
+        });
+        values.collect()
     }
 
     fn exchange(&mut self, pointer: &Value, with: &Value) -> Lower<Value> {
@@ -95,6 +105,15 @@ impl Lowerer<'_> {
         Ok(old)
     }
 
+    /// Begins or ends an atomic section, where the model asks for them.
+    pub fn atomic_section(&mut self, begins: bool) -> Lower<()> {
+        if self.model.atomic_sections {
+            let name = if begins { ATOMIC_BEGIN } else { ATOMIC_END };
+            self.call_by_name(name, &[])?;
+        }
+        Ok(())
+    }
+
     pub fn sync(&mut self, name: &str, args: Args) -> Lower<Option<Value>> {
         // Sized forms: `__sync_fetch_and_add_4`.
         let name = name
@@ -104,9 +123,16 @@ impl Lowerer<'_> {
             return Ok(Some(Value::void()));
         }
         let values = self.values(args)?;
+        self.atomic_section(true)?;
+        let value = self.sync_of(name, &values)?;
+        self.atomic_section(false)?;
+        Ok(value)
+    }
+
+    fn sync_of(&mut self, name: &str, values: &[Value]) -> Lower<Option<Value>> {
         let fetch = name.strip_prefix("fetch_and_").and_then(Self::operation);
         let then = name.strip_suffix("_and_fetch").and_then(Self::operation);
-        Ok(Some(match (name, values.as_slice()) {
+        Ok(Some(match (name, values) {
             (_, [pointer, with, ..]) if fetch.or(then).is_some() => {
                 let op = fetch.or(then).unwrap_or("add");
                 self.fetch_op(op, pointer, with, then.is_some())?
@@ -136,9 +162,16 @@ impl Lowerer<'_> {
             return Ok(Some(self.int_value(1)));
         }
         let values = self.values(args)?;
+        self.atomic_section(true)?;
+        let value = self.atomic_of(name, &values)?;
+        self.atomic_section(false)?;
+        Ok(value)
+    }
+
+    fn atomic_of(&mut self, name: &str, values: &[Value]) -> Lower<Option<Value>> {
         let fetch = name.strip_prefix("fetch_").and_then(Self::operation);
         let then = name.strip_suffix("_fetch").and_then(Self::operation);
-        Ok(Some(match (name, values.as_slice()) {
+        Ok(Some(match (name, values) {
             (_, [pointer, with, ..]) if fetch.or(then).is_some() => {
                 let op = fetch.or(then).unwrap_or("add");
                 self.fetch_op(op, pointer, with, then.is_some())?
@@ -211,7 +244,8 @@ impl Lowerer<'_> {
         }))
     }
 
-    fn held(&mut self, value: Value) -> Value {
+    /// The value as it is now, whatever changes later.
+    pub fn held(&mut self, value: Value) -> Value {
         match value.repr {
             Repr::Scalar(expr) => Value::scalar_of(self.b.spill(expr), value.ty),
             _ => value,

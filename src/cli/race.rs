@@ -1,0 +1,293 @@
+//! `cassini race`: failures of a closed program that only some interleavings of its threads have.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::format::{self, Format};
+use super::output::{self, NOTE_LABEL, WARNING_LABEL};
+use super::{CLEAN, FAILED, FOUND};
+use crate::capture::{self, Preprocessor};
+use crate::concurrency::differ::{self, Outcome, Question};
+use crate::concurrency::explore::Limits;
+use crate::concurrency::machine::Machine;
+use crate::concurrency::program::Program;
+use crate::concurrency::replay;
+use crate::concurrency::story::{self, Story};
+use crate::finding::Finding;
+use crate::frontend::dialect::Dialect;
+use crate::frontend::model::{Model, QUESTIONS};
+use crate::frontend::whole;
+use crate::ir::Body;
+use crate::report::{About, Contents, Places, arrange};
+use crate::run::all_rules;
+use crate::source::{self, Inert};
+use crate::triage::{Entry, LeftOut};
+
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A program with a `main`: a C file, a preprocessed one (.i), or a folder
+    harness: PathBuf,
+    /// Begin with this function instead of `main`
+    #[arg(long, value_name = "FUNCTION", default_value = "main")]
+    entry: String,
+    /// Leave out inputs on which a sequential run of this function fails [default: the entry]
+    #[arg(long, value_name = "FUNCTION")]
+    filter_entry: Option<String>,
+    /// Most states to explore
+    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    states: usize,
+    /// Most steps to execute
+    #[arg(long, value_name = "N", default_value_t = 60_000_000)]
+    steps: u64,
+    /// Most preemptions of an interleaving [default: no bound]
+    #[arg(long, value_name = "N")]
+    preemptions: Option<u32>,
+    /// Write a C program that runs the first failure's interleaving, and fails
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+    /// Look for further failures after the first
+    #[arg(long)]
+    all: bool,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Write the report here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Further arguments for the compiler
+    #[arg(last = true)]
+    compiler: Vec<OsString>,
+}
+
+/// The bodies of a program's units.
+struct Units {
+    functions: Vec<Body>,
+    objects: Vec<Body>,
+    /// The folder that files are relative to.
+    root: PathBuf,
+}
+
+pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
+    let units = read(arguments)?;
+    let program = Program::link(&units.functions, &units.objects);
+    let entry = function(&program, &arguments.entry, &arguments.harness)?;
+    let filter_entry = match &arguments.filter_entry {
+        Some(name) => function(&program, name, &arguments.harness)?,
+        None => entry,
+    };
+    let question = Question {
+        entry,
+        filter_entry,
+        limits: Limits {
+            states: arguments.states,
+            steps: arguments.steps,
+            preemptions: arguments.preemptions,
+        },
+        all: arguments.all,
+    };
+    let (outcome, mut machine) = differ::differ(&program, question);
+    let stories = outcome.found.iter();
+    let stories: Vec<Story> = stories
+        .map(|found| story::story(&mut machine, found))
+        .collect();
+    if let (Some(file), Some(found)) = (&arguments.replay, outcome.found.first()) {
+        let text = replay::replay(&machine, found, entry);
+        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    write(arguments, &units.root, &stories)?;
+    tell(&outcome, &machine);
+    if !stories.is_empty() {
+        return Ok(FOUND);
+    }
+    let alone = outcome.explored.threads <= 1 && arguments.filter_entry.is_none();
+    if alone && outcome.left_out.is_empty() && outcome.explored.exhausted {
+        bail!(
+            "{}: the program makes no thread, so nothing interleaves",
+            arguments.harness.display()
+        );
+    }
+    if outcome.explored.states == 0 && !outcome.explored.cut.is_empty() {
+        return Ok(FAILED);
+    }
+    Ok(CLEAN)
+}
+
+fn function(program: &Program<'_>, name: &str, harness: &Path) -> anyhow::Result<usize> {
+    program
+        .function(name)
+        .with_context(|| format!("{}: there is no function `{name}`", harness.display()))
+}
+
+/// Tells on standard error what was explored and what was not.
+fn tell(outcome: &Outcome, machine: &Machine<'_>) {
+    let explored = &outcome.explored;
+    let note = |text: &str| anstream::eprintln!("{NOTE_LABEL}: {}", Inert(text));
+    for text in &outcome.told {
+        note(text);
+    }
+    for why in &explored.cut {
+        note(&format!("not followed to the end: {why}"));
+    }
+    for (failure, filter) in &outcome.left_out {
+        note(&format!(
+            "left out, since a sequential order fails on the same input ({}): {} at line {}",
+            filter.name(),
+            failure.kind.message(),
+            failure.pos.line
+        ));
+    }
+    let extent = match (explored.exhausted, explored.complete_to) {
+        (true, _) if explored.cut.is_empty() && !machine.values.unknown => {
+            "all interleavings".to_owned()
+        }
+        (true, _) => "all interleavings but those".to_owned(),
+        (false, Some(0)) => "complete without preemptions".to_owned(),
+        (false, Some(1)) => "complete to 1 preemption".to_owned(),
+        (false, Some(bound)) => format!("complete to {bound} preemptions"),
+        (false, None) => "not complete for any number of preemptions".to_owned(),
+    };
+    note(&format!(
+        "explored {} states by {} transitions of {} threads: {extent}",
+        explored.states, explored.transitions, explored.threads
+    ));
+    if !explored.exhausted && outcome.found.is_empty() {
+        let text =
+            "the search ended at its limits (--states, --steps, --preemptions): there may be more";
+        anstream::eprintln!("{WARNING_LABEL}: {text}");
+    }
+}
+
+fn write(arguments: &Arguments, root: &Path, stories: &[Story]) -> anyhow::Result<()> {
+    let findings: Vec<Finding> = stories.iter().map(Story::finding).collect();
+    let entries: Vec<Entry> = arrange(findings, root)
+        .into_iter()
+        .map(|finding| Entry {
+            finding,
+            judged: None,
+            ignored: None,
+            state: None,
+        })
+        .collect();
+    let places = Places::here(root);
+    let about = About {
+        root: arguments.harness.display().to_string(),
+        ..About::default()
+    };
+    let rules = all_rules(&[])?;
+    let contents = Contents {
+        root,
+        places: &places,
+        about: &about,
+        rules: &rules,
+        entries: &entries,
+        left_out: LeftOut::default(),
+        baseline: None,
+    };
+    format::write(arguments.format, arguments.output.as_deref(), &contents)?;
+    if arguments.format == Format::Text && arguments.output.is_none() {
+        for story in stories {
+            output::write_plain(None, |out| writeln!(out, "{}", story.columns()))?;
+        }
+    }
+    Ok(())
+}
+
+// ---- reading ----
+
+/// The model of the target, with atomic operations as sections.
+fn threaded(mut dialect: Dialect) -> Dialect {
+    dialect.model.atomic_sections = true;
+    dialect
+}
+
+fn read(arguments: &Arguments) -> anyhow::Result<Units> {
+    let harness = &arguments.harness;
+    let preprocessed = harness
+        .extension()
+        .is_some_and(|extension| extension == "i");
+    let mut units = Units {
+        functions: Vec::new(),
+        objects: Vec::new(),
+        root: std::env::current_dir().unwrap_or_default(),
+    };
+    if preprocessed && harness.is_file() {
+        read_preprocessed(harness, &mut units)?;
+    } else {
+        read_tree(arguments, &mut units)?;
+    }
+    if units.functions.is_empty() {
+        bail!("{}: there is no function in it", harness.display());
+    }
+    Ok(units)
+}
+
+fn read_preprocessed(file: &Path, units: &mut Units) -> anyhow::Result<()> {
+    let text = source::read_regular(file, source::LIMIT)
+        .with_context(|| format!("cannot read {}", file.display()))?;
+    // The text was made for a target with pointers of 32 bits if its `size_t` is that wide.
+    let narrow = memchr::memmem::find(&text, b"typedef unsigned int size_t").is_some();
+    let mut dialect = Dialect::default();
+    if narrow {
+        dialect.model = Model::I386;
+    }
+    let name = file.to_string_lossy().into_owned();
+    add(units, &text, &name, threaded(dialect), &|_| name.clone());
+    Ok(())
+}
+
+fn read_tree(arguments: &Arguments, units: &mut Units) -> anyhow::Result<()> {
+    let found = capture::capture(&capture::Options::of(&arguments.harness)?)?;
+    if found.commands.is_empty() {
+        bail!("{}: there is no C file in it", arguments.harness.display());
+    }
+    units.root = found.tree.root().to_path_buf();
+    let preprocessor = Preprocessor::new(&found.tree, arguments.compiler.clone());
+    preprocessor.check(&found.commands)?;
+    for command in &found.commands {
+        let preprocessed = preprocessor
+            .preprocess(command)
+            .map_err(|error| anyhow::anyhow!("{error}"))?;
+        let all = command.arguments.iter().chain(&arguments.compiler);
+        let dialect = Dialect::of(
+            preprocessor.ask(command, QUESTIONS).as_deref(),
+            &command.compiler.to_string_lossy(),
+            all.filter_map(|argument| argument.to_str()),
+        );
+        let shown = |marker: &str| found.tree.name(&command.directory, marker).shown;
+        add(
+            units,
+            &preprocessed.text,
+            &command.name,
+            threaded(dialect),
+            &shown,
+        );
+    }
+    Ok(())
+}
+
+/// Adds the bodies of a unit, with the names of files as reports have them.
+fn add(
+    units: &mut Units,
+    text: &[u8],
+    name: &str,
+    dialect: Dialect,
+    shown: &dyn Fn(&str) -> String,
+) {
+    let mut program = whole::program(text, name, dialect);
+    for loss in &program.losses {
+        let place = format!("{}:{}", shown(&loss.file), loss.line);
+        anstream::eprintln!(
+            "{WARNING_LABEL}: {}: not read: {}",
+            Inert(&place),
+            Inert(&loss.reason.message)
+        );
+    }
+    for body in program.functions.iter_mut().chain(&mut program.objects) {
+        for file in &mut body.files {
+            *file = shown(file);
+        }
+    }
+    units.functions.append(&mut program.functions);
+    units.objects.append(&mut program.objects);
+}

@@ -1,0 +1,238 @@
+//! FindBug for a program with threads: a search of its interleavings by the number of preemptions.
+//!
+//! In: an entry and limits. Out: failures, in the order of how many preemptions they need, and what was explored. States
+//! are explicit, data symbolic: CBUGS §4 asks for some FindBug under an iterated bound on contexts, and an explicit search
+//! shares states that a round-robin sequentialisation guesses anew in each round, at the price of one state for each path
+//! condition. A preemption takes the processor from a thread that could go on (iterative context bounding). Each bound
+//! begins with the states that the bound before has put aside, so that no state is expanded twice and an empty list
+//! proves that all interleavings were explored. Loops that spin end where a state is met again.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
+
+use super::failure::{Failure, Kind};
+use super::machine::{Ending, Machine, Stop};
+use super::state::State;
+
+/// Counted limits of one search.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// States before visible steps.
+    pub states: usize,
+    /// Steps of threads.
+    pub steps: u64,
+    /// Preemptions; `None` for all.
+    pub preemptions: Option<u32>,
+}
+
+/// What was explored.
+#[derive(Clone, Debug, Default)]
+pub struct Explored {
+    /// In the last search, the one that knew all visible words.
+    pub states: usize,
+    pub transitions: u64,
+    /// Most threads at a time.
+    pub threads: usize,
+    /// All executions with so many preemptions were explored.
+    pub complete_to: Option<u32>,
+    /// All executions were, but for those that `cut` names.
+    pub exhausted: bool,
+    /// Executions that were not followed to their end, and why.
+    pub cut: std::collections::BTreeSet<String>,
+    pub searches: usize,
+}
+
+/// What to do after a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    Search,
+    End,
+}
+
+/// A thread to be run from a state.
+struct Deferred {
+    state: Rc<State>,
+    thread: usize,
+}
+
+struct Search<'s, 'p> {
+    machine: &'s mut Machine<'p>,
+    limits: Limits,
+    explored: Explored,
+    seen: FxHashSet<(u128, usize)>,
+    /// Nodes to be expanded under the bound in force.
+    nodes: Vec<(Rc<State>, usize)>,
+    later: Vec<Deferred>,
+    failed: Vec<(State, Failure)>,
+    started_with: u64,
+}
+
+/// Why a pass over the states ended.
+enum Pass {
+    Done,
+    /// Words became visible.
+    Again,
+    Ended,
+    OutOfBudget,
+}
+
+/// Searches from the beginning of a function.
+pub fn explore<'p>(
+    machine: &mut Machine<'p>,
+    entry: usize,
+    limits: Limits,
+    mut on_failure: impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
+) -> Explored {
+    let mut searches = 0;
+    let started_with = machine.steps;
+    loop {
+        searches += 1;
+        machine.changed = false;
+        let mut search = Search {
+            machine: &mut *machine,
+            limits,
+            explored: Explored {
+                searches,
+                ..Explored::default()
+            },
+            seen: FxHashSet::default(),
+            nodes: Vec::new(),
+            later: Vec::new(),
+            failed: Vec::new(),
+            started_with,
+        };
+        match search.begin(entry) {
+            Ok(()) => {}
+            Err(stop) => {
+                search
+                    .explored
+                    .cut
+                    .insert(format!("before the program begins: {stop:?}"));
+                return search.explored;
+            }
+        }
+        match search.bounds(&mut on_failure) {
+            Pass::Again => {}
+            Pass::Done | Pass::Ended | Pass::OutOfBudget => return search.explored,
+        }
+    }
+}
+
+impl<'p> Search<'_, 'p> {
+    fn begin(&mut self, entry: usize) -> Result<(), Stop> {
+        let state = self.machine.initial(entry)?;
+        self.later.push(Deferred {
+            state: Rc::new(state),
+            thread: 0,
+        });
+        Ok(())
+    }
+
+    fn bounds(
+        &mut self,
+        on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
+    ) -> Pass {
+        for bound in 0.. {
+            if self.limits.preemptions.is_some_and(|most| bound > most) {
+                return Pass::Done;
+            }
+            let items = std::mem::take(&mut self.later);
+            if items.is_empty() {
+                self.explored.exhausted = true;
+                return Pass::Done;
+            }
+            for item in items {
+                self.run(&item.state, item.thread);
+                match self.drain(on_failure) {
+                    Pass::Done => {}
+                    other => return other,
+                }
+            }
+            self.explored.complete_to = Some(bound);
+        }
+        Pass::Done
+    }
+
+    /// Expands all nodes that the bound in force allows.
+    fn drain(
+        &mut self,
+        on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
+    ) -> Pass {
+        loop {
+            if self.machine.changed {
+                return Pass::Again;
+            }
+            for (state, failure) in std::mem::take(&mut self.failed) {
+                if on_failure(self.machine, &state, &failure) == Next::End {
+                    return Pass::Ended;
+                }
+            }
+            let Some((state, last)) = self.nodes.pop() else {
+                return Pass::Done;
+            };
+            if self.explored.states >= self.limits.states
+                || self.machine.steps - self.started_with >= self.limits.steps
+            {
+                return Pass::OutOfBudget;
+            }
+            self.expand(&state, last);
+        }
+    }
+
+    /// Runs a thread from a state: whether it could go on.
+    fn run(&mut self, state: &State, thread: usize) -> bool {
+        let results = self.machine.transition(state.clone(), thread);
+        let could = !results.is_empty();
+        for (state, ending) in results {
+            self.explored.transitions += 1;
+            self.explored.threads = self.explored.threads.max(state.threads.len());
+            match ending {
+                Ending::Ready => {
+                    if self.seen.insert((state.hash(self.machine.program), thread)) {
+                        self.explored.states += 1;
+                        self.nodes.push((Rc::new(state), thread));
+                    }
+                }
+                Ending::Over => {}
+                Ending::Failed(failure) => self.failed.push((state, failure)),
+                Ending::Cut(why) => {
+                    self.explored.cut.insert(why);
+                }
+            }
+        }
+        could
+    }
+
+    fn expand(&mut self, state: &Rc<State>, last: usize) {
+        let live: Vec<usize> = (0..state.threads.len())
+            .filter(|thread| !state.thread(*thread).finished)
+            .collect();
+        if live.is_empty() {
+            return;
+        }
+        if let Some((inside, _)) = state.atomic
+            && self.run(state, inside)
+        {
+            return;
+        }
+        let others = live.iter().copied().filter(|thread| *thread != last);
+        if live.contains(&last) && self.run(state, last) {
+            let state = Rc::clone(state);
+            self.later.extend(others.map(|thread| Deferred {
+                state: Rc::clone(&state),
+                thread,
+            }));
+            return;
+        }
+        let mut could = false;
+        for thread in others {
+            could |= self.run(state, thread);
+        }
+        if !could && !self.machine.changed {
+            let blocked = live.first().copied().unwrap_or(0);
+            let failure = self.machine.failure(state, blocked, Kind::Deadlock);
+            self.failed.push((state.as_ref().clone(), failure));
+        }
+    }
+}

@@ -1,0 +1,678 @@
+//! The machine: takes a thread from one visible step to the next.
+//!
+//! In: a state and a thread. Out: the states it can be in before its next visible step, with how each ended
+//! ([`Ending`]). Accesses are sequentially consistent, whatever order an atomic operation asks for.
+//!
+//! Which accesses are visible is found out on the way: a word is visible once two threads were seen to access it, one of
+//! them writing, in steps that nothing orders (the segments behind the last visible step of each). Until then accesses
+//! to it need no switch of threads: if there is such a pair at all, one of the explored orders shows it. The explorer
+//! starts again when a word becomes visible.
+
+use std::rc::Rc;
+
+use imbl::{OrdMap, Vector};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::failure::{Failure, Kind};
+use super::memory::{Memory, Storage};
+use super::program::{Meaning, Program};
+use super::state::{Birth, Event, Frame, State, Thread, What};
+use super::values::{Drawn, Truth, Value, Values};
+use crate::ir::{Arg, Pos, Ty};
+use crate::symbolic::term::Term;
+
+/// Steps that a thread may take between two visible ones.
+const SEGMENT: u64 = 400_000;
+/// Calls deeper than this have no end.
+const DEPTH: usize = 500;
+/// Addresses that one access may have.
+const ADDRESSES: usize = 16;
+/// Most threads of a program.
+const THREADS: usize = 64;
+
+/// Why a thread stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Before a visible step.
+    Visible,
+    /// It must wait for another thread.
+    Blocked,
+    /// The thread is at its end.
+    Finished,
+    /// The program is at its end, or the execution is of no interest: an assumption does not hold.
+    Over,
+    Failed(Kind),
+    /// The execution is not followed any further, and why.
+    Cut(String),
+}
+
+pub type Run<T> = Result<T, Stop>;
+
+/// How a transition ended.
+#[derive(Clone, Debug)]
+pub enum Ending {
+    /// The thread stands before a visible step, or is finished.
+    Ready,
+    Over,
+    Failed(Failure),
+    Cut(String),
+}
+
+/// An argument or result of a call.
+#[derive(Clone, Debug)]
+pub enum Datum {
+    Scalar(Value, Ty),
+    Record(Vec<super::memory::Byte>),
+}
+
+pub struct Machine<'p> {
+    pub program: &'p Program<'p>,
+    pub values: Values,
+    /// Words of four bytes at which threads are switched.
+    pub visible_words: FxHashSet<u64>,
+    pub visible_objects: FxHashSet<u64>,
+    pub visible_count: FxHashMap<u64, usize>,
+    /// Mutexes that someone only tries to lock: their release is visible.
+    pub tried: FxHashSet<u64>,
+    /// What is visible has changed.
+    pub changed: bool,
+    /// Nothing but primitives is visible, and only one thread runs at a time.
+    pub sequential: bool,
+    forks: Vec<State>,
+    /// The thread whose step is being taken, and whether it had a permit when the step began.
+    stepping: (usize, bool),
+    /// The state before the step being taken drew an unknown.
+    before: Option<State>,
+    /// The step being taken has had its visible access: further ones belong to it.
+    pub open: bool,
+    /// The last access was a visible one.
+    pub shown: bool,
+    /// External functions that are not modelled, and other things that bound what was explored.
+    pub told: std::collections::BTreeSet<String>,
+    pub steps: u64,
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program<'p>) -> Machine<'p> {
+        Machine {
+            program,
+            values: Values::new(),
+            visible_words: FxHashSet::default(),
+            visible_objects: FxHashSet::default(),
+            visible_count: FxHashMap::default(),
+            tried: FxHashSet::default(),
+            changed: false,
+            sequential: false,
+            forks: Vec::new(),
+            stepping: (0, false),
+            before: None,
+            open: false,
+            shown: false,
+            told: std::collections::BTreeSet::new(),
+            steps: 0,
+        }
+    }
+
+    /// The state before a function runs, with all objects initialised.
+    pub fn initial(&mut self, entry: usize) -> Run<State> {
+        let mut state = State {
+            memory: Memory::new(),
+            threads: Vec::new(),
+            sync: OrdMap::new(),
+            atomic: None,
+            path: Vector::new(),
+            past: Vector::new(),
+            inputs: true,
+            next_key: 1,
+            trail: None,
+            order: None,
+        };
+        for global in &self.program.globals {
+            if !state
+                .memory
+                .place(global.base, global.size, Storage::Static, true)
+            {
+                return Err(Stop::Cut(format!("{} is too large", global.name)));
+            }
+        }
+        for (base, bytes) in &self.program.strings {
+            state
+                .memory
+                .place(*base, bytes.len() as u64, Storage::Constant, true);
+            for (addr, byte) in (*base..).zip(bytes) {
+                state
+                    .memory
+                    .set(addr, true, super::memory::Byte::Known(*byte));
+            }
+        }
+        for number in self.program.initialisers.clone() {
+            state.threads.push(Rc::new(self.thread(0, Birth::Main, 0)));
+            self.enter(&mut state, 0, number, Vec::new(), None)?;
+            self.finish_segment(&mut state)?;
+            state.threads.clear();
+        }
+        state.threads.push(Rc::new(self.thread(0, Birth::Main, 0)));
+        self.thread_locals(&mut state, 0);
+        let arguments = self.main_arguments(&mut state, entry);
+        self.enter(&mut state, 0, entry, arguments, None)?;
+        Ok(state)
+    }
+
+    /// Runs an initialiser, which has no visible step.
+    fn finish_segment(&mut self, state: &mut State) -> Run<()> {
+        loop {
+            match self.step(state, 0) {
+                Ok(()) => {}
+                Err(Stop::Finished) => return Ok(()),
+                Err(stop) => return Err(stop),
+            }
+        }
+    }
+
+    /// A program's name and no arguments.
+    fn main_arguments(&mut self, state: &mut State, entry: usize) -> Vec<Datum> {
+        if self.program.code[entry].code.body.params < 2 {
+            return Vec::new();
+        }
+        let name = self.program.end;
+        let list = name + Memory::room(8);
+        state.memory.place(name, 8, Storage::Static, true);
+        state.memory.place(list, 16, Storage::Static, true);
+        let pointer = u64::from(self.program.pointer);
+        let value = Value::Bits(u128::from(name));
+        state
+            .memory
+            .write(&mut self.values, list, true, pointer, value);
+        vec![
+            Datum::Scalar(Value::Bits(1), Ty::INT),
+            Datum::Scalar(Value::Bits(u128::from(list)), Ty::Ptr),
+        ]
+    }
+
+    fn thread(&self, number: usize, birth: Birth, entry: usize) -> Thread {
+        let shift = if self.program.pointer == 8 { 34 } else { 22 };
+        let first: u64 = if self.program.pointer == 8 {
+            1 << 40
+        } else {
+            1 << 26
+        };
+        let base = first + (2 * number as u64) * (1 << shift);
+        Thread {
+            frames: Vec::new(),
+            birth,
+            entry,
+            finished: false,
+            started: false,
+            permit: false,
+            result: Value::ZERO,
+            wait: None,
+            detached: false,
+            joined: false,
+            picked: None,
+            drawn: 0,
+            counted: 0,
+            given: Vector::new(),
+            stack: base,
+            heap: base + (1 << shift),
+            locals: OrdMap::new(),
+            keys: OrdMap::new(),
+            recent: OrdMap::new(),
+        }
+    }
+
+    /// Gives a thread its own copies of thread-local objects.
+    fn thread_locals(&mut self, state: &mut State, thread: usize) {
+        for (number, global) in self.program.globals.iter().enumerate() {
+            if !global.thread_local {
+                continue;
+            }
+            let base = state.thread(thread).stack;
+            state.thread_mut(thread).stack += Memory::room(global.size);
+            state.memory.place(base, global.size, Storage::Static, true);
+            for offset in 0..global.size {
+                let byte = state.memory.byte(global.base + offset, true);
+                state.memory.set(base + offset, true, byte);
+            }
+            state.thread_mut(thread).locals.insert(number, base);
+        }
+    }
+
+    /// A new thread that is going to call a function with one argument: its number.
+    pub fn create(
+        &mut self,
+        state: &mut State,
+        birth: Birth,
+        function: usize,
+        arguments: Vec<Datum>,
+    ) -> Run<usize> {
+        let number = state.threads.len();
+        if number >= THREADS {
+            return Err(Stop::Cut(format!("more than {THREADS} threads")));
+        }
+        if function >= self.program.initialisers.start {
+            let name = &self.program.functions[function].name;
+            return Err(Stop::Cut(format!(
+                "a thread runs {name}, which has no body"
+            )));
+        }
+        state
+            .threads
+            .push(Rc::new(self.thread(number, birth, function)));
+        self.thread_locals(state, number);
+        self.enter(state, number, function, arguments, None)?;
+        state.inputs = false;
+        Ok(number)
+    }
+
+    /// Takes a thread over its visible step and up to the next one. No states if it cannot go on now.
+    pub fn transition(&mut self, mut state: State, thread: usize) -> Vec<(State, Ending)> {
+        let own = state.thread_mut(thread);
+        own.permit = own.started;
+        own.started = true;
+        let mut open = vec![state];
+        let mut done = Vec::new();
+        while let Some(mut state) = open.pop() {
+            let ending = self.segment(&mut state, thread);
+            open.append(&mut self.forks);
+            if let Some(ending) = ending {
+                if let Ending::Ready = ending {
+                    self.put_aside(&mut state);
+                }
+                done.push((state, ending));
+            }
+        }
+        done
+    }
+
+    fn segment(&mut self, state: &mut State, thread: usize) -> Option<Ending> {
+        for _ in 0..SEGMENT {
+            self.steps += 1;
+            let Err(stop) = self.step(state, thread) else {
+                continue;
+            };
+            return match stop {
+                Stop::Blocked if state.thread(thread).permit => None,
+                Stop::Visible | Stop::Blocked => {
+                    state.thread_mut(thread).permit = false;
+                    Some(Ending::Ready)
+                }
+                Stop::Finished => self.finished(state, thread),
+                Stop::Over => Some(Ending::Over),
+                Stop::Cut(why) => Some(Ending::Cut(why)),
+                Stop::Failed(kind) => Some(Ending::Failed(self.failure(state, thread, kind))),
+            };
+        }
+        Some(Ending::Cut(
+            "a loop without an access that other threads can see does not end".to_owned(),
+        ))
+    }
+
+    fn finished(&mut self, state: &mut State, thread: usize) -> Option<Ending> {
+        let own = state.thread_mut(thread);
+        own.finished = true;
+        own.permit = false;
+        own.frames.clear();
+        let daemons = state
+            .threads
+            .iter()
+            .all(|other| other.finished || other.birth != Birth::Async);
+        if thread == 0 && daemons && !state.thread(0).detached {
+            return Some(Ending::Over);
+        }
+        Some(Ending::Ready)
+    }
+
+    /// A failure where a thread stands.
+    pub fn failure(&self, state: &State, thread: usize, kind: Kind) -> Failure {
+        let (code, pos) = self.place(state, thread);
+        Failure {
+            kind,
+            thread,
+            code,
+            pos,
+        }
+    }
+
+    /// The step that a thread is at.
+    pub fn place(&self, state: &State, thread: usize) -> (usize, Pos) {
+        let Some(frame) = state.frame(thread) else {
+            return (0, Pos::default());
+        };
+        let steps = &self.program.code[frame.code].code.steps;
+        let pos = steps
+            .get(frame.at as usize)
+            .map_or(Pos::default(), |step| step.1);
+        (frame.code, pos)
+    }
+
+    /// The call that a thread stands at, as the source has it.
+    pub fn call_text(&self, state: &State, thread: usize) -> Option<&'p str> {
+        let frame = state.frame(thread)?;
+        match self.program.code[frame.code]
+            .code
+            .steps
+            .get(frame.at as usize)?
+        {
+            (super::code::Step::Statement(crate::ir::StmtKind::Call(call)), _) => Some(&call.text),
+            _ => None,
+        }
+    }
+
+    pub fn event(&self, state: &mut State, thread: usize, what: What) {
+        let (code, pos) = self.place(state, thread);
+        let depth = state.thread(thread).frames.len();
+        state.record(Event {
+            thread,
+            code,
+            pos,
+            depth,
+            what,
+        });
+    }
+
+    /// To be called before each step.
+    pub fn begin_step(&mut self, state: &State, thread: usize) {
+        self.stepping = (thread, state.thread(thread).permit);
+        self.open = false;
+        self.before = None;
+    }
+
+    /// Stops before a visible step, unless the thread may take it now.
+    pub fn visible(&mut self, state: &State, thread: usize) -> Run<()> {
+        let inside = state.atomic.is_some_and(|(inside, _)| inside == thread);
+        match inside || self.open || state.thread(thread).permit {
+            true => Ok(()),
+            false => Err(Stop::Visible),
+        }
+    }
+
+    /// The visible step is taken.
+    pub fn taken(&mut self, state: &mut State, thread: usize) {
+        if state.atomic.is_some_and(|(inside, _)| inside == thread) || self.open {
+            return;
+        }
+        self.open = true;
+        let own = state.thread_mut(thread);
+        own.permit = false;
+        own.recent = OrdMap::new();
+        let order = super::state::Order {
+            thread,
+            step: own.counted + 1,
+            before: state.order.take(),
+        };
+        state.order = Some(Rc::new(order));
+    }
+
+    // ---- unknowns and conditions ----
+
+    /// A new unknown.
+    pub fn draw(&mut self, state: &mut State, thread: usize, width: u16) -> Value {
+        if self.before.is_none() {
+            self.before = Some(state.clone());
+        }
+        let number = state.thread(thread).drawn;
+        state.thread_mut(thread).drawn += 1;
+        let input = state.inputs;
+        let drawn = Drawn {
+            thread: u32::try_from(thread).unwrap_or(0),
+            number,
+            width: width.max(1),
+        };
+        self.values.draw(drawn, input)
+    }
+
+    /// Puts conditions aside that say nothing of inputs and of what the future may read, so that a loop on unknown values
+    /// comes back to a state that is known.
+    pub fn put_aside(&mut self, state: &mut State) {
+        if state.path.is_empty() {
+            return;
+        }
+        let mut live: FxHashSet<crate::symbolic::term::Var> = FxHashSet::default();
+        for term in state.terms(self.program) {
+            live.extend(self.values.vars(term).iter());
+        }
+        let mut open: Vec<Term> = state.conditions();
+        let mut kept: FxHashSet<Term> = FxHashSet::default();
+        loop {
+            let before = open.len();
+            open.retain(|cond| {
+                let vars = self.values.vars(*cond);
+                let bears = vars
+                    .iter()
+                    .any(|var| self.values.is_input(*var) || live.contains(var));
+                if bears {
+                    live.extend(vars.iter());
+                    kept.insert(*cond);
+                }
+                !bears
+            });
+            if open.len() == before {
+                break;
+            }
+        }
+        if !open.is_empty() {
+            state.path.retain(|cond| kept.contains(cond));
+            state.past.extend(open);
+        }
+    }
+
+    /// Decides a condition; where it is open the other way is followed later, from the step's beginning.
+    pub fn decide(&mut self, state: &mut State, cond: Term) -> bool {
+        let path = state.conditions();
+        let truth = self.values.truth(&path, cond);
+        let not = self.values.formula.terms.not(cond);
+        match truth {
+            Truth::Always => self.remember(state, cond),
+            Truth::Never => self.remember(state, not),
+            Truth::Open => {
+                let mut other = self.restarted(state);
+                other.path.push_back(not);
+                self.forks.push(other);
+                state.path.push_back(cond);
+            }
+        }
+        truth != Truth::Never
+    }
+
+    /// Where the input is given, what follows from it is a condition of the path all the same (CBUGS §3.4: `pre`).
+    fn remember(&self, state: &mut State, cond: Term) {
+        let constant = self.values.formula.terms.as_const(cond).is_some();
+        if self.sequential && !constant && !state.path.contains(&cond) {
+            state.path.push_back(cond);
+        }
+    }
+
+    /// A copy of a state in which the step being taken is to be begun again.
+    fn restarted(&self, state: &State) -> State {
+        let (thread, permit) = self.stepping;
+        let mut other = match &self.before {
+            Some(before) => {
+                let mut other = before.clone();
+                other.path = state.path.clone();
+                other
+            }
+            None => state.clone(),
+        };
+        if other.thread(thread).permit != permit {
+            other.thread_mut(thread).permit = permit;
+        }
+        other
+    }
+
+    /// One of so many ways to go on, which are all followed.
+    pub fn pick(&mut self, state: &mut State, thread: usize, count: usize) -> usize {
+        if let Some(picked) = state.thread(thread).picked {
+            state.thread_mut(thread).picked = None;
+            return picked;
+        }
+        for way in 1..count {
+            let mut other = self.restarted(state);
+            other.thread_mut(thread).picked = Some(way);
+            self.forks.push(other);
+        }
+        0
+    }
+
+    /// Whether a scalar is not 0.
+    pub fn truth(&mut self, state: &mut State, value: Value, ty: Ty) -> bool {
+        match value {
+            Value::Bits(bits) => bits != 0,
+            Value::Term(_) => {
+                let cond = self.values.holds(value, ty);
+                self.decide(state, cond)
+            }
+        }
+    }
+
+    /// Follows only executions in which a scalar is not 0.
+    pub fn assume(&mut self, state: &mut State, value: Value, ty: Ty) -> Run<()> {
+        match value {
+            Value::Bits(0) => Err(Stop::Over),
+            Value::Bits(_) => Ok(()),
+            Value::Term(_) => {
+                let cond = self.values.holds(value, ty);
+                let path = state.conditions();
+                match self.values.truth(&path, cond) {
+                    Truth::Always => {
+                        self.remember(state, cond);
+                        Ok(())
+                    }
+                    Truth::Never => Err(Stop::Over),
+                    Truth::Open => {
+                        state.path.push_back(cond);
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+
+    /// A number for a value; the other numbers it may be are followed later, a few of them.
+    pub fn concrete(&mut self, state: &mut State, value: Value, width: u16) -> Run<u128> {
+        if let Value::Bits(bits) = value {
+            return Ok(bits);
+        }
+        for _ in 0..ADDRESSES {
+            let path = state.conditions();
+            let Some(number) = self.values.example(&path, value) else {
+                return Err(Stop::Over);
+            };
+            let same = self.values.is(value, width, number);
+            if self.decide(state, same) {
+                return Ok(number);
+            }
+        }
+        Err(Stop::Cut("an address has many values".to_owned()))
+    }
+
+    pub fn address(&mut self, state: &mut State, value: Value) -> Run<u64> {
+        let bits = self.concrete(state, value, 64)?;
+        Ok((bits & u128::from(u64::MAX)) as u64)
+    }
+
+    // ---- calls ----
+
+    /// Puts a call of a function with a body on a thread's stack.
+    pub fn enter(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        number: usize,
+        arguments: Vec<Datum>,
+        dst: Option<crate::ir::LocalId>,
+    ) -> Run<()> {
+        if state.thread(thread).frames.len() >= DEPTH {
+            return Err(Stop::Cut(format!("more than {DEPTH} calls deep")));
+        }
+        let program = self.program;
+        let code = &program.code[number].code;
+        let mut frame = Frame {
+            code: number,
+            at: 0,
+            registers: vec![None; code.registers],
+            fetched: Default::default(),
+            memory: Default::default(),
+            dst,
+            atomic: false,
+            once: None,
+        };
+        for size in &code.memory {
+            let base = self.allocate(state, thread, *size, Storage::Stack, false)?;
+            frame.memory.push(base);
+        }
+        let params = code.body.params as usize;
+        for ((local, slot), argument) in code
+            .body
+            .locals
+            .iter()
+            .zip(&code.slots)
+            .take(params)
+            .zip(arguments)
+        {
+            match (slot, argument) {
+                (super::code::Slot::Register(register), Datum::Scalar(value, from)) => {
+                    let to = local.ty.unwrap_or(from);
+                    frame.registers[*register] = Some(self.passed(value, from, to));
+                }
+                (super::code::Slot::Memory(index), Datum::Scalar(value, from)) => {
+                    let to = local.ty.unwrap_or(from);
+                    let value = self.passed(value, from, to);
+                    let size = to.size(program.pointer);
+                    state
+                        .memory
+                        .write(&mut self.values, frame.memory[*index], false, size, value);
+                }
+                (super::code::Slot::Memory(index), Datum::Record(bytes)) => {
+                    for (addr, byte) in (frame.memory[*index]..).zip(bytes) {
+                        state.memory.set(addr, false, byte);
+                    }
+                }
+                (super::code::Slot::Register(_), Datum::Record(_)) => {}
+            }
+        }
+        state.thread_mut(thread).frames.push(frame);
+        Ok(())
+    }
+
+    /// An argument as its parameter's type: an old-style definition's are passed as their promoted types.
+    fn passed(&mut self, value: Value, from: Ty, to: Ty) -> Value {
+        let floats = [from, to].map(|ty| matches!(ty, Ty::Float { .. }));
+        if floats[0] != floats[1] {
+            return value;
+        }
+        self.values.cast(value, from, to).unwrap_or(value)
+    }
+
+    /// The address of a symbol for a thread.
+    pub fn symbol(&self, state: &State, thread: usize, meaning: Meaning) -> u64 {
+        match meaning {
+            Meaning::Address(addr) => addr,
+            Meaning::ThreadLocal(number) => {
+                let own = state.thread(thread).locals.get(&number);
+                own.copied().unwrap_or(self.program.globals[number].base)
+            }
+        }
+    }
+
+    /// An argument's value.
+    pub fn datum(&mut self, state: &mut State, thread: usize, arg: &Arg) -> Run<Datum> {
+        match arg {
+            Arg::Scalar(expr) => {
+                let ty = self.body(state, thread).expr(*expr).ty;
+                Ok(Datum::Scalar(self.evaluate(state, thread, *expr)?, ty))
+            }
+            Arg::Record { addr, size } => {
+                let addr = self.evaluate(state, thread, *addr)?;
+                let addr = self.address(state, addr)?;
+                let zero = self.access(state, thread, addr, *size, false)?;
+                let bytes = (0..*size).map(|offset| state.memory.byte(addr + offset, zero));
+                Ok(Datum::Record(bytes.collect()))
+            }
+        }
+    }
+
+    pub fn body(&self, state: &State, thread: usize) -> &'p crate::ir::Body {
+        let number = state.frame(thread).map_or(0, |frame| frame.code);
+        self.program.code[number].code.body
+    }
+}
