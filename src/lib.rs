@@ -18,6 +18,7 @@ pub mod leftovers;
 mod panics;
 pub mod program;
 pub mod property;
+pub mod query;
 pub mod report;
 pub mod run;
 pub mod sat;

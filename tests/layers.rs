@@ -86,6 +86,14 @@ const MODULES: &[(&str, &[&str])] = &[
             "property", "summary", "judge", "settle", "engine", "store", "report", "triage",
         ],
     ),
+    // Answers about the last run, for the command line and the web page alike.
+    (
+        "query",
+        &[
+            "ir", "finding", "property", "symbolic", "summary", "judge", "engine", "store",
+            "triage", "report", "run",
+        ],
+    ),
     (
         "cli",
         &[
@@ -106,6 +114,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "report",
             "run",
             "triage",
+            "query",
         ],
     ),
 ];
