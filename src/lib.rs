@@ -2,7 +2,7 @@
 //!
 //! The way of the data is the order of the modules: [`capture`] → [`frontend`] → [`ir`] →
 //! [`program`] → [`symbolic`] with [`sat`] → [`summary`] under [`property`] → [`judge`] → [`settle`], scheduled by
-//! [`engine`], judged by people in [`triage`], kept by [`store`], shown by [`report`], a whole [`run`],
+//! [`engine`], judged by people in [`triage`], kept by [`store`], shown by [`report`], a whole [`run`], asked by [`query`] and [`web`],
 //! driven by [`cli`]. See ARCHITECTURE.md.
 
 pub mod capture;
@@ -28,3 +28,4 @@ pub mod store;
 pub mod summary;
 pub mod symbolic;
 pub mod triage;
+pub mod web;

@@ -94,6 +94,14 @@ const MODULES: &[(&str, &[&str])] = &[
             "triage", "report", "run",
         ],
     ),
+    // Neither the command line nor what an analysis is made of: answers, as pages.
+    (
+        "web",
+        &[
+            "source", "ir", "finding", "property", "summary", "engine", "store", "triage",
+            "report", "run", "query",
+        ],
+    ),
     (
         "cli",
         &[
@@ -115,6 +123,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "run",
             "triage",
             "query",
+            "web",
         ],
     ),
 ];

@@ -14,6 +14,7 @@ mod output;
 mod progress;
 mod query;
 mod report;
+mod serve;
 mod signals;
 mod table;
 mod triage;
@@ -56,6 +57,8 @@ enum Command {
     Triage(triage::Arguments),
     /// The last check's findings again, in any format, or compared with an earlier report
     Report(report::Arguments),
+    /// The last check on a local web page: findings, triage, functions, locks
+    Serve(serve::Arguments),
     /// What a rule means, with an example
     Explain(explain::Arguments),
     /// Print an intermediate form of a function
@@ -103,6 +106,7 @@ pub fn main() -> ExitCode {
         Command::Query(arguments) => query::run(&arguments),
         Command::Triage(arguments) => triage::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Debug(arguments) => debug::run(&arguments),
     };

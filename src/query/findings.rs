@@ -3,6 +3,7 @@
 //! In: the findings of the last run with what people say of them, and what is asked for. Out: those that are meant, the gravest first.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, bail};
@@ -10,7 +11,7 @@ use clap::ValueEnum;
 
 use crate::finding::{Filter, Level};
 use crate::report::Places;
-use crate::triage::{Entry, Verdict};
+use crate::triage::{Entry, Judged, Verdict};
 
 /// What a finding is judged, or that it is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -23,6 +24,25 @@ pub enum Wanted {
 }
 
 impl Wanted {
+    pub const ALL: [Wanted; 5] = [
+        Wanted::Open,
+        Wanted::Bug,
+        Wanted::FalsePositive,
+        Wanted::Intended,
+        Wanted::Later,
+    ];
+
+    /// The name that the command line and the page's addresses have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wanted::Open => "open",
+            Wanted::Bug => Verdict::Bug.name(),
+            Wanted::FalsePositive => Verdict::FalsePositive.name(),
+            Wanted::Intended => Verdict::Intended.name(),
+            Wanted::Later => Verdict::Later.name(),
+        }
+    }
+
     /// Whether a finding is judged so.
     pub fn is(self, entry: &Entry) -> bool {
         let verdict = entry.judged.as_ref().map(|judged| judged.verdict);
@@ -176,4 +196,38 @@ pub fn find<'e>(entries: &'e [Entry], id: &str) -> anyhow::Result<&'e Entry> {
         );
     }
     Ok(first)
+}
+
+/// How often a rule was judged how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accuracy {
+    pub verdicts: [usize; Verdict::ALL.len()],
+    /// Findings without a verdict.
+    pub open: usize,
+}
+
+impl Accuracy {
+    /// How many of a hundred that were decided are bugs.
+    pub fn percent(&self) -> Option<usize> {
+        let [bug, false_positive, intended, _] = self.verdicts;
+        let decided = bug + false_positive + intended;
+        (decided > 0).then(|| (100 * bug + decided / 2) / decided)
+    }
+}
+
+/// Verdicts by rule: those on findings that are gone count, too.
+pub fn accuracy(verdicts: Vec<Judged>, entries: &[Entry]) -> BTreeMap<String, Accuracy> {
+    let mut rules: BTreeMap<String, Accuracy> = BTreeMap::new();
+    for judged in verdicts {
+        let count = rules.entry(judged.rule).or_default();
+        count.verdicts[judged.verdict as usize] += 1;
+    }
+    let open = entries.iter().filter(|entry| {
+        let reported = entry.finding.level <= Level::Note;
+        reported && Wanted::Open.is(entry)
+    });
+    for entry in open {
+        rules.entry(entry.finding.rule.clone()).or_default().open += 1;
+    }
+    rules
 }

@@ -348,25 +348,7 @@ fn stats(reader: &Reader, format: TableFormat) -> anyhow::Result<()> {
     let mut statistics = Statistics::default();
     let mut add = |summary: &Summary| statistics.add(summary, &property);
     reader.each_summary(&mut add)?;
-    let Statistics {
-        operating,
-        on_several,
-        lock_wrappers,
-        unlock_wrappers,
-        told_by_result,
-        need_state,
-    } = statistics;
-    let lines = [
-        (operating, "operate on locks, directly or through others"),
-        (on_several, "on more than one"),
-        (lock_wrappers, "always return with one held: lock wrappers"),
-        (unlock_wrappers, "always give one back: unlock wrappers"),
-        (
-            told_by_result,
-            "tell by their result what has become of one",
-        ),
-        (need_state, "need one in a certain state on entry"),
-    ];
+    let lines = statistics.lines();
     if format != TableFormat::Text {
         let mut table = Table::new(["functions that", "count"]);
         for (count, what) in lines {

@@ -6,7 +6,6 @@
 mod keys;
 mod walk;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,9 @@ use serde_json::Value;
 use super::table::{Table, TableFormat};
 use super::{CLEAN, DatabaseArguments, output, report};
 use crate::finding::{Level, identity};
-use crate::query::findings::{FilePattern, Selection, Wanted, by_rank, find, judgement};
+use crate::query::findings::{
+    Accuracy, FilePattern, Selection, Wanted, accuracy, by_rank, find, judgement,
+};
 use crate::report::{Places, text};
 use crate::source::Inert;
 use crate::store::query::Reader;
@@ -205,38 +206,15 @@ fn clear(folder: &Path, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How often a rule was judged how.
-#[derive(Default)]
-struct Count {
-    verdicts: [usize; Verdict::ALL.len()],
-    open: usize,
-}
-
 fn stats(folder: &Path, format: TableFormat) -> anyhow::Result<()> {
     let reader = Reader::open(folder)?;
-    let mut rules: BTreeMap<String, Count> = BTreeMap::new();
-    // Findings that are gone were judged, too.
-    for judged in reader.verdicts()? {
-        let count = rules.entry(judged.rule).or_default();
-        count.verdicts[judged.verdict as usize] += 1;
-    }
-    let entries = reader.entries()?;
-    let open = entries.iter().filter(|entry| {
-        let reported = entry.finding.level <= Level::Note;
-        reported && Wanted::Open.is(entry)
-    });
-    for entry in open {
-        rules.entry(entry.finding.rule.clone()).or_default().open += 1;
-    }
+    let rules = accuracy(reader.verdicts()?, &reader.entries()?);
     let names = Verdict::ALL.map(Verdict::name);
     let mut table = Table::new([&["rule"][..], &names, &["open", "accuracy"]].concat());
-    for (rule, Count { verdicts, open }) in rules {
-        let [bug, false_positive, intended, _] = verdicts;
-        let decided = bug + false_positive + intended;
-        let accuracy = match decided {
-            0 => Value::Null,
-            _ => format!("{} %", (100 * bug + decided / 2) / decided).into(),
-        };
+    for (rule, count) in rules {
+        let percent = count.percent();
+        let accuracy = percent.map_or(Value::Null, |percent| format!("{percent} %").into());
+        let Accuracy { verdicts, open } = count;
         let counts = verdicts.map(Value::from);
         let cells = std::iter::once(Value::from(rule)).chain(counts);
         table.row(cells.chain([open.into(), accuracy]));
