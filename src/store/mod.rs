@@ -16,6 +16,7 @@ mod file;
 pub mod find;
 mod links;
 mod manifests;
+pub mod plain;
 pub mod query;
 mod results;
 mod schema;
