@@ -15,6 +15,7 @@ mod progress;
 mod query;
 mod report;
 mod serve;
+mod shell;
 mod signals;
 mod table;
 mod triage;
@@ -61,6 +62,10 @@ enum Command {
     Serve(serve::Arguments),
     /// What a rule means, with an example
     Explain(explain::Arguments),
+    /// A script that completes cassini's words in a shell
+    Completions(shell::Completions),
+    /// The manual pages
+    Man(shell::Man),
     /// Print an intermediate form of a function
     Debug(debug::Arguments),
 }
@@ -108,6 +113,8 @@ pub fn main() -> ExitCode {
         Command::Report(arguments) => report::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
         Command::Debug(arguments) => debug::run(&arguments),
     };
     match result {
