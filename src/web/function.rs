@@ -17,6 +17,7 @@ use super::{App, Failure, Visit, answer};
 use crate::engine::filtering::Told;
 use crate::finding::Level;
 use crate::ir::SymbolName;
+use crate::property::Property;
 use crate::query::calls::Held;
 use crate::query::{merge_variants, specification as specifications, summary_of};
 use crate::report::place;
@@ -79,6 +80,7 @@ fn function(visit: &mut Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
             section {
                 (heading(row))
                 @if let Some(summary) = summary { (summary_table(visit, summary, asked)?) }
+                (of_accesses(visit, row)?)
                 @if row.body.is_some() {
                     p { a href=(address("/specification", &[("name", &row.name.name), ("file", &row.file)])) { "Specification" }
                         span.faint { ": what callers and callees have to see to (the function is executed again)" } }
@@ -109,15 +111,35 @@ fn heading(row: &FunctionRow) -> Markup {
     }
 }
 
+/// What the pass that checks accesses to memory says of the function, if there was one.
+fn of_accesses(visit: &Visit<'_>, row: &FunctionRow) -> Result<Markup, Failure> {
+    let result = row
+        .access_result
+        .map(|key| visit.session.reader.result(key));
+    let Some(result) = result.transpose()?.flatten() else {
+        return Ok(html! {});
+    };
+    let text = summary_text(&result.summary, &visit.session.rules, Extent::Short)?;
+    Ok(html! { h2 { "Memory and files" } (preformatted(&text)) })
+}
+
+fn summary_text(summary: &Summary, property: &Property, extent: Extent) -> Result<String, Failure> {
+    let mut text = Vec::new();
+    summary::write(&mut text, summary, property, extent)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn preformatted(text: &str) -> Markup {
+    html! { pre.summary { @for line in text.lines() { (inert(line)) "\n" } } }
+}
+
 fn summary_table(visit: &Visit<'_>, summary: &Summary, asked: &Asked) -> Result<Markup, Failure> {
     let extent = if asked.full.is_empty() {
         Extent::Short
     } else {
         Extent::Full
     };
-    let mut text = Vec::new();
-    summary::write(&mut text, summary, &visit.session.locks, extent)?;
-    let text = String::from_utf8_lossy(&text);
+    let text = summary_text(summary, &visit.session.locks, extent)?;
     let roles = roles(summary, &visit.session.locks);
     let full = address(
         "/function",
@@ -127,7 +149,7 @@ fn summary_table(visit: &Visit<'_>, summary: &Summary, asked: &Asked) -> Result<
         @if !roles.is_empty() {
             table.roles { tbody { @for role in &roles { (role_row(role)) } } }
         }
-        pre.summary { @for line in text.lines() { (inert(line)) "\n" } }
+        (preformatted(&text))
         @if extent == Extent::Short { p { a href=(full) { "long values whole" } } }
     })
 }
@@ -292,15 +314,14 @@ fn undefined(visit: &Visit<'_>, name: &str) -> Result<Response, Failure> {
             "The last check saw no function `{name}`."
         )));
     }
-    let mut text = Vec::new();
-    if let Some(seed) = seed {
-        summary::write(&mut text, &seed.summary, &session.locks, Extent::Full)?;
-    }
-    let text = String::from_utf8_lossy(&text);
+    let text = match seed {
+        Some(seed) => summary_text(&seed.summary, &session.locks, Extent::Full)?,
+        None => String::new(),
+    };
     let body = html! {
         h1.code { (inert(name)) }
         p.where { "not defined in the tree" @if seed.is_some() { ", a known primitive" } }
-        @if !text.is_empty() { pre.summary { @for line in text.lines() { (inert(line)) "\n" } } }
+        @if !text.is_empty() { (preformatted(&text)) }
         section {
             h2 { "Callers " span.faint { (callers.len()) } }
             ul { @for caller in callers.iter().take(LISTED) { li {
@@ -329,7 +350,7 @@ pub(super) async fn specification(
         let body = html! {
             h1 { "Specification of " (function_link(&row.name.name, &row.file)) }
             (heading(row))
-            pre.summary { @for line in text.lines() { (inert(line)) "\n" } }
+            (preformatted(&text))
         };
         Ok(frame::page(visit, Tab::Functions, &asked.name, &body).into_response())
     })

@@ -132,8 +132,8 @@ fn drawn(one: &Box, x: usize, y: usize) -> Markup {
     let class = if one.strong { "box strong" } else { "box" };
     let inside = html! {
         rect class=(class) x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="5" {}
-        text x=(x + 8) y=(y + 17) { (short(&one.title)) }
-        text.label x=(x + 8) y=(y + 32) { (short(&one.text)) }
+        text x=(x + 8) y=(if one.text.is_empty() { y + 25 } else { y + 17 }) { (short(&one.title)) }
+        @if !one.text.is_empty() { text.label x=(x + 8) y=(y + 32) { (short(&one.text)) } }
         (PreEscaped("<title>")) (inert(&one.title)) " " (inert(&one.text)) (PreEscaped("</title>"))
     };
     html! { @if one.link.is_empty() { g { (inside) } } @else { a href=(one.link) { (inside) } } }
