@@ -205,7 +205,7 @@ impl Database {
         self.writer.send(Message::Result {
             key,
             check: row.check(key),
-            row,
+            row: Box::new(row),
             summary,
             plain: Box::new(plain),
         });

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub enum Message {
     Result {
         key: ResultKey,
-        row: ResultRow,
+        row: Box<ResultRow>,
         /// Hash of the row.
         check: i64,
         summary: Vec<u8>,

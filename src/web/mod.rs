@@ -93,6 +93,14 @@ impl Server {
     /// Answers requests, for ever.
     pub fn run(self) -> anyhow::Result<()> {
         self.listener.set_nonblocking(true)?;
+        // The first page and the first key of a search need not wait for what all of them need.
+        let app = Arc::clone(&self.app);
+        std::thread::spawn(move || {
+            let mut session = app.session.lock();
+            // What cannot be read is told by the page that needs it.
+            let _ = session.entries();
+            let _ = session.names();
+        });
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_io()

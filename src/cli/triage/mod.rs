@@ -238,35 +238,3 @@ fn import(folder: &Path, file: &Path) -> anyhow::Result<()> {
     anstream::eprintln!("{} verdict{s} taken over", found.len());
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_of_rules_is_named_by_its_beginning() {
-        assert!(is_rule("lock/order", "lock") && is_rule("lock/order", "lock/order"));
-        assert!(!is_rule("lock/order", "lock/ord") && !is_rule("locks/order", "lock"));
-    }
-
-    #[test]
-    fn files_are_named_whole_by_folder_by_end_or_by_glob() {
-        let places = Places::new(Path::new("/t"), Path::new("/t"));
-        let is = |text: &str| FilePattern::new(text).unwrap().matches("a/b/c.c", &places);
-        for text in [
-            "a/b/c.c",
-            "./a/b/c.c",
-            "a",
-            "a/b/",
-            "c.c",
-            "b/c.c",
-            "a/**/*.c",
-            "c.*",
-        ] {
-            assert!(is(text), "{text}");
-        }
-        for text in ["b", "a/bb", "d.c", "a/*.h"] {
-            assert!(!is(text), "{text}");
-        }
-    }
-}
