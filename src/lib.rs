@@ -2,7 +2,7 @@
 //!
 //! The way of the data is the order of the modules: [`capture`] → [`frontend`] → [`ir`] →
 //! [`program`] → [`symbolic`] with [`sat`] → [`summary`] under [`property`] → [`judge`] → [`settle`], scheduled by
-//! [`engine`], judged by people in [`triage`], kept by [`store`], shown by [`report`], a whole [`run`],
+//! [`engine`], judged by people in [`triage`], kept by [`store`], shown by [`report`], a whole [`run`], asked by [`query`] and [`web`],
 //! driven by [`cli`]. See ARCHITECTURE.md.
 
 pub mod capture;
@@ -19,6 +19,7 @@ pub mod leftovers;
 mod panics;
 pub mod program;
 pub mod property;
+pub mod query;
 pub mod report;
 pub mod run;
 pub mod sat;
@@ -28,3 +29,4 @@ pub mod store;
 pub mod summary;
 pub mod symbolic;
 pub mod triage;
+pub mod web;

@@ -533,3 +533,29 @@ fn an_interrupted_run_leaves_a_database_that_the_next_run_goes_on_from() {
         report(scratch.path())
     );
 }
+
+#[test]
+fn shells_and_manual_readers_know_every_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = cassini().args(["completions", shell]).assert().code(0);
+        let script = String::from_utf8_lossy(&script.get_output().stdout).into_owned();
+        for word in ["check", "serve", "triage", "baseline"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    cassini().args(["completions", "none"]).assert().code(2);
+    let page = predicate::str::contains(".TH cassini 1").and(predicate::str::contains("serve"));
+    cassini().arg("man").assert().code(0).stdout(page);
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    cassini().arg("man").arg(&pages).assert().code(0);
+    for name in [
+        "cassini.1",
+        "cassini-check.1",
+        "cassini-query-lock.1",
+        "cassini-serve.1",
+    ] {
+        let text = fs::read_to_string(pages.join(name)).unwrap();
+        assert!(text.contains(".SH SYNOPSIS"), "{name}");
+    }
+}

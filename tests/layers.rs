@@ -88,6 +88,22 @@ const MODULES: &[(&str, &[&str])] = &[
             "property", "summary", "judge", "settle", "engine", "store", "report", "triage",
         ],
     ),
+    // Answers about the last run, for the command line and the web page alike.
+    (
+        "query",
+        &[
+            "ir", "finding", "property", "symbolic", "summary", "judge", "engine", "store",
+            "triage", "report", "run",
+        ],
+    ),
+    // Neither the command line nor what an analysis is made of: answers, as pages.
+    (
+        "web",
+        &[
+            "source", "ir", "finding", "property", "summary", "engine", "store", "triage",
+            "report", "run", "query",
+        ],
+    ),
     (
         "cli",
         &[
@@ -109,6 +125,8 @@ const MODULES: &[(&str, &[&str])] = &[
             "report",
             "run",
             "triage",
+            "query",
+            "web",
         ],
     ),
 ];

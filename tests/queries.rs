@@ -257,3 +257,83 @@ fn sql_reads_and_does_nothing_else() {
     .code(0)
     .stdout("name\nfingerprint\n");
 }
+
+/// Two that keep a spin lock when they fail, in ways that callers may know or not, and two that never do.
+const FAILING: &str = "\
+typedef struct { int word; } spinlock_t;
+void spin_lock(spinlock_t *lock);
+void spin_unlock(spinlock_t *lock);
+struct device { spinlock_t lock; int ready; };
+int start(struct device *d)
+{
+	spin_lock(&d->lock);
+	if (!d->ready)
+		return -19;
+	spin_unlock(&d->lock);
+	return 0;
+}
+int begin(struct device *d)
+{
+	spin_lock(&d->lock);
+	if (d->ready)
+		return 0;
+	spin_unlock(&d->lock);
+	return -16;
+}
+int look(struct device *d)
+{
+	int ready;
+	spin_lock(&d->lock);
+	ready = d->ready;
+	spin_unlock(&d->lock);
+	return ready ? 0 : -19;
+}
+void hold(struct device *d) { spin_lock(&d->lock); look(d); }
+";
+
+#[test]
+fn sql_tells_which_functions_return_with_a_spin_lock_held_when_they_fail() {
+    let tree = tempfile::tempdir().unwrap();
+    let here = tree.path();
+    fs::write(here.join("device.c"), FAILING).unwrap();
+    cassini(here, &["check", ".", "-q"]);
+    let question = "SELECT DISTINCT function, file, line, object FROM function_transitions
+        WHERE kind = 'spinlock' AND after LIKE 'locked%' AND before NOT LIKE 'locked%' AND fails = 1 ORDER BY function";
+    let asked = rows(here, &["sql", question]);
+    assert_eq!(asked.len(), 1, "{asked:?}");
+    assert_eq!(asked[0]["function"], "start");
+    assert_eq!(asked[0]["object"], "d->lock");
+    let succeeding = question.replace("fails = 1", "fails = 0");
+    assert_eq!(rows(here, &["sql", &succeeding])[0]["function"], "begin");
+    let steps = "SELECT f.rule, s.number, s.file, s.message FROM findings f JOIN finding_steps s USING (fingerprint)
+        WHERE f.function = 'start' ORDER BY s.number";
+    let steps = rows(here, &["sql", steps]);
+    assert_eq!(
+        (&steps[0]["number"], &steps[0]["file"]),
+        (&Value::from(1), &Value::from("device.c"))
+    );
+    for (view, some) in [
+        (
+            "function_locks WHERE act = 'may lock' AND class = 'struct device.lock'",
+            true,
+        ),
+        (
+            "requirements WHERE function = 'look' AND needs = 'needs free'",
+            true,
+        ),
+        (
+            "lock_classes WHERE class = 'struct device.lock' AND functions > 1",
+            true,
+        ),
+        (
+            "function_calls WHERE caller = 'hold' AND callee = 'look'",
+            true,
+        ),
+        ("lock_orders", false),
+        ("finding_explanations WHERE kind = 'none'", false),
+        ("verdicts", false),
+    ] {
+        let found = rows(here, &["sql", &format!("SELECT * FROM {view}")]);
+        assert_eq!(!found.is_empty(), some, "{view}: {found:?}");
+    }
+}

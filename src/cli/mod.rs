@@ -15,6 +15,8 @@ mod progress;
 mod query;
 mod race;
 mod report;
+mod serve;
+mod shell;
 mod signals;
 mod table;
 mod triage;
@@ -57,10 +59,16 @@ enum Command {
     Triage(triage::Arguments),
     /// The last check's findings again, in any format, or compared with an earlier report
     Report(report::Arguments),
+    /// The last check on a local web page: findings, triage, functions, locks
+    Serve(serve::Arguments),
     /// What a rule means, with an example
     Explain(explain::Arguments),
     /// Find failures that only interleavings of a program's threads have
     Race(race::Arguments),
+    /// A script that completes cassini's words in a shell
+    Completions(shell::Completions),
+    /// The manual pages
+    Man(shell::Man),
     /// Print an intermediate form of a function
     Debug(debug::Arguments),
 }
@@ -106,8 +114,11 @@ pub fn main() -> ExitCode {
         Command::Query(arguments) => query::run(&arguments),
         Command::Triage(arguments) => triage::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Race(arguments) => race::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
         Command::Debug(arguments) => debug::run(&arguments),
     };
     match result {

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::config::Config;
 use super::format::{self, Format};
-use super::{CLEAN, DatabaseArguments, baseline, query};
+use super::{CLEAN, DatabaseArguments, baseline};
 use crate::finding::Level;
 use crate::report::{About, Baseline, Contents, Places};
 use crate::run::all_rules;
@@ -38,7 +38,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let folder = arguments.database.folder()?;
     let reader = Reader::open(&folder)?;
-    let root = query::root(&reader, &folder)?;
+    let root = crate::query::root(&reader, &folder)?;
     let about = about(&reader)?;
     let mut entries = reader.entries()?;
     let fixed = match &arguments.baseline {

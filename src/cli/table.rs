@@ -43,10 +43,6 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// Prints the table. As text it has a line of names if it has rows at all.
     pub fn print(&self, format: TableFormat) -> anyhow::Result<()> {
         output::write(None, |out| match format {

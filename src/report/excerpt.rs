@@ -9,20 +9,20 @@ use std::path::Path;
 use crate::finding::Finding;
 use crate::source::Sources;
 
-/// Lines shown before and behind each step.
-const AROUND: u32 = 2;
+/// Lines that a report shows before and behind each step.
+pub const AROUND: u32 = 2;
 /// A longer line is cut off.
 const LENGTH: usize = 400;
 
 /// The shown lines of one file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excerpt<'f> {
+pub struct Excerpt<'f> {
     pub file: &'f str,
     pub lines: Vec<Line>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub struct Line {
     /// 1-based; 0: of steps without a line.
     pub number: u32,
     /// `None` if the source cannot be read.
@@ -35,11 +35,12 @@ pub(super) struct Line {
     pub reported: bool,
 }
 
-/// The excerpts that show a finding's trace.
-pub(super) fn excerpts<'f>(
+/// The excerpts that show a finding's trace, with so many lines before and behind each step.
+pub fn excerpts<'f>(
     finding: &'f Finding,
     root: &Path,
     sources: &mut Sources,
+    around: u32,
 ) -> Vec<Excerpt<'f>> {
     let mut files: Vec<&str> = Vec::new();
     let mut steps: BTreeMap<(&str, u32), Vec<usize>> = BTreeMap::new();
@@ -62,8 +63,8 @@ pub(super) fn excerpts<'f>(
         let mut shown: BTreeSet<u32> = BTreeSet::new();
         for (_, line) in steps.keys().filter(|(of, _)| *of == file) {
             shown.insert(*line);
-            let around = line.saturating_sub(AROUND).max(1)..=line.saturating_add(AROUND).min(last);
-            shown.extend(around.filter(|_| *line > 0));
+            let near = line.saturating_sub(around).max(1)..=line.saturating_add(around).min(last);
+            shown.extend(near.filter(|_| *line > 0));
         }
         let mut before = None;
         let line = |number: u32| {
@@ -98,7 +99,7 @@ mod tests {
         std::fs::write(folder.path().join("a.c"), text).unwrap();
         let mut finding = finding("a.c", 20, "1");
         finding.trace[2].file = "gone.c".into();
-        let found = excerpts(&finding, folder.path(), &mut Sources::default());
+        let found = excerpts(&finding, folder.path(), &mut Sources::default(), AROUND);
         assert_eq!(found.len(), 2);
         let numbers: Vec<u32> = found[0].lines.iter().map(|line| line.number).collect();
         assert_eq!(numbers, [1, 2, 3, 18, 19, 20, 21, 22]);

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::excerpt::{Excerpt, Line, excerpts};
+use super::excerpt::{AROUND, Excerpt, Line, excerpts};
 use super::{Contents, place};
 use crate::finding::{Finding, Level, identity};
 use crate::source::{Sources, inert};
@@ -109,7 +109,7 @@ fn state(entry: &Entry) -> Markup {
 fn article(entry: &Entry, id: &str, contents: &Contents<'_>, sources: &mut Sources) -> Markup {
     let finding = &entry.finding;
     let here = place(&finding.file, finding.line, finding.column);
-    let excerpts = excerpts(finding, contents.root, sources);
+    let excerpts = excerpts(finding, contents.root, sources, AROUND);
     html! {
         article id=(format!("f{id}")) {
             h2 { (badge(finding.level)) " " (inert(&finding.message)) (state(entry)) }

@@ -4,7 +4,7 @@
 //! the shape of the command-line contract, [`sarif`] for other programs, [`html`] and [`markdown`] for people; and [`summary`]: what a
 //! function does, in words of its source. Whatever names, messages and sources hold comes out as text and nothing else.
 
-mod excerpt;
+pub mod excerpt;
 pub mod html;
 pub mod json;
 mod locate;
@@ -87,7 +87,7 @@ pub fn silenced(left_out: &LeftOut) -> String {
 }
 
 /// "file:12:3", or as much of it as is known.
-fn place(file: &str, line: u32, column: u32) -> String {
+pub fn place(file: &str, line: u32, column: u32) -> String {
     match (line, column) {
         (0, _) => file.to_owned(),
         (line, 0) => format!("{file}:{line}"),

@@ -5,6 +5,7 @@
 
 mod checks;
 mod comments;
+mod plain;
 mod problems;
 mod reading;
 
@@ -411,6 +412,7 @@ impl Task<'_> {
             task: self,
             told,
             accesses: pass.property.watches_accesses(),
+            property: &pass.property,
             reused: std::sync::atomic::AtomicU64::new(0),
         };
         let records = analysis::analyse(&analysis::Inputs {
@@ -433,6 +435,7 @@ struct Tracked<'a> {
     told: bool,
     /// It is the pass that checks accesses to memory.
     accesses: bool,
+    property: &'a Property,
     reused: std::sync::atomic::AtomicU64,
 }
 
@@ -457,7 +460,11 @@ impl analysis::Results for Tracked<'_> {
 
     fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
         if self.task.lost.get().is_none() {
-            self.task.store.database.put(key, result, summary);
+            let plain = plain::rows(result, summary, self.property, self.accesses);
+            self.task
+                .store
+                .database
+                .put_with(key, result, summary, plain);
         }
     }
 

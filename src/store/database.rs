@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::plain::{self, Plain};
 use super::results::{ResultRow, read_row, read_rows, read_summary};
 use super::writer::{Message, Writer};
 use super::{Part, StoreError, checked, file, schema, verdicts};
@@ -171,27 +172,8 @@ impl Database {
         });
     }
 
-    /// Returns when all results so far are on disk.
-    pub fn commit(&self) -> Result<(), StoreError> {
-        self.writer.commit()
-    }
-}
-
-impl Results for Database {
-    fn get(&self, key: ResultKey) -> Option<StoredResult> {
-        let row = self.results.lock().remove(&key);
-        // A result that cannot be read is computed again.
-        match row {
-            Some(row) => row.decode(),
-            None => read_row(&self.connection.lock(), key).ok()??.decode(),
-        }
-    }
-
-    fn summary(&self, key: ResultKey) -> Option<Summary> {
-        read_summary(&self.connection.lock(), key).ok().flatten()
-    }
-
-    fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
+    /// Keeps a result, with what it says in words.
+    pub fn put_with(&self, key: ResultKey, result: &StoredResult, summary: &Summary, plain: Plain) {
         let (Ok(summary), Ok(findings), Ok(obligations), Ok(lock_order), Ok(recursion)) = (
             checked::encode(&key.0, summary),
             postcard::to_stdvec(&result.facts.findings),
@@ -223,9 +205,34 @@ impl Results for Database {
         self.writer.send(Message::Result {
             key,
             check: row.check(key),
-            row,
+            row: Box::new(row),
             summary,
+            plain: Box::new(plain),
         });
+    }
+
+    /// Returns when all results so far are on disk.
+    pub fn commit(&self) -> Result<(), StoreError> {
+        self.writer.commit()
+    }
+}
+
+impl Results for Database {
+    fn get(&self, key: ResultKey) -> Option<StoredResult> {
+        let row = self.results.lock().remove(&key);
+        // A result that cannot be read is computed again.
+        match row {
+            Some(row) => row.decode(),
+            None => read_row(&self.connection.lock(), key).ok()??.decode(),
+        }
+    }
+
+    fn summary(&self, key: ResultKey) -> Option<Summary> {
+        read_summary(&self.connection.lock(), key).ok().flatten()
+    }
+
+    fn put(&self, key: ResultKey, result: &StoredResult, summary: &Summary) {
+        self.put_with(key, result, summary, Plain::default());
     }
 
     fn finished(&self, id: FunctionId, record: &Record) {
@@ -419,6 +426,10 @@ fn forget_old_results(connection: &Connection) -> Result<(), rusqlite::Error> {
     if kept > 1000 + 4 * used {
         for table in ["results", "summaries"] {
             let unused = format!("key NOT IN ({USED})");
+            connection.execute(&format!("DELETE FROM {table} WHERE {unused}"), [])?;
+        }
+        for table in plain::OF_RESULTS {
+            let unused = format!("result NOT IN ({USED})");
             connection.execute(&format!("DELETE FROM {table} WHERE {unused}"), [])?;
         }
     }

@@ -16,6 +16,7 @@ mod file;
 pub mod find;
 mod links;
 mod manifests;
+pub mod plain;
 pub mod query;
 mod results;
 mod schema;
@@ -270,6 +271,24 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked(folder.to_owned())),
         Err(TryLockError::Error(error)) => Err(not_writable(error)),
     }
+}
+
+/// Whether a run, or a person's verdict, is being written to the database of `folder` now.
+pub fn is_being_written(folder: &Path) -> bool {
+    // A sealed file has no writer. That is asked first: a run that begins must not find its lock taken by this question.
+    if seal::path(&folder.join(DATABASE)).exists() {
+        return false;
+    }
+    let Ok(lock) = File::open(folder.join(LOCK)) else {
+        return false;
+    };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// What tells the database's file from another one of its name, which a run puts in its place.
+pub fn identity(folder: &Path) -> Option<(u64, u64)> {
+    let data = fs::metadata(folder.join(DATABASE)).ok()?;
+    Some((data.dev(), data.ino()))
 }
 
 /// Removes what killed runs have left. The lock is held, so no other run uses it.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use super::database::{ABOUT, READING, ROOT};
 use super::results::read_result;
-use super::{Bodies, StoreError, checked, schema};
+use super::{Bodies, StoreError, checked, plain, schema};
 use crate::engine::ledger::Reading;
 use crate::finding::Finding;
 use crate::frontend::BodyKey;
@@ -329,6 +329,7 @@ impl Reader {
 
     /// The rows that any SQL query gives, below their columns' names. A query can only read, and this database only.
     pub fn sql(&self, query: &str) -> Result<(Vec<String>, Vec<Vec<Cell>>), StoreError> {
+        self.connection.execute_batch(&plain::views("TEMP"))?;
         self.connection.authorizer(Some(authorize));
         let table = self.select(query);
         self.connection

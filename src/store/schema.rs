@@ -7,13 +7,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::file::{self, Fault, Secured, Verdict};
 use super::seal::{self, Condition};
-use super::{DATABASE, Part, StoreError, refuse_links};
+use super::{DATABASE, Part, StoreError, plain, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 18;
+pub const VERSION: i64 = 19;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
-/// `results` are keyed by all that they depend on, so they outlive edits of the tree.
+/// `results` are keyed by all that they depend on, so they outlive edits of the tree. Further tables, for people: [`super::plain`].
 const TABLES: &str = "
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE results (
@@ -91,8 +91,10 @@ const TABLES: &str = "
 /// Makes the tables of a new database.
 pub fn create(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {TABLES} {} PRAGMA user_version = {VERSION}; COMMIT;",
-        super::manifests::TABLES
+        "BEGIN IMMEDIATE; {TABLES} {} {} {} PRAGMA user_version = {VERSION}; COMMIT;",
+        super::manifests::TABLES,
+        plain::TABLES,
+        plain::views("")
     ))
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::{Connection, params};
 
+use super::plain::{self, Plain};
 use super::results::ResultRow;
 use super::{StoreError, manifests};
 use crate::judge::record::ResultKey;
@@ -22,10 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub enum Message {
     Result {
         key: ResultKey,
-        row: ResultRow,
+        row: Box<ResultRow>,
         /// Hash of the row.
         check: i64,
         summary: Vec<u8>,
+        /// What it says in words.
+        plain: Box<Plain>,
     },
     Finished {
         function: u32,
@@ -189,7 +192,11 @@ impl Batch {
                 row,
                 check,
                 summary,
-            } => self.write_result(key, &row, check, &summary)?,
+                plain,
+            } => {
+                plain::write(&self.connection, key, &plain)?;
+                self.write_result(key, &row, check, &summary)?
+            }
             Message::Finished {
                 function,
                 outcome,

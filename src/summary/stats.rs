@@ -22,6 +22,30 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// The counts, and in words what the functions do that each counts.
+    pub fn lines(self) -> [(u64, &'static str); 6] {
+        [
+            (
+                self.operating,
+                "operate on locks, directly or through others",
+            ),
+            (self.on_several, "on more than one"),
+            (
+                self.lock_wrappers,
+                "always return with one held: lock wrappers",
+            ),
+            (
+                self.unlock_wrappers,
+                "always give one back: unlock wrappers",
+            ),
+            (
+                self.told_by_result,
+                "tell by their result what has become of one",
+            ),
+            (self.need_state, "need one in a certain state on entry"),
+        ]
+    }
+
     /// Counts one function. What is saved beside locks (interrupts) is no object of its own.
     pub fn add(&mut self, summary: &Summary, property: &Property) {
         let mut objects = 0;

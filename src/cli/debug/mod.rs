@@ -5,29 +5,22 @@ mod layouts;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Subcommand;
-use parking_lot::Mutex;
 
 use super::{CLEAN, DatabaseArguments, output, query};
 use crate::capture;
-use crate::engine::filtering::{self, Told};
-use crate::engine::function::{self, Options};
+use crate::engine::filtering::Told;
+use crate::engine::function;
 use crate::frontend::dialect::Dialect;
 use crate::frontend::model::QUESTIONS;
-use crate::ir::{self, Body};
+use crate::ir;
+use crate::query::{names, specification};
 use crate::report::summary::Extent;
-use crate::run::{Pass, passes};
-use crate::store::Bodies;
-use crate::store::callees::StoredCallees;
-use crate::store::query::{FunctionRow, Reader, open_bodies};
-use crate::symbolic::callee::Callees;
+use crate::run::passes;
+use crate::store::query::{FunctionRow, Reader};
 use crate::symbolic::limits::Limits;
-
-/// The checkers whose failures go through the filters.
-const MEMORY: [&str; 4] = ["heap", "null", "file", "assert"];
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -103,11 +96,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Form::Layouts { .. } | Form::Eval { .. } => {}
         Form::Summary { name } => {
             let reader = Reader::open(&folder)?;
-            let places = query::places(&reader, &folder)?;
+            let places = crate::query::places(&reader, &folder)?;
             query::function(&reader, &places, name, Extent::Full)?;
         }
         Form::Ir { name } => {
-            let (_, body, _) = open(&folder, name)?;
+            let (body, _) = specification::body(&folder, &single(&folder, name)?)?;
             output::write_plain(None, |out| write!(out, "{}", ir::print::print(&body)))?;
         }
         Form::View { name, clauses } => filtered(&folder, name, Told::View(*clauses))?,
@@ -118,9 +111,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             };
             let (passes, _) = passes(&[])?;
             let pass = passes.first().context("no checker is in force")?;
-            tell(&folder, name, pass, |body, callees| {
+            let row = single(&folder, name)?;
+            let text = specification::with_callees(&folder, &row, pass, |body, callees| {
                 function::describe(body, callees, &pass.property, &limits)
             })?;
+            output::write_plain(None, |out| write!(out, "{text}"))?;
         }
     }
     Ok(CLEAN)
@@ -128,29 +123,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
 
 /// Prints a function as the filters see it.
 pub(super) fn filtered(folder: &Path, name: &str, told: Told) -> anyhow::Result<()> {
-    let (passes, _) = passes(&MEMORY.map(str::to_owned))?;
-    let pass = passes.first().context("no checker is in force")?;
-    tell(folder, name, pass, |body, callees| {
-        filtering::describe(body, callees, &pass.property, &Options::default(), told)
-    })
-}
-
-/// Prints what is made of a stored body and what is known of its callees.
-fn tell(
-    folder: &Path,
-    name: &str,
-    pass: &Pass,
-    text: impl Fn(&Body, &dyn Callees) -> String,
-) -> anyhow::Result<()> {
-    let (row, body, bodies) = open(folder, name)?;
-    let callees = StoredCallees {
-        reader: Mutex::new(Reader::open(folder)?),
-        bodies: &bodies,
-        seeds: &pass.seeds,
-        function: row.id,
-        accesses: pass.property.watches_accesses(),
-    };
-    let text = text(&body, &callees);
+    let row = single(folder, name)?;
+    let text = specification::filtered(folder, &row, told)?;
     output::write_plain(None, |out| write!(out, "{text}"))
 }
 
@@ -164,20 +138,9 @@ fn dialect(compiler: &[OsString]) -> Dialect {
     Dialect::of(answer.as_deref(), &program.to_string_lossy(), arguments)
 }
 
-/// A function of the database with its body.
-fn open(folder: &Path, name: &str) -> anyhow::Result<(FunctionRow, Arc<Body>, Bodies)> {
+/// The one function that is meant.
+fn single(folder: &Path, name: &str) -> anyhow::Result<FunctionRow> {
     let reader = Reader::open(folder)?;
-    let places = query::places(&reader, folder)?;
-    let row = query::single(&reader, &places, name)?;
-    let Some(key) = row.body else {
-        bail!(
-            "{name} has no body: {}",
-            row.reason.as_deref().unwrap_or("it was not read")
-        );
-    };
-    let bodies = open_bodies(folder)?;
-    let body = bodies.get(key).with_context(|| {
-        format!("the body of {name} is not in the cache; run `cassini check` again")
-    })?;
-    Ok((row, body, bodies))
+    let places = crate::query::places(&reader, folder)?;
+    names::one(&reader, &places, name)
 }

@@ -1,214 +1,21 @@
-//! `cassini query callers`, `callees`, `path` and `holds`: who calls whom, and what is held then.
+//! `cassini query callers`, `callees`, `path` and `holds`, as text or tables.
 //!
-//! In: functions by name, and how far to go. Out: trees, chains of calls, and the locks that are held when a function is entered.
+//! In: what [`crate::query::calls`] answers. Out: trees, chains of calls, and locks with their holders.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-use anyhow::bail;
-use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
-use super::names;
 use crate::cli::output;
 use crate::cli::table::{Table, TableFormat};
-use crate::ir::SymbolName;
+use crate::query::calls::{Holder, Node};
 use crate::report::Places;
-use crate::store::query::{FunctionRow, Reader};
-use crate::symbolic::class::Class;
+use std::collections::BTreeMap;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Callers,
-    Callees,
-}
-
-/// A function in the tree of calls.
-struct Node {
-    depth: usize,
-    name: SymbolName,
-    /// `None`: the tree does not define it.
-    row: Option<FunctionRow>,
-    /// What is held during the call between it and the function above.
-    held: Vec<String>,
-    /// It was told of before, with what is below it.
-    again: bool,
-}
-
-/// What each function holds whenever it calls another one, read once.
-#[derive(Default)]
-struct Held {
-    known: FxHashMap<u32, BTreeMap<SymbolName, BTreeSet<Class>>>,
-}
-
-impl Held {
-    fn during(
-        &mut self,
-        reader: &Reader,
-        caller: &FunctionRow,
-        callee: &SymbolName,
-    ) -> anyhow::Result<Vec<String>> {
-        let under = match self.known.entry(caller.id) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let result = caller.result.map(|key| reader.result(key)).transpose()?;
-                let under = result.flatten().map(|result| result.facts.lock_order.under);
-                place.insert(under.unwrap_or_default())
-            }
-        };
-        let classes = under.get(callee).into_iter().flatten();
-        Ok(classes.map(ToString::to_string).collect())
-    }
-}
-
-/// Prints the functions that call one, or that one calls, so many calls deep.
-pub(super) fn tree(
-    reader: &Reader,
+/// Prints functions below each other, indented by how many calls lie between.
+pub(super) fn print_tree(
+    nodes: &[Node],
     places: &Places,
-    (name, depth): (&str, usize),
-    direction: Direction,
     format: TableFormat,
 ) -> anyhow::Result<()> {
-    let mut nodes = Vec::new();
-    let mut held = Held::default();
-    // A function that is called and not defined has callers.
-    let undefined = match direction {
-        Direction::Callers if reader.functions(name)?.is_empty() => {
-            reader.callers_of_undefined(name)?
-        }
-        _ => Vec::new(),
-    };
-    let roots = match undefined.is_empty() {
-        true => names::functions(reader, places, name)?,
-        false => Vec::new(),
-    };
-    let symbol = SymbolName {
-        name: name.to_owned(),
-        file: None,
-    };
-    for caller in undefined {
-        let file = caller
-            .place
-            .as_ref()
-            .map(|(file, _)| format!("{file}::{}", caller.name.name));
-        let rows = reader.functions(file.as_deref().unwrap_or(&caller.name.name))?;
-        let Some(row) = rows.into_iter().next() else {
-            continue;
-        };
-        let held_then = held.during(reader, &row, &symbol)?;
-        add(&mut nodes, &row.name.clone(), Some(&row), (1, held_then));
-        walk(reader, &row, (2, depth), direction, (&mut nodes, &mut held))?;
-    }
-    let several = distinct(&roots) > 1;
-    let mut before: Option<(String, u32)> = None;
-    for root in &roots {
-        let place = (root.file.clone(), root.line);
-        if several && before.as_ref() != Some(&place) {
-            add(&mut nodes, &root.name, Some(root), (0, Vec::new()));
-        }
-        before = Some(place);
-        walk(reader, root, (1, depth), direction, (&mut nodes, &mut held))?;
-    }
-    print_tree(&nodes, places, format)
-}
-
-fn distinct(rows: &[FunctionRow]) -> usize {
-    let places: BTreeSet<(&str, u32)> = rows.iter().map(|row| (&*row.file, row.line)).collect();
-    places.len()
-}
-
-fn add(
-    nodes: &mut Vec<Node>,
-    name: &SymbolName,
-    row: Option<&FunctionRow>,
-    at: (usize, Vec<String>),
-) {
-    let (depth, held) = at;
-    nodes.push(Node {
-        depth,
-        name: name.clone(),
-        row: row.cloned(),
-        held,
-        again: false,
-    });
-}
-
-/// Adds what is below a function: depth first, each function's own calls once.
-fn walk(
-    reader: &Reader,
-    root: &FunctionRow,
-    (first, last): (usize, usize),
-    direction: Direction,
-    (nodes, held): (&mut Vec<Node>, &mut Held),
-) -> anyhow::Result<()> {
-    let mut expanded: FxHashSet<u32> = FxHashSet::default();
-    expanded.insert(root.id);
-    let mut stack = vec![(
-        first,
-        neighbours(reader, root, direction, held)?.into_iter(),
-    )];
-    if first > last {
-        return Ok(());
-    }
-    while let Some((depth, rest)) = stack.last_mut() {
-        let depth = *depth;
-        let Some((name, row, held_then)) = rest.next() else {
-            stack.pop();
-            continue;
-        };
-        // A function compiled in two ways is two functions of one place.
-        let same = |node: &Node| {
-            let place = |row: &FunctionRow| (row.file.clone(), row.line);
-            node.depth == depth
-                && node.name == name
-                && node.row.as_ref().map(place) == row.as_ref().map(place)
-        };
-        if nodes.last().is_some_and(same) {
-            continue;
-        }
-        add(nodes, &name, row.as_ref(), (depth, held_then));
-        let Some(row) = row.filter(|_| depth < last) else {
-            continue;
-        };
-        if !expanded.insert(row.id) {
-            if let Some(node) = nodes.last_mut() {
-                node.again = true;
-            }
-            continue;
-        }
-        let next = neighbours(reader, &row, direction, held)?;
-        stack.push((depth + 1, next.into_iter()));
-    }
-    Ok(())
-}
-
-type Neighbours = Vec<(SymbolName, Option<FunctionRow>, Vec<String>)>;
-
-fn neighbours(
-    reader: &Reader,
-    row: &FunctionRow,
-    direction: Direction,
-    held: &mut Held,
-) -> anyhow::Result<Neighbours> {
-    let mut found = Vec::new();
-    match direction {
-        Direction::Callers => {
-            for caller in reader.calling(row.id)? {
-                let held_then = held.during(reader, &caller, &row.name)?;
-                found.push((caller.name.clone(), Some(caller), held_then));
-            }
-        }
-        Direction::Callees => {
-            for (name, callee) in reader.called(row.id)? {
-                let held_then = held.during(reader, row, &name)?;
-                found.push((name, callee, held_then));
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn print_tree(nodes: &[Node], places: &Places, format: TableFormat) -> anyhow::Result<()> {
     if format != TableFormat::Text {
         let mut table = Table::new(["depth", "function", "file", "line", "holding"]);
         for node in nodes {
@@ -247,115 +54,20 @@ fn print_tree(nodes: &[Node], places: &Places, format: TableFormat) -> anyhow::R
     })
 }
 
-/// Prints one shortest chain of calls from one function to another.
-pub(super) fn path(
-    reader: &Reader,
+/// Prints locks, each with a function that holds it and the calls from there.
+pub(super) fn print_holders(
+    found: BTreeMap<String, Holder>,
     places: &Places,
-    (from, to): (&str, &str),
     format: TableFormat,
 ) -> anyhow::Result<()> {
-    let starts = names::functions(reader, places, from)?;
-    let mut ways: FxHashMap<u32, (FunctionRow, Option<u32>)> = FxHashMap::default();
-    let mut queue: VecDeque<u32> = VecDeque::new();
-    // The name may be of a function that the tree only calls.
-    let ends: FxHashSet<u32> = reader.functions(to)?.iter().map(|row| row.id).collect();
-    if ends.is_empty() && reader.callers_of_undefined(to)?.is_empty() {
-        return Err(super::unknown(reader, to)?);
-    }
-    for row in starts {
-        queue.push_back(row.id);
-        ways.insert(row.id, (row, None));
-    }
-    let mut found: Option<(u32, Option<SymbolName>)> = None;
-    'search: while let Some(id) = queue.pop_front() {
-        if ends.contains(&id) && ways[&id].1.is_some() {
-            found = Some((id, None));
-            break;
-        }
-        for (name, row) in reader.called(id)? {
-            match row {
-                Some(row) if !ways.contains_key(&row.id) => {
-                    queue.push_back(row.id);
-                    ways.insert(row.id, (row, Some(id)));
-                }
-                None if ends.is_empty() && name.name == to => {
-                    found = Some((id, Some(name)));
-                    break 'search;
-                }
-                _ => {}
-            }
-        }
-    }
-    let Some((mut at, last)) = found else {
-        bail!("no chain of calls that is known leads from `{from}` to `{to}`");
-    };
-    let mut chain: Vec<FunctionRow> = Vec::new();
-    loop {
-        let (row, before) = &ways[&at];
-        chain.push(row.clone());
-        match before {
-            Some(before) => at = *before,
-            None => break,
-        }
-    }
-    chain.reverse();
-    let mut held = Held::default();
-    let mut nodes = Vec::new();
-    for (depth, row) in chain.iter().enumerate() {
-        let held_then = match depth.checked_sub(1) {
-            Some(before) => held.during(reader, &chain[before], &row.name)?,
-            None => Vec::new(),
-        };
-        add(&mut nodes, &row.name, Some(row), (depth, held_then));
-    }
-    if let (Some(name), Some(caller)) = (last, chain.last()) {
-        let held_then = held.during(reader, caller, &name)?;
-        add(&mut nodes, &name, None, (chain.len(), held_then));
-    }
-    print_tree(&nodes, places, format)
-}
-
-/// Prints which locks may be held when a function is entered: those that a caller holds whenever it makes the call, and those that are held
-/// when that caller is entered.
-pub(super) fn holds(
-    reader: &Reader,
-    places: &Places,
-    name: &str,
-    format: TableFormat,
-) -> anyhow::Result<()> {
-    let starts = names::functions(reader, places, name)?;
-    let mut held = Held::default();
-    // The nearest callers first, each with the calls that lead down from it.
-    let mut queue: VecDeque<(FunctionRow, Vec<String>)> = VecDeque::new();
-    let mut seen: FxHashSet<u32> = FxHashSet::default();
-    for row in starts {
-        seen.insert(row.id);
-        let way = vec![row.name.name.clone()];
-        queue.push_back((row, way));
-    }
-    let mut found: BTreeMap<String, (FunctionRow, Vec<String>)> = BTreeMap::new();
-    while let Some((row, way)) = queue.pop_front() {
-        for caller in reader.calling(row.id)? {
-            let mut longer = vec![caller.name.name.clone()];
-            longer.extend(way.iter().cloned());
-            for lock in held.during(reader, &caller, &row.name)? {
-                found
-                    .entry(lock)
-                    .or_insert_with(|| (caller.clone(), longer.clone()));
-            }
-            if seen.insert(caller.id) {
-                queue.push_back((caller, longer));
-            }
-        }
-    }
     let mut table = Table::new(["lock", "held by", "file", "line", "calls"]);
-    for (lock, (holder, way)) in found {
+    for (lock, Holder { function, calls }) in found {
         let cells: [Value; 5] = [
             lock.into(),
-            holder.name.name.as_str().into(),
-            places.name(&holder.file).into(),
-            holder.line.into(),
-            way.join(" > ").into(),
+            function.name.name.as_str().into(),
+            places.name(&function.file).into(),
+            function.line.into(),
+            calls.join(" > ").into(),
         ];
         table.row(cells);
     }

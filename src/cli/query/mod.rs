@@ -4,32 +4,30 @@
 
 mod calls;
 mod locks;
-mod names;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Subcommand;
 use serde_json::Value;
 
-use self::calls::Direction;
 use super::table::{Table, TableFormat};
 use super::{CLEAN, DatabaseArguments, debug, output, why};
 use crate::engine::filtering::Told;
 use crate::engine::ledger;
 use crate::program::Ambiguity;
 use crate::property::Property;
+use crate::query;
+use crate::query::calls::Direction;
 use crate::report::roles::Act;
 use crate::report::summary::Extent;
 use crate::report::{self, Places};
-use crate::run::load_property;
+use crate::run::{all_rules, load_property};
 use crate::source::inert;
 use crate::store::query::{Cell, Failure, FunctionRow, Reader};
 use crate::summary::Summary;
-use crate::summary::seeds::Seeds;
 use crate::summary::stats::Statistics;
 
 #[derive(Debug, clap::Args)]
@@ -105,7 +103,7 @@ enum Question {
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let folder = arguments.database.folder()?;
     let reader = Reader::open(&folder)?;
-    let places = places(&reader, &folder)?;
+    let places = query::places(&reader, &folder)?;
     let format = arguments.format;
     let text_only = matches!(
         arguments.question,
@@ -121,19 +119,41 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
         Question::Callers { name, depth } => {
             let asked = (name.as_str(), *depth as usize);
-            calls::tree(&reader, &places, asked, Direction::Callers, format)?;
+            let nodes = query::calls::tree(&reader, &places, asked, Direction::Callers)?;
+            calls::print_tree(&nodes, &places, format)?;
         }
         Question::Callees { name, depth } => {
             let asked = (name.as_str(), *depth as usize);
-            calls::tree(&reader, &places, asked, Direction::Callees, format)?;
+            let nodes = query::calls::tree(&reader, &places, asked, Direction::Callees)?;
+            calls::print_tree(&nodes, &places, format)?;
         }
-        Question::Path { from, to } => calls::path(&reader, &places, (from, to), format)?,
-        Question::Holds { name } => calls::holds(&reader, &places, name, format)?,
-        Question::Lock { name } => locks::lock(&reader, &places, name, format)?,
-        Question::Wrappers => locks::doing(&reader, &places, Act::wraps, format)?,
-        Question::Requires => locks::doing(&reader, &places, Act::needs, format)?,
+        Question::Path { from, to } => {
+            let nodes = query::calls::path(&reader, &places, (from, to))?;
+            calls::print_tree(&nodes, &places, format)?;
+        }
+        Question::Holds { name } => {
+            let found = query::calls::holds(&reader, &places, name)?;
+            calls::print_holders(found, &places, format)?;
+        }
+        Question::Lock { name } => {
+            let found = query::locks::of_lock(&reader, &all_rules(&[])?, name)?;
+            if found.is_empty() {
+                bail!(
+                    "the last check saw no lock `{name}` that functions share with their callers"
+                );
+            }
+            locks::print(&found, &places, format)?;
+        }
+        Question::Wrappers => {
+            let found = query::locks::doing(&reader, &all_rules(&[])?, Act::wraps)?;
+            locks::print(&found, &places, format)?;
+        }
+        Question::Requires => {
+            let found = query::locks::doing(&reader, &all_rules(&[])?, Act::needs)?;
+            locks::print(&found, &places, format)?;
+        }
         Question::Why { place } => {
-            let root = root(&reader, &folder)?;
+            let root = query::root(&reader, &folder)?;
             why::why(&reader, &root, &places, place)?;
         }
         Question::Spec { name } => debug::filtered(&folder, name, Told::Specification)?,
@@ -143,17 +163,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Question::Sql { query } => sql(&reader, query, format)?,
     }
     Ok(CLEAN)
-}
-
-/// Names the files of the tree that the database is about.
-pub(super) fn places(reader: &Reader, folder: &Path) -> anyhow::Result<Places> {
-    Ok(Places::here(&root(reader, folder)?))
-}
-
-/// The tree that the database is about.
-pub(super) fn root(reader: &Reader, folder: &Path) -> anyhow::Result<PathBuf> {
-    let root = reader.root()?;
-    Ok(folder.join(root.as_deref().unwrap_or("..")))
 }
 
 /// Prints the summaries of all functions of that name.
@@ -174,63 +183,21 @@ pub(super) fn function(
         });
     }
     let rows = match rows.is_empty() {
-        true => names::functions(reader, places, name)?,
+        true => query::names::functions(reader, places, name)?,
         false => rows,
     };
     let mut shown = Vec::new();
     for row in rows {
-        let summary = summary_of(reader, &row, &seeds)?;
+        let summary = query::summary_of(reader, &row, &seeds)?;
         shown.push((row, summary));
     }
-    merge_variants(&mut shown);
+    query::merge_variants(&mut shown);
     output::write_plain(None, |out| {
         for (row, summary) in &shown {
             write_function(out, (row, places), summary.as_ref(), (&property, extent))?;
         }
         Ok(())
     })
-}
-
-/// Shows once what is the same in several programs. (A function compiled in two ways mostly has one summary, too.)
-fn merge_variants(shown: &mut Vec<(FunctionRow, Option<Summary>)>) {
-    shown.dedup_by(|(later, later_summary), (row, summary)| {
-        let same = (&later.file, later.line, &later.outcome) == (&row.file, row.line, &row.outcome)
-            && later_summary == summary;
-        if same {
-            let any = row.programs.is_empty() || later.programs.is_empty();
-            row.programs.append(&mut later.programs);
-            if any {
-                row.programs.clear();
-            }
-        }
-        same
-    });
-    let places: Vec<_> = shown
-        .iter()
-        .map(|(row, _)| (row.file.clone(), row.line))
-        .collect();
-    for ((row, _), place) in shown.iter_mut().zip(&places) {
-        // It is the same in all.
-        if places.iter().filter(|other| *other == place).count() == 1 {
-            row.programs.clear();
-        }
-    }
-}
-
-fn summary_of(
-    reader: &Reader,
-    row: &FunctionRow,
-    seeds: &Seeds,
-) -> anyhow::Result<Option<Summary>> {
-    if row.outcome.as_deref() == Some("seeded") {
-        return Ok(seeds
-            .get(&row.name.name)
-            .map(|seed| (*seed.summary).clone()));
-    }
-    let Some(key) = row.result else {
-        return Ok(None);
-    };
-    Ok(reader.result(key)?.map(|result| result.summary))
 }
 
 fn write_function(
@@ -263,19 +230,6 @@ fn write_function(
         Some("lost") => writeln!(out, "(not read: {reason})"),
         Some(outcome) => writeln!(out, "({outcome}: {reason})"),
     }
-}
-
-/// The error for a name that the database does not have.
-pub(super) fn unknown(reader: &Reader, name: &str) -> anyhow::Result<anyhow::Error> {
-    let similar = reader.similar(name)?;
-    let advice = if similar.is_empty() {
-        String::new()
-    } else {
-        format!("; did you mean {}?", similar.join(", "))
-    };
-    Ok(anyhow::anyhow!(
-        "the last check saw no function `{name}`{advice}"
-    ))
 }
 
 /// Prints the rows of a query. As text they are divided by tabs, for `cut` and the like.
@@ -394,25 +348,7 @@ fn stats(reader: &Reader, format: TableFormat) -> anyhow::Result<()> {
     let mut statistics = Statistics::default();
     let mut add = |summary: &Summary| statistics.add(summary, &property);
     reader.each_summary(&mut add)?;
-    let Statistics {
-        operating,
-        on_several,
-        lock_wrappers,
-        unlock_wrappers,
-        told_by_result,
-        need_state,
-    } = statistics;
-    let lines = [
-        (operating, "operate on locks, directly or through others"),
-        (on_several, "on more than one"),
-        (lock_wrappers, "always return with one held: lock wrappers"),
-        (unlock_wrappers, "always give one back: unlock wrappers"),
-        (
-            told_by_result,
-            "tell by their result what has become of one",
-        ),
-        (need_state, "need one in a certain state on entry"),
-    ];
+    let lines = statistics.lines();
     if format != TableFormat::Text {
         let mut table = Table::new(["functions that", "count"]);
         for (count, what) in lines {
@@ -443,9 +379,4 @@ fn write_failure(out: &mut dyn Write, places: &Places, failure: &Failure) -> io:
         (_, Some(name)) => writeln!(out, "{file}:{line}: {name}: {kind}: {message}"),
         (_, None) => writeln!(out, "{file}:{line}: (declaration): {kind}: {message}"),
     }
-}
-
-/// The one function that is meant, or the error that says why there is none.
-pub(super) fn single(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<FunctionRow> {
-    names::one(reader, places, name)
 }

@@ -6,8 +6,6 @@
 mod keys;
 mod walk;
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +14,11 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
 use super::table::{Table, TableFormat};
-use super::{CLEAN, DatabaseArguments, output, query, report};
-use crate::finding::{Filter, Level, identity};
+use super::{CLEAN, DatabaseArguments, output, report};
+use crate::finding::{Level, identity};
+use crate::query::findings::{
+    Accuracy, FilePattern, Selection, Wanted, accuracy, by_rank, find, judgement,
+};
 use crate::report::{Places, text};
 use crate::source::Inert;
 use crate::store::query::Reader;
@@ -94,30 +95,6 @@ struct List {
     format: TableFormat,
 }
 
-/// What a finding is judged, or that it is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Wanted {
-    Open,
-    Bug,
-    FalsePositive,
-    Intended,
-    Later,
-}
-
-impl Wanted {
-    fn is(self, entry: &Entry) -> bool {
-        let verdict = entry.judged.as_ref().map(|judged| judged.verdict);
-        verdict
-            == match self {
-                Wanted::Open => return verdict.is_none() && entry.ignored.is_none(),
-                Wanted::Bug => Some(Verdict::Bug),
-                Wanted::FalsePositive => Some(Verdict::FalsePositive),
-                Wanted::Intended => Some(Verdict::Intended),
-                Wanted::Later => Some(Verdict::Later),
-            }
-    }
-}
-
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Order {
     /// The gravest and surest first
@@ -142,39 +119,23 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     Ok(CLEAN)
 }
 
-/// The gravest first, of these what the strictest filter reports.
-fn by_rank(a: &Entry, b: &Entry) -> Ordering {
-    fn rank(entry: &Entry) -> (Level, Option<Filter>, &str, &str, u32) {
-        let finding = &entry.finding;
-        let (rule, file) = (&*finding.rule, &*finding.file);
-        (finding.level, finding.filter(), rule, file, finding.line)
-    }
-    rank(a).cmp(&rank(b))
-}
-
 fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
     let reader = Reader::open(folder)?;
-    let root = query::root(&reader, folder)?;
+    let root = crate::query::root(&reader, folder)?;
     let places = Places::here(&root);
     let level = report::level(asked.level, &root)?;
     let all = reader.entries()?;
     let fingerprints: Vec<&str> = all.iter().map(|e| &*e.finding.fingerprint).collect();
-    let file = asked.file.as_deref().map(FilePattern::new).transpose()?;
-    let is_wanted = |entry: &Entry| {
-        let finding = &entry.finding;
-        finding.level <= level
-            && asked
-                .rule
-                .as_ref()
-                .is_none_or(|rule| is_rule(&finding.rule, rule))
-            && file
-                .as_ref()
-                .is_none_or(|file| file.matches(&finding.file, &places))
-            && asked.verdict.is_none_or(|wanted| wanted.is(entry))
+    let selection = Selection {
+        level,
+        rule: asked.rule.as_deref(),
+        file: asked.file.as_deref().map(FilePattern::new).transpose()?,
+        verdict: asked.verdict,
+        ..Selection::default()
     };
     let ids = identity::short(&fingerprints);
     let mut rows: Vec<(&Entry, &str)> = all.iter().zip(ids).collect();
-    rows.retain(|(entry, _)| is_wanted(entry));
+    rows.retain(|(entry, _)| selection.has(entry, &places));
     match asked.by {
         Order::Rank => rows.sort_by(|a, b| by_rank(a.0, b.0)),
         Order::Rule => rows.sort_by(|a, b| a.0.finding.rule.cmp(&b.0.finding.rule)),
@@ -187,11 +148,7 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
     let mut table = Table::new(names);
     for (entry, id) in rows {
         let finding = &entry.finding;
-        let (verdict, note) = match (&entry.judged, &entry.ignored) {
-            (Some(judged), _) => (judged.verdict.name(), judged.note.as_str()),
-            (None, Some(reason)) => ("ignored", reason.as_str()),
-            (None, None) => ("open", ""),
-        };
+        let (verdict, note) = judgement(entry);
         let cells: [Value; 8] = [
             id.into(),
             finding.level.name().into(),
@@ -207,69 +164,9 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
     table.print(asked.format)
 }
 
-/// Whether this is the rule that is meant, or one of the group.
-fn is_rule(rule: &str, asked: &str) -> bool {
-    let rest = rule.strip_prefix(asked.trim_end_matches('/'));
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// A file, a folder or a glob that a person has named.
-struct FilePattern<'a> {
-    text: &'a str,
-    glob: ignore::overrides::Override,
-}
-
-impl<'a> FilePattern<'a> {
-    fn new(text: &'a str) -> anyhow::Result<Self> {
-        let text = text
-            .strip_prefix("./")
-            .unwrap_or(text)
-            .trim_end_matches('/');
-        let mut glob = ignore::overrides::OverrideBuilder::new("/");
-        glob.add(text).with_context(|| format!("`{text}`"))?;
-        let glob = glob.build()?;
-        Ok(FilePattern { text, glob })
-    }
-
-    fn matches(&self, file: &str, places: &Places) -> bool {
-        let is_named = |file: &str| {
-            let rest = file.strip_prefix(self.text);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        is_named(file)
-            || is_named(&places.name(file))
-            || Path::new(file).ends_with(self.text)
-            || self.glob.matched(file, false).is_whitelist()
-    }
-}
-
-/// The one finding of this id.
-fn find<'e>(entries: &'e [Entry], id: &str) -> anyhow::Result<&'e Entry> {
-    let mut found = entries
-        .iter()
-        .filter(|entry| !id.is_empty() && entry.finding.fingerprint.starts_with(id));
-    let exact = entries.iter().find(|entry| entry.finding.fingerprint == id);
-    let Some(first) = exact.or_else(|| found.next()) else {
-        bail!("the last check has no finding `{id}`; `cassini triage list` has their ids");
-    };
-    let others: Vec<&Entry> = match exact {
-        Some(_) => Vec::new(),
-        None => found.collect(),
-    };
-    if !others.is_empty() {
-        let all = std::iter::once(first).chain(others);
-        let ids: Vec<&str> = all.map(|entry| &*entry.finding.fingerprint).collect();
-        bail!(
-            "several findings have ids that begin with `{id}`: {}",
-            ids.join(", ")
-        );
-    }
-    Ok(first)
-}
-
 fn show(folder: &Path, ids: &[String]) -> anyhow::Result<()> {
     let reader = Reader::open(folder)?;
-    let root = query::root(&reader, folder)?;
+    let root = crate::query::root(&reader, folder)?;
     let entries = reader.entries()?;
     let found = ids.iter().map(|id| find(&entries, id));
     let found = found.collect::<anyhow::Result<Vec<&Entry>>>()?;
@@ -309,38 +206,15 @@ fn clear(folder: &Path, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How often a rule was judged how.
-#[derive(Default)]
-struct Count {
-    verdicts: [usize; Verdict::ALL.len()],
-    open: usize,
-}
-
 fn stats(folder: &Path, format: TableFormat) -> anyhow::Result<()> {
     let reader = Reader::open(folder)?;
-    let mut rules: BTreeMap<String, Count> = BTreeMap::new();
-    // Findings that are gone were judged, too.
-    for judged in reader.verdicts()? {
-        let count = rules.entry(judged.rule).or_default();
-        count.verdicts[judged.verdict as usize] += 1;
-    }
-    let entries = reader.entries()?;
-    let open = entries.iter().filter(|entry| {
-        let reported = entry.finding.level <= Level::Note;
-        reported && Wanted::Open.is(entry)
-    });
-    for entry in open {
-        rules.entry(entry.finding.rule.clone()).or_default().open += 1;
-    }
+    let rules = accuracy(reader.verdicts()?, &reader.entries()?);
     let names = Verdict::ALL.map(Verdict::name);
     let mut table = Table::new([&["rule"][..], &names, &["open", "accuracy"]].concat());
-    for (rule, Count { verdicts, open }) in rules {
-        let [bug, false_positive, intended, _] = verdicts;
-        let decided = bug + false_positive + intended;
-        let accuracy = match decided {
-            0 => Value::Null,
-            _ => format!("{} %", (100 * bug + decided / 2) / decided).into(),
-        };
+    for (rule, count) in rules {
+        let percent = count.percent();
+        let accuracy = percent.map_or(Value::Null, |percent| format!("{percent} %").into());
+        let Accuracy { verdicts, open } = count;
         let counts = verdicts.map(Value::from);
         let cells = std::iter::once(Value::from(rule)).chain(counts);
         table.row(cells.chain([open.into(), accuracy]));
@@ -363,36 +237,4 @@ fn import(folder: &Path, file: &Path) -> anyhow::Result<()> {
     let s = if found.len() == 1 { "" } else { "s" };
     anstream::eprintln!("{} verdict{s} taken over", found.len());
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_of_rules_is_named_by_its_beginning() {
-        assert!(is_rule("lock/order", "lock") && is_rule("lock/order", "lock/order"));
-        assert!(!is_rule("lock/order", "lock/ord") && !is_rule("locks/order", "lock"));
-    }
-
-    #[test]
-    fn files_are_named_whole_by_folder_by_end_or_by_glob() {
-        let places = Places::new(Path::new("/t"), Path::new("/t"));
-        let is = |text: &str| FilePattern::new(text).unwrap().matches("a/b/c.c", &places);
-        for text in [
-            "a/b/c.c",
-            "./a/b/c.c",
-            "a",
-            "a/b/",
-            "c.c",
-            "b/c.c",
-            "a/**/*.c",
-            "c.*",
-        ] {
-            assert!(is(text), "{text}");
-        }
-        for text in ["b", "a/bb", "d.c", "a/*.h"] {
-            assert!(!is(text), "{text}");
-        }
-    }
 }

@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use super::keys::Keys;
-use super::{Wanted, by_rank, output, query, report};
+use super::{output, report};
 use crate::finding::Level;
+use crate::query::findings::{Wanted, by_rank};
 use crate::report::{Places, text};
 use crate::store::query::Reader;
 use crate::store::verdicts::Verdicts;
@@ -41,7 +42,7 @@ fn wish(key: Option<char>) -> Wish {
 /// Asks for a verdict on each finding that has none.
 pub(super) fn walk(folder: &Path, level: Option<Level>) -> anyhow::Result<()> {
     let reader = Reader::open(folder)?;
-    let root = query::root(&reader, folder)?;
+    let root = crate::query::root(&reader, folder)?;
     let level = report::level(level, &root)?;
     let mut entries = reader.entries()?;
     drop(reader);

@@ -8,7 +8,10 @@ mod cubes;
 mod effects;
 #[cfg(test)]
 mod tests;
+mod transitions;
 mod words;
+
+pub use transitions::{Transition, transitions};
 
 use std::io::{self, Write};
 
@@ -155,6 +158,7 @@ fn is_of_place_on_exit(condition: &IExpr) -> bool {
 }
 
 /// What becomes of an object in one state on entry.
+#[derive(Clone)]
 struct End<'s> {
     from: StateId,
     to: &'s Target,
@@ -174,6 +178,25 @@ fn object_lines(
     let object = &summary.objects[index];
     let machine = words.property.machine(&object.machine);
     lines.push(heading(words, object));
+    let mut table: Vec<Way> = Vec::new();
+    for (end, cube) in ends(conditions, summary, index) {
+        let condition = conditions.text(words, &cube);
+        let way = Way {
+            from: vec![state_name(machine, end.from)],
+            to: target_name(machine, &end),
+            when: format!("{condition}{}", end.note).trim_start().to_owned(),
+        };
+        way.add_to(&mut table);
+    }
+    lines.extend(Way::lines(&table));
+}
+
+/// The ways of an object from state to state, each with one combination of conditions; as few as say the same.
+fn ends<'s>(
+    conditions: &Conditions<'_>,
+    summary: &'s Summary,
+    index: usize,
+) -> Vec<(End<'s>, Cube)> {
     let rows = summary
         .rows
         .iter()
@@ -196,22 +219,14 @@ fn object_lines(
         }
     }
     ends.sort_by_key(|end| end.from);
-    let mut table: Vec<Way> = Vec::new();
+    let mut found = Vec::new();
     for ends in ends.chunk_by(|one, other| one.from == other.from) {
         let cubes: Vec<Vec<Cube>> = ends.iter().map(|end| end.cubes.clone()).collect();
         for (end, cubes) in ends.iter().zip(cubes::minimise(&cubes)) {
-            for cube in cubes {
-                let condition = conditions.text(words, &cube);
-                let way = Way {
-                    from: vec![state_name(machine, end.from)],
-                    to: target_name(machine, end),
-                    when: format!("{condition}{}", end.note).trim_start().to_owned(),
-                };
-                way.add_to(&mut table);
-            }
+            found.extend(cubes.into_iter().map(|cube| (end.clone(), cube)));
         }
     }
-    lines.extend(Way::lines(&table));
+    found
 }
 
 /// A line of the table: from some states to another one, or to the one that it was.

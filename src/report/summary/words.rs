@@ -370,12 +370,12 @@ fn within(name: &str, members: &str, arrow: &str) -> String {
     }
 }
 
-fn is_zero(expr: &IExpr) -> bool {
+pub fn is_zero(expr: &IExpr) -> bool {
     matches!(expr, IExpr::Const { value: 0, .. })
 }
 
 /// The largest number below those that stand for errors.
-fn is_last_before_errors(expr: &IExpr) -> bool {
+pub fn is_last_before_errors(expr: &IExpr) -> bool {
     matches!(expr, IExpr::Const { value, width: 64 } if *value == u128::from(u64::MAX) - MAX_ERRNO)
 }
 

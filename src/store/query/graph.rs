@@ -71,6 +71,43 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Visits the name, file and line of each function, by name; the tree's own functions come first among those of one name.
+    pub fn each_name(&self, visit: &mut dyn FnMut(String, String, u32)) -> Result<(), StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT DISTINCT name, file, line FROM functions ORDER BY name, own DESC, file, line",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            visit(row.get(0)?, row.get(1)?, row.get(2)?);
+        }
+        Ok(())
+    }
+
+    /// Whether a function or the trace of a finding lies in this file.
+    pub fn has_file(&self, file: &str) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM functions WHERE file = ?1)
+            OR EXISTS (SELECT 1 FROM findings, json_each(findings.trace) AS step
+                WHERE findings.file = ?1 OR step.value ->> 'file' = ?1)";
+        Ok(self.connection.query_row(sql, [file], |row| row.get(0))?)
+    }
+
+    /// What became of the tree's own functions, and how many it became of; `None` of those that the run did not reach.
+    pub fn outcomes(&self) -> Result<Vec<(Option<String>, u64)>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT outcome, count(*) FROM functions WHERE own GROUP BY outcome ORDER BY 2 DESC, 1",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned()))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Another number after each change that another connection makes.
+    pub fn version(&self) -> Result<i64, StoreError> {
+        let sql = "PRAGMA data_version";
+        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    }
+
     /// Visits each function that was analysed in the last run, with its result.
     pub fn each_result(
         &self,

@@ -5,7 +5,6 @@
 
 use anyhow::bail;
 
-use super::unknown;
 use crate::report::Places;
 use crate::store::query::{FunctionRow, Reader, is_glob};
 
@@ -13,11 +12,7 @@ use crate::store::query::{FunctionRow, Reader, is_glob};
 const SHOWN: usize = 20;
 
 /// The functions that are meant. A glob means all that match; a part of a name means the function that it completes to.
-pub(super) fn functions(
-    reader: &Reader,
-    places: &Places,
-    name: &str,
-) -> anyhow::Result<Vec<FunctionRow>> {
+pub fn functions(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<Vec<FunctionRow>> {
     let exact = reader.functions(name)?;
     if !exact.is_empty() {
         return Ok(exact);
@@ -47,7 +42,7 @@ pub(super) fn functions(
 }
 
 /// The one function that is meant.
-pub(super) fn one(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<FunctionRow> {
+pub fn one(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<FunctionRow> {
     let found = functions(reader, places, name)?;
     let mut others = found.iter().skip(1);
     let Some(first) = found.first() else {
@@ -67,13 +62,14 @@ pub(super) fn one(reader: &Reader, places: &Places, name: &str) -> anyhow::Resul
 }
 
 /// The name of a lock: whole, a part of it, or a glob.
-pub(super) struct Pattern<'a> {
+#[derive(Debug)]
+pub struct Pattern<'a> {
     text: &'a str,
     glob: Option<globset::GlobMatcher>,
 }
 
 impl<'a> Pattern<'a> {
-    pub(super) fn new(text: &'a str) -> anyhow::Result<Self> {
+    pub fn new(text: &'a str) -> anyhow::Result<Self> {
         let glob = is_glob(text)
             .then(|| globset::Glob::new(text))
             .transpose()?;
@@ -81,10 +77,23 @@ impl<'a> Pattern<'a> {
         Ok(Pattern { text, glob })
     }
 
-    pub(super) fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         match &self.glob {
             Some(glob) => glob.is_match(name),
             None => name.contains(self.text),
         }
     }
+}
+
+/// The error for a name that the database does not have.
+pub fn unknown(reader: &Reader, name: &str) -> anyhow::Result<anyhow::Error> {
+    let similar = reader.similar(name)?;
+    let advice = if similar.is_empty() {
+        String::new()
+    } else {
+        format!("; did you mean {}?", similar.join(", "))
+    };
+    Ok(anyhow::anyhow!(
+        "the last check saw no function `{name}`{advice}"
+    ))
 }

@@ -1,0 +1,70 @@
+//! Answers about the last run, for all that show them: the command line and the web page.
+//!
+//! In: the database, and a question. Out: rows and texts as values. Prints nothing.
+
+pub mod calls;
+pub mod findings;
+pub mod locks;
+pub mod names;
+pub mod specification;
+
+use std::path::{Path, PathBuf};
+
+use crate::report::Places;
+use crate::store::query::{FunctionRow, Reader};
+use crate::summary::Summary;
+use crate::summary::seeds::Seeds;
+
+/// Names the files of the tree that the database is about.
+pub fn places(reader: &Reader, folder: &Path) -> anyhow::Result<Places> {
+    Ok(Places::here(&root(reader, folder)?))
+}
+
+/// The tree that the database is about.
+pub fn root(reader: &Reader, folder: &Path) -> anyhow::Result<PathBuf> {
+    let root = reader.root()?;
+    Ok(folder.join(root.as_deref().unwrap_or("..")))
+}
+
+/// Shows once what is the same in several programs. (A function compiled in two ways mostly has one summary, too.)
+pub fn merge_variants(shown: &mut Vec<(FunctionRow, Option<Summary>)>) {
+    shown.dedup_by(|(later, later_summary), (row, summary)| {
+        let same = (&later.file, later.line, &later.outcome) == (&row.file, row.line, &row.outcome)
+            && later_summary == summary;
+        if same {
+            let any = row.programs.is_empty() || later.programs.is_empty();
+            row.programs.append(&mut later.programs);
+            if any {
+                row.programs.clear();
+            }
+        }
+        same
+    });
+    let places: Vec<_> = shown
+        .iter()
+        .map(|(row, _)| (row.file.clone(), row.line))
+        .collect();
+    for ((row, _), place) in shown.iter_mut().zip(&places) {
+        // It is the same in all.
+        if places.iter().filter(|other| *other == place).count() == 1 {
+            row.programs.clear();
+        }
+    }
+}
+
+/// What callers see of a function, if the last run has it.
+pub fn summary_of(
+    reader: &Reader,
+    row: &FunctionRow,
+    seeds: &Seeds,
+) -> anyhow::Result<Option<Summary>> {
+    if row.outcome.as_deref() == Some("seeded") {
+        return Ok(seeds
+            .get(&row.name.name)
+            .map(|seed| (*seed.summary).clone()));
+    }
+    let Some(key) = row.result else {
+        return Ok(None);
+    };
+    Ok(reader.result(key)?.map(|result| result.summary))
+}
