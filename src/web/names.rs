@@ -119,8 +119,8 @@ mod tests {
             "lock_page",
             "spin_lock",
             "spin_lock_irq",
-            "Clocks",
             "unlock",
+            "Clocks",
         ];
         assert_eq!(found("LOCK", 10), (all.to_vec(), 6));
         assert_eq!(found("lock", 2), (all[..2].to_vec(), 6));
