@@ -156,7 +156,7 @@ impl Executor<'_> {
                 result.map(|result| self.one_of(&results, result))
             }
             CalleeView::Unknown => {
-                self.set_by_macro(at, state);
+                self.call_undeclared(at, state);
                 self.logged_call(at, state, false)
             }
             CalleeView::Lost => {
@@ -407,9 +407,10 @@ impl Executor<'_> {
         result
     }
 
-    /// What nothing declares and nothing defines may be a macro of a header that is missing: a variable that it gets may have another value
-    /// behind it, if it is a constant before (`T *t = NULL; Data_Get_Struct(value, T, t);`).
-    fn set_by_macro(&mut self, at: &Invocation<'_>, state: &mut State) {
+    /// What nothing declares and nothing defines may be a macro of a header that is missing, or a function that it declares never to
+    /// return: a variable that it gets may have another value behind it, if it is a constant before
+    /// (`T *t = NULL; Data_Get_Struct(value, T, t);`), and control may not come back (`if (!t) rb_raise(…)`).
+    fn call_undeclared(&mut self, at: &Invocation<'_>, state: &mut State) {
         let body = at.frame.body;
         let Callee::Direct(symbol) = at.call.callee else {
             return;
@@ -422,6 +423,9 @@ impl Executor<'_> {
             }
         ) {
             return;
+        }
+        if self.arena.watches {
+            self.execution.log.may_end.push(state.guard);
         }
         for arg in &at.call.args {
             let Arg::Scalar(value) = *arg else { continue };

@@ -31,3 +31,20 @@ const char *by_a_function(value self)
     look_up(self, setting);
     return setting->name; //~ certain null/dereference
 }
+
+// One of a missing header may be declared never to return.
+char first(const char *name)
+{
+    if (!name)
+        raise_error("no name");
+    return *name; //~ note null/dereference
+}
+
+void tell(const char *what);
+
+char first_after_telling(const char *name)
+{
+    if (!name)
+        tell("no name");
+    return *name; //~ certain null/dereference
+}
