@@ -265,7 +265,8 @@ fn a_double_lock_is_reported_stored_and_explained_by_summaries() {
                 .and(predicate::str::contains("in reset: ")),
         )
         .stderr(predicate::str::contains(
-            "3 functions: all read\n2 of them touch a lock and were analysed, 1 touch none\n1 finding\n",
+            "3 functions: all read\n2 of them touch a lock and were analysed, 1 touch none\n\
+             3 of them were analysed for accesses to memory\n1 finding\n",
         ));
     let query = |arguments: &[&str]| {
         let mut command = cassini();
@@ -384,7 +385,7 @@ fn an_unchanged_tree_is_not_analysed_again() {
         .assert()
         .code(1)
         .stderr(predicate::str::contains(
-            "2 function results taken from the database",
+            "5 function results taken from the database",
         ));
 }
 

@@ -11,7 +11,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 2] = ["acspec.c", "angelic.c"];
+const FILES: [&str; 4] = ["acspec.c", "angelic.c", "answers.c", "answered_callee.c"];
 
 /// From the strictest on.
 const FILTERS: [&str; 5] = ["conc", "a1", "a2", "angelic", "demonic"];
@@ -44,7 +44,7 @@ fn cassini(tree: &TempDir, arguments: &[&str]) -> String {
 fn findings(filter: Option<&str>) -> BTreeSet<(String, u64, String, String)> {
     let tree = tree();
     let mut arguments = vec!["check", ".", "--format", "json", "--level", "note"];
-    arguments.extend(["--no-progress", "--checkers", "heap,null,assert"]);
+    arguments.extend(["--no-progress", "--checkers", "heap,null,file,assert"]);
     if let Some(filter) = filter {
         arguments.extend(["--filter", filter]);
     }

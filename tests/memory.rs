@@ -57,9 +57,33 @@ fn findings_about_memory_are_the_same_with_locks_beside_and_whatever_the_number_
 }
 
 #[test]
-fn they_are_not_in_force_unless_they_are_asked_for() {
-    let findings = check("testdata/memory", &[]);
-    assert_eq!(findings, Value::Array(Vec::new()));
+fn they_are_in_force_in_programs_and_not_in_kernels_unless_they_are_asked_for() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::write(
+        tree.path().join("a.c"),
+        "void *malloc(unsigned long); void lost(void) { char *p = malloc(1); if (p) *p = 1; }\n",
+    )
+    .unwrap();
+    let leaks = |arguments: &[&str]| {
+        let output = Command::cargo_bin("cassini")
+            .unwrap()
+            .args(["check", ".", "--format", "json", "--no-progress"])
+            .args(arguments)
+            .current_dir(tree.path())
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        of(&report["findings"], "heap/leak").len()
+    };
+    assert_eq!(leaks(&[]), 1);
+    assert_eq!(leaks(&["--checkers", "lock"]), 0);
+    let folder = tree.path().to_string_lossy();
+    let command = format!(
+        r#"[{{"directory": "{folder}", "file": "a.c", "command": "cc -ffreestanding -c a.c"}}]"#
+    );
+    fs::write(tree.path().join("compile_commands.json"), command).unwrap();
+    assert_eq!(leaks(&[]), 0);
+    assert_eq!(leaks(&["--checkers", "lock,heap"]), 1);
 }
 
 #[test]

@@ -86,6 +86,17 @@ pub struct Capture {
     pub problems: Vec<Problem>,
 }
 
+impl Capture {
+    /// Whether most units are compiled for an operating system, with its C library: those of kernels and firmware are not.
+    pub fn is_hosted(&self) -> bool {
+        let without =
+            |argument: &std::ffi::OsString| argument == "-nostdinc" || argument == "-ffreestanding";
+        let commands = self.commands.iter();
+        let freestanding = commands.filter(|command| command.arguments.iter().any(without));
+        freestanding.count() * 2 <= self.commands.len()
+    }
+}
+
 /// Where the compile commands came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::outside;
 use super::predicates::{Atom, is_open, of_callee};
 use super::view::{Check, View};
 use crate::sat::oracle::{Oracle, OutOfBudget};
@@ -39,7 +40,10 @@ impl Vocabulary {
     };
 
     fn has(self, view: &View, oracle: &Oracle<'_>, condition: Cond) -> bool {
-        if view.facts.contains(&condition) || is_open(oracle, condition) {
+        if view.facts.contains(&condition)
+            || is_open(oracle, condition)
+            || outside::is_about(oracle, condition)
+        {
             return false;
         }
         if !self.callees && of_callee(oracle, condition) {

@@ -56,7 +56,7 @@ pub fn given(execution: &Execution, oracle: &Oracle<'_>, failure: &AtExit) -> Ve
     given.extend(conditions.filter(|&condition| {
         let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
         let mut origins = vars.iter().map(|&var| oracle.origins.of(var));
-        origins.any(|origin| matches!(origin, Origin::Call { text } if **text == *made.text))
+        origins.any(|origin| matches!(origin, Origin::Call { text, .. } if **text == *made.text))
     }));
     given
 }

@@ -11,6 +11,7 @@ mod cover;
 pub mod describe;
 mod locations;
 mod machine;
+mod outside;
 mod predicates;
 mod specs;
 pub mod verdict;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::outside;
 use super::view::View;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::guard::Cond;
@@ -49,7 +50,7 @@ impl Configuration {
 /// The predicates for some checks of a view, in order.
 pub fn predicates(
     view: &View,
-    oracle: &Oracle<'_>,
+    oracle: &mut Oracle<'_>,
     configuration: Configuration,
     checks: &[usize],
 ) -> Vec<Cond> {
@@ -60,6 +61,12 @@ pub fn predicates(
             own.extend(oracle.formula.guards.support(check.alone));
         }
         own.retain(|condition| !check.exists.contains(condition));
+        let answered = own
+            .iter()
+            .any(|&condition| outside::is_about(oracle, condition));
+        if answered && outside::is_free_on(oracle, check.alone) {
+            own.retain(|&condition| !outside::is_about(oracle, condition));
+        }
         found.extend(own);
     }
     // What is known to go either way is for no caller to say.
@@ -117,7 +124,7 @@ pub fn is_open(oracle: &Oracle<'_>, condition: Cond) -> bool {
     let vars = oracle.formula.vars(term).into_iter();
     vars.map(|var| oracle.origins.of(var))
         .any(|origin| match origin {
-            Origin::Call { text } => NONDETERMINISTIC.iter().any(|name| text.starts_with(name)),
+            Origin::Call { text, .. } => NONDETERMINISTIC.iter().any(|name| text.starts_with(name)),
             _ => false,
         })
 }

@@ -20,7 +20,7 @@ use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{FrameId, RegionId};
 use crate::symbolic::state::{Object, Status};
-use crate::symbolic::term::Var;
+use crate::symbolic::term::{Node, Var};
 use crate::symbolic::unroll::LoopId;
 
 /// Blocks that hold pointers to each other are gone through so often.
@@ -227,14 +227,24 @@ fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str
     if !base.is_some_and(|base| arena.left_in_memory.contains(&base)) {
         return false;
     }
+    // That the result is not null says only that there is an object for the block's pointer to lie in.
+    let holder = base.and_then(|base| match *arena.formula.terms.node(base) {
+        Node::Var(var) => match *arena.origins.of(var) {
+            Origin::Initial { loc, .. } => arena.regions.base(loc.region),
+            _ => None,
+        },
+        _ => None,
+    });
     let conditions = arena.formula.guards.support(paths).iter();
     let mut vars = conditions.flat_map(|&condition| {
         let term = arena.formula.cond_term(condition);
         arena.formula.vars(term)
     });
     vars.any(|var| {
-        let is_result = matches!(arena.origins.of(var), Origin::Call { text } if **text == *call);
-        is_result && Some(arena.formula.terms.var_term(var)) != base
+        let is_result =
+            matches!(arena.origins.of(var), Origin::Call { text, .. } if **text == *call);
+        let value = Some(arena.formula.terms.var_term(var));
+        is_result && value != base && value != holder
     })
 }
 

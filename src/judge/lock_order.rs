@@ -542,7 +542,7 @@ fn is_fresh(arena: &Arena<'_>, object: Object) -> bool {
         return false;
     };
     match arena.origins.of(*var) {
-        Origin::Call { text } => {
+        Origin::Call { text, .. } => {
             let name = text.split('(').next().unwrap_or_default();
             arena.machine_of(object).names.makes(name)
         }

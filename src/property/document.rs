@@ -9,6 +9,8 @@ use include_dir::Dir;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+use super::InForce;
+
 /// A property file: any of `[[machine]]`, `[[rule]]`, `[[function]]` and `[[sleep]]` rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
@@ -49,15 +51,7 @@ pub(crate) struct Document<'a> {
 
 /// The sections of a property file and its plain keys.
 const KEYS: [&str; 10] = [
-    "name",
-    "on_demand",
-    "pointers",
-    "locals",
-    "checks",
-    "machine",
-    "rule",
-    "function",
-    "sleep",
+    "name", "in_force", "pointers", "locals", "checks", "machine", "rule", "function", "sleep",
     "assert",
 ];
 
@@ -140,16 +134,21 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The file's `on_demand` key; false if it is missing.
-    pub(super) fn on_demand(&mut self) -> bool {
-        let Some(value) = self.table.get("on_demand") else {
-            return false;
+    /// The file's `in_force` key.
+    pub(super) fn in_force(&mut self) -> InForce {
+        let Some(value) = self.table.get("in_force") else {
+            return InForce::default();
         };
-        let (known, span) = (value.get_ref().as_bool(), value.span());
-        if known.is_none() {
-            self.error(span, "`on_demand` is neither true nor false");
+        let span = value.span();
+        match value.get_ref().as_str() {
+            Some("always") => InForce::Always,
+            Some("hosted") => InForce::Hosted,
+            Some("asked") => InForce::Asked,
+            _ => {
+                self.error(span, "`in_force` is none of `always`, `hosted`, `asked`");
+                InForce::default()
+            }
         }
-        known.unwrap_or_default()
     }
 
     /// Reports top-level keys that mean nothing.

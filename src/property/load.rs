@@ -98,7 +98,7 @@ pub(super) fn load(files: &[SourceFile], property: &mut Property) -> Vec<LoadErr
         document.check_keys();
         let mut checker = Checker {
             name: document.name().unwrap_or_else(|| stem(&file.name)),
-            on_demand: document.on_demand(),
+            in_force: document.in_force(),
             pointers: None,
             returned_local: None,
             assertions: None,

@@ -213,12 +213,22 @@ pub struct AssertionRule {
     pub angelic: Vec<String>,
 }
 
+/// When a checker is in force though nobody asks for it by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InForce {
+    #[default]
+    Always,
+    /// In programs that run on an operating system, not in kernels and firmware.
+    Hosted,
+    /// Never.
+    Asked,
+}
+
 /// One checker file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checker {
     pub name: String,
-    /// It is in force only if it is asked for by name.
-    pub on_demand: bool,
+    pub in_force: InForce,
     pub pointers: Option<PointerRules>,
     /// The rule for a function that returns the address of a variable of its own.
     pub returned_local: Option<String>,

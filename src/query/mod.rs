@@ -52,6 +52,15 @@ pub fn merge_variants(shown: &mut Vec<(FunctionRow, Option<Summary>)>) {
     }
 }
 
+/// What callers see of a function's dealings with memory and files, if the last run looked at those and there is any.
+pub fn memory_of(reader: &Reader, row: &FunctionRow) -> anyhow::Result<Option<Summary>> {
+    let result = row.access_result.map(|key| reader.result(key));
+    let summary = result.transpose()?.flatten().map(|result| result.summary);
+    Ok(summary.filter(|summary| {
+        !summary.is_noop() || !summary.modified.is_empty() || !summary.uses.is_empty()
+    }))
+}
+
 /// What callers see of a function, if the last run has it.
 pub fn summary_of(
     reader: &Reader,

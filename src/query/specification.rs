@@ -22,7 +22,7 @@ const MEMORY: [&str; 4] = ["heap", "null", "file", "assert"];
 
 /// What the filters say of a function.
 pub fn filtered(folder: &Path, row: &FunctionRow, told: Told) -> anyhow::Result<String> {
-    let (passes, _) = passes(&MEMORY.map(str::to_owned))?;
+    let (passes, _) = passes(&MEMORY.map(str::to_owned), true)?;
     let pass = passes.first().context("no checker is in force")?;
     with_callees(folder, row, pass, |body, callees| {
         filtering::describe(body, callees, &pass.property, &Options::default(), told)

@@ -4,7 +4,7 @@
 //! executed; what is about accesses to memory needs all. The two are kept apart, so that neither changes what the other finds.
 
 use super::RunError;
-use crate::property::{Checker, LoadError, Property, SourceFile};
+use crate::property::{Checker, InForce, LoadError, Property, SourceFile};
 use crate::summary::seeds::Seeds;
 
 /// Checkers for which functions are executed together.
@@ -30,14 +30,19 @@ pub fn all_rules(checkers: &[String]) -> Result<Property, RunError> {
     Ok(Property::load(&files).0)
 }
 
-/// The passes over the functions: of the checkers that are named, or else of those that need not be asked for.
-pub fn passes(checkers: &[String]) -> Result<(Vec<Pass>, Vec<LoadError>), RunError> {
+/// The passes over the functions: of the checkers that are named, or else of those that are in force by themselves in a hosted program, or in another
+/// one.
+pub fn passes(checkers: &[String], hosted: bool) -> Result<(Vec<Pass>, Vec<LoadError>), RunError> {
     let (files, names) = named(checkers)?;
     let (all, mut errors) = Property::load(&files);
     let mut chosen = all.clone();
     select(&mut chosen, &names)?;
     if names.is_empty() {
-        chosen.checkers.retain(|checker| !checker.on_demand);
+        chosen.checkers.retain(|checker| match checker.in_force {
+            InForce::Always => true,
+            InForce::Hosted => hosted,
+            InForce::Asked => false,
+        });
     }
     let (of_accesses, of_objects): (Vec<Checker>, Vec<Checker>) = chosen
         .checkers

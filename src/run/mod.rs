@@ -173,11 +173,11 @@ pub fn run(
     progress: &dyn Progress,
     cancel: &AtomicBool,
 ) -> Result<Run, RunError> {
-    let (passes, errors) = passes(&settings.checkers)?;
+    let capture = capture::capture(&settings.capture())?;
+    let (passes, errors) = passes(&settings.checkers, capture.is_hosted())?;
     for error in errors {
         progress.notice(&format!("{error} (row left out)"));
     }
-    let capture = capture::capture(&settings.capture())?;
     if capture.commands.is_empty() {
         for problem in &capture.problems {
             progress.notice(&problem.to_string());
@@ -287,7 +287,9 @@ impl Task<'_> {
             let about = serde_json::to_string(&about).unwrap_or_default();
             self.store.database.store_about(&about)?;
         }
-        let without = ledger.functions.analysed == 0;
+        let mut passes = self.passes.iter();
+        let of_objects_alone = !passes.any(|pass| pass.property.watches_accesses());
+        let without = ledger.functions.analysed == 0 && of_objects_alone;
         let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
         Ok(Run {
             lock_calls: match wanted && !interrupted {

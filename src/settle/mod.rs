@@ -12,6 +12,7 @@
 
 pub mod annotations;
 mod by_argument;
+mod certain;
 mod counterparts;
 mod discharge;
 pub mod lock_order;
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::by_argument::Standing;
+use self::certain::Certainty;
 use self::counterparts::{Explanations, Halves, explanations};
 use crate::finding::{ExplanationKind, Finding, Level};
 use crate::judge::obligation::{
@@ -121,11 +123,18 @@ fn undischarged(
                 }
                 Verdict::Undischarged => {}
             }
-            let certain = obligation.processor.is_some() || matching.is_certain(id, obligation);
             let mut finding = obligation.finding.clone();
-            if !certain {
-                finding.explain_by(ExplanationKind::Counterpart);
-            }
+            let certain = match matching.certainty(id, obligation) {
+                Certainty::OfItself => true,
+                Certainty::ByCaller(trace) => {
+                    finding.trace = trace.to_vec();
+                    true
+                }
+                Certainty::None => {
+                    finding.explain_by(ExplanationKind::Counterpart);
+                    false
+                }
+            };
             if gravest.is_some_and(|gravest| gravest <= finding.level) {
                 continue;
             }
@@ -392,25 +401,6 @@ impl<'p> Matching<'p> {
             true => Verdict::Explained(ExplanationKind::ForGood, None),
             false => Verdict::Undischarged,
         }
-    }
-
-    /// Whether an obligation that is not discharged can be nothing but a mistake, because the function has the other half at other
-    /// times; or because it is the function's own, and no other function of the program has the other half for an object
-    /// of the same class, if only at times or without a name for it; or because all others for whom the same callee takes
-    /// an object give it back, or for whom it gives one back have taken it, and nobody leaves such an object held.
-    fn is_certain(&self, function: FunctionId, obligation: &Obligation) -> bool {
-        if obligation.other_half != OtherHalf::Never {
-            return true;
-        }
-        if let Some((node, _)) = self.inherited(function, obligation) {
-            let uses = self.uses.get(&node).into_iter().flatten();
-            let other = |user: FunctionId| self.program.is_another(user, function);
-            let mut others = uses.filter(|(user, _)| other(*user)).peekable();
-            return others.peek().is_some()
-                && others.all(|(_, usage)| **usage == Use::Discharged)
-                && (obligation.kind == Kind::Held || self.is_alone(function, obligation));
-        }
-        obligation.inherited.is_none() && self.is_alone(function, obligation)
     }
 
     /// Whether a function of which nothing is known may have taken what is given back. Not where functions of the program take

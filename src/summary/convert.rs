@@ -5,18 +5,17 @@
 
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::handles::{Handle, from_output};
 use super::infer::Exit;
 use super::{IExpr, IObj, Offset, Root, Told, When};
-use crate::ir::POINTER_BITS;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::naming::{self, Named};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind};
-use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// Conditions with more nodes are not kept in summaries.
@@ -25,109 +24,6 @@ const MAX_NODES: u32 = 24;
 const MAX_VALUE_NODES: u32 = 64;
 /// Pointers followed from a root.
 const MAX_PATH: usize = 6;
-/// What the result is called.
-pub const RESULT: &str = "ret";
-/// Parts of a value that are looked at for a pointer.
-const MAX_PARTS: usize = 64;
-/// Pointers left in memory that objects are named from.
-const MAX_HANDLES: usize = 16;
-
-/// An output pointer: the result, or a pointer that the function leaves in memory for its caller. So is a number that names an
-/// object.
-#[derive(Debug)]
-pub struct Handle {
-    root: Root,
-    pointer: Term,
-    /// As the function's source would write it, `ret` for the result.
-    name: String,
-    /// Where the function leaves it; `None` for the result.
-    left: Option<Loc>,
-}
-
-/// The output pointers at an exit, the result first.
-pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
-    let mut handles: Vec<Handle> = Vec::new();
-    if let Some(result) = result
-        && is_handle(arena, state, result)
-    {
-        handles.push(Handle {
-            root: Root::Return,
-            pointer: result,
-            name: RESULT.to_string(),
-            left: None,
-        });
-    }
-    let mut converter = Converter::of_entry();
-    for (loc, size, value) in state
-        .memory
-        .written(|region| !arena.regions.is_local(region))
-    {
-        let value = value.or_else(|| arena.scalar_at(state, loc, size));
-        let whole = |term: &Term| arena.is_whole(size, arena.formula.terms.width(*term));
-        let Some(value) = value.filter(whole) else {
-            continue;
-        };
-        if !is_handle(arena, state, value) || arena.is_initial(loc, size, value) {
-            continue;
-        }
-        let number = arena.formula.terms.width(value) == NUMBER_BITS;
-        if (number || may_point(arena, value))
-            && let Some(object) = converter.object(arena, loc)
-        {
-            handles.push(Handle {
-                root: Root::Exit(Box::new(object)),
-                pointer: value,
-                name: arena.name_of(loc),
-                left: Some(loc),
-            });
-        }
-        if handles.len() == MAX_HANDLES {
-            break;
-        }
-    }
-    handles
-}
-
-/// Whether a value may lead to something: it is as wide as a pointer, or the number of an object that the function operates on.
-fn is_handle(arena: &mut Arena<'_>, state: &State, value: Term) -> bool {
-    match arena.formula.terms.width(value) {
-        POINTER_BITS => true,
-        NUMBER_BITS if arena.follows_values => {
-            let places = arena.locations(value);
-            let mut objects = state.objects.keys();
-            objects.any(|object| places.iter().any(|&(_, loc)| loc == object.loc))
-        }
-        _ => false,
-    }
-}
-
-/// Whether a value may be a pointer on some paths. What comes from memory or a parameter is one if it was read as
-/// one.
-fn may_point(arena: &Arena<'_>, value: Term) -> bool {
-    let mut seen: FxHashSet<Term> = FxHashSet::default();
-    let mut work = vec![value];
-    while let Some(term) = work.pop() {
-        if arena.formula.terms.is_pointer(term) {
-            return true;
-        }
-        if seen.len() > MAX_PARTS || !seen.insert(term) {
-            continue;
-        }
-        match arena.formula.terms.node(term) {
-            Node::Op { args, .. } => {
-                let whole = |part: &&Term| arena.formula.terms.width(**part) == POINTER_BITS;
-                work.extend(args.iter().filter(whole));
-            }
-            Node::Linear { terms, .. } => work.extend(terms.iter().map(|&(_, part)| part)),
-            Node::Var(var) => match arena.origins.of(*var) {
-                Origin::Initial { .. } | Origin::Param(_) => {}
-                _ => return true,
-            },
-            _ => {}
-        }
-    }
-    false
-}
 
 /// Names the objects and terms of one finished execution.
 pub struct Converter {
@@ -198,7 +94,7 @@ impl Converter {
         if entry.as_ref().is_some_and(|(object, _)| simple(object)) {
             return entry;
         }
-        self.object_from_output(arena, loc).or(entry)
+        from_output(&self.handles, arena, loc).or(entry)
     }
 
     fn object_on_entry(
@@ -267,21 +163,6 @@ impl Converter {
         };
         let path = Vec::new();
         Some((IObj { root, path }, reach))
-    }
-
-    /// An object named from an output pointer, and the paths on which that leads to it.
-    fn object_from_output(&self, arena: &mut Arena<'_>, loc: Loc) -> Option<(IObj, Guard)> {
-        self.handles.iter().find_map(|handle| {
-            let same = |to: &Loc| to.region == loc.region && to.symbolic == loc.symbolic;
-            let places = arena.locations(handle.pointer);
-            let &(guard, to) = places.iter().find(|(_, to)| same(to))?;
-            let path = match arena.regions.kind(loc.region) {
-                RegionKind::Value { .. } => Vec::new(),
-                _ => vec![Offset::bytes(loc.offset.checked_sub(to.offset)?)],
-            };
-            let root = handle.root.clone();
-            Some((IObj { root, path }, guard))
-        })
     }
 
     /// The paths on which an output pointer leads to a location, or to a pointer there.

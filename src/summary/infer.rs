@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use self::rows::rows;
-use super::convert::{Converter, Handle, handles};
+use super::convert::Converter;
+use super::handles::{Handle, handles};
 use super::predicates::select;
 use super::{IExpr, IObj, Modified, Offset, Root, Summary, SummaryObject, Told, Unnamed, When};
 use crate::property::{StateId, Target};

@@ -6,6 +6,7 @@
 pub mod apply;
 pub mod assertion;
 pub mod convert;
+pub mod handles;
 pub mod infer;
 pub mod initialisation;
 pub mod interface;
@@ -73,6 +74,9 @@ pub struct Row {
     /// is a mistake of the function's unless some caller shows that it is meant: who calls it with which argument
     /// is known only when all functions are done. To callers the row is as true as any.
     pub contested: bool,
+    /// Of the rows for the same conditions, what the world outside the program has answered decides which one is taken, and nothing else
+    /// does: each may be.
+    pub answered: bool,
     /// One way through the function that takes this row: the operations on the object, outermost
     /// call first.
     pub trace: Vec<TraceStep>,
@@ -211,6 +215,8 @@ pub struct Summary {
     pub length_of: Option<u32>,
     /// The parameter that is a format as `printf` has it: it says which of the arguments behind it are text that is read.
     pub format: Option<u32>,
+    /// The result is what the world outside the program has answered: no caller and no callee sees to it that it is the one or the other.
+    pub outside: bool,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
@@ -255,6 +261,7 @@ impl Summary {
         for row in &mut self.rows {
             row.doubtful = true;
             row.contested = false;
+            row.answered = false;
         }
         for object in &mut self.objects {
             object.open = true;
@@ -314,6 +321,7 @@ impl Summary {
             && self.keeps_contents == other.keeps_contents
             && self.null_result == other.null_result
             && self.null_when == other.null_when
+            && self.outside == other.outside
             && all_alike(&self.uses, &other.uses, same_use)
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)

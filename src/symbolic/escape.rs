@@ -232,6 +232,19 @@ impl Executor<'_> {
         }
     }
 
+    /// Notes that a callee has left a pointer to what it has made at a location: nothing was read from there before.
+    pub fn note_left(&mut self, loc: Loc, value: Term, paths: Guard) {
+        if !self.arena.watches || !self.arena.is_owned(loc.region) {
+            return self.note_stored(loc, value, paths);
+        }
+        for (guard, region) in self.arena.followed(value) {
+            let guard = self.arena.formula.guards.and(paths, guard);
+            if region != loc.region {
+                self.escape_to(region, guard, Holder::Region(loc.region));
+            }
+        }
+    }
+
     /// Notes that the pointers within some bytes are copied to a location.
     pub(super) fn note_copied(&mut self, state: &State, to: Loc, from: Loc, size: u64) {
         if !self.arena.watches || self.arena.regions.is_local(to.region) {

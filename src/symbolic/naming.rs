@@ -482,7 +482,7 @@ impl Namer<'_> {
                     }
                     (_, Some(name)) => name.clone(),
                     (Origin::Param(index), None) => format!("param{index}"),
-                    (Origin::Call { text }, None) => text.to_string(),
+                    (Origin::Call { text, .. }, None) => text.to_string(),
                     (_, None) => match self.names.left.get(&value) {
                         Some(&address) => self.object_at(address, depth + 1),
                         None => "…".into(),

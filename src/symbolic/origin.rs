@@ -16,10 +16,17 @@ pub enum Origin {
     Initial { loc: Loc, size: u64 },
     /// Whether an object was in the state on entry.
     State { object: Object, state: StateId },
-    /// Result of the call that this text shows.
-    Call { text: Rc<str> },
+    /// Result of the call that this text shows; `outside`: what the world outside the program has answered.
+    Call { text: Rc<str>, outside: bool },
     /// Anything else.
     Unknown,
+}
+
+impl Origin {
+    /// Whether the world outside the program has chosen the value.
+    pub fn is_outside(&self) -> bool {
+        matches!(self, Origin::Call { outside: true, .. })
+    }
 }
 
 /// Unknown values with their origins.

@@ -63,7 +63,7 @@ impl Printer<'_> {
             Origin::State { object, state } => {
                 format!("{:?} in state {}", object.loc.region, state.0)
             }
-            Origin::Call { text } => format!("⟦{text}⟧{}", var.0),
+            Origin::Call { text, .. } => format!("⟦{text}⟧{}", var.0),
             Origin::Unknown => format!("x{}", var.0),
         }
     }

@@ -109,7 +109,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
                 unroll: *unroll,
                 ..Limits::default()
             };
-            let (passes, _) = passes(&[])?;
+            let (passes, _) = passes(&[], false)?;
             let pass = passes.first().context("no checker is in force")?;
             let row = single(&folder, name)?;
             let text = specification::with_callees(&folder, &row, pass, |body, callees| {

@@ -192,9 +192,12 @@ pub(super) fn function(
         shown.push((row, summary));
     }
     query::merge_variants(&mut shown);
+    let memory = shown.iter().map(|(row, _)| query::memory_of(reader, row));
+    let memory = memory.collect::<anyhow::Result<Vec<_>>>()?;
     output::write_plain(None, |out| {
-        for (row, summary) in &shown {
-            write_function(out, (row, places), summary.as_ref(), (&property, extent))?;
+        for ((row, summary), memory) in shown.iter().zip(&memory) {
+            let summaries = [summary.as_ref(), memory.as_ref()];
+            write_function(out, (row, places), summaries, (&property, extent))?;
         }
         Ok(())
     })
@@ -203,7 +206,7 @@ pub(super) fn function(
 fn write_function(
     out: &mut dyn Write,
     (row, places): (&FunctionRow, &Places),
-    summary: Option<&Summary>,
+    [summary, memory]: [Option<&Summary>; 2],
     (property, extent): (&Property, Extent),
 ) -> io::Result<()> {
     let file = places.name(&row.file);
@@ -212,24 +215,43 @@ fn write_function(
         write!(out, "in {}  ", row.programs.join(", "))?;
     }
     let reason = row.reason.as_deref().unwrap_or_default();
-    match row.outcome.as_deref() {
-        None => writeln!(out, "(not reached: the last check was stopped before it)"),
-        Some("no-op") => writeln!(out, "(touches no lock: the no-op summary)"),
+    let shown = match row.outcome.as_deref() {
+        None => {
+            writeln!(out, "(not reached: the last check was stopped before it)")?;
+            None
+        }
+        Some("no-op") => {
+            match memory {
+                Some(_) => writeln!(out)?,
+                None => writeln!(out, "(touches no lock: the no-op summary)")?,
+            }
+            None
+        }
         Some("seeded") => {
             writeln!(out, "(known primitive)")?;
-            summary.map_or(Ok(()), |s| report::summary::write(out, s, property, extent))
+            summary
         }
         Some("analysed") => {
             writeln!(out)?;
-            summary.map_or(Ok(()), |s| report::summary::write(out, s, property, extent))
+            summary
         }
         Some("analysed in part") => {
             writeln!(out, "(analysed in part: {reason})")?;
-            summary.map_or(Ok(()), |s| report::summary::write(out, s, property, extent))
+            summary
         }
-        Some("lost") => writeln!(out, "(not read: {reason})"),
-        Some(outcome) => writeln!(out, "({outcome}: {reason})"),
+        Some("lost") => {
+            writeln!(out, "(not read: {reason})")?;
+            None
+        }
+        Some(outcome) => {
+            writeln!(out, "({outcome}: {reason})")?;
+            None
+        }
+    };
+    for summary in [shown, memory].into_iter().flatten() {
+        report::summary::write(out, summary, property, extent)?;
     }
+    Ok(())
 }
 
 /// Prints the rows of a query. As text they are divided by tabs, for `cut` and the like.

@@ -10,6 +10,7 @@ use crate::ir::{
     Block, Call, Callee, ExprId, Local, Pos, RetTy, Stmt, StmtKind, Symbol, SymbolId, SymbolKind,
     TermKind, Terminator, Ty,
 };
+use crate::property::InForce;
 
 fn name(name: &str) -> SymbolName {
     SymbolName {
@@ -146,7 +147,9 @@ impl World {
         };
         let program = Program::link(vec![unit], Vec::new());
         let (mut property, errors) = Property::load(&[]);
-        property.checkers.retain(|checker| !checker.on_demand);
+        property
+            .checkers
+            .retain(|checker| checker.in_force == InForce::Always);
         assert!(errors.is_empty());
         let (seeds, _) = Seeds::load(&property, &[]);
         let records = analyse(&Inputs {

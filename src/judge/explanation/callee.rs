@@ -239,7 +239,7 @@ fn says_that_it_takes(arena: &Arena<'_>, call: &UnknownCall, machine: &Machine) 
         return true;
     };
     match arena.origins.of(var) {
-        Origin::Call { text } => {
+        Origin::Call { text, .. } => {
             let called = text.split('(').next().unwrap_or_default();
             Names::say(&machine.names.held, called)
         }

@@ -166,6 +166,7 @@ fn summary() -> Summary {
         doubtful: false,
         reported: false,
         contested: false,
+        answered: false,
         trace: Vec::new(),
     };
     let (yes, no) = (Some(true), Some(false));

@@ -239,6 +239,7 @@ impl<'s, 'c> Binding<'s, 'c> {
                 let mut unknowns = self.unknowns.borrow_mut();
                 let origin = Origin::Call {
                     text: self.site.text.into(),
+                    outside: false,
                 };
                 let made = || exec.arena.call_result(state, *width, origin);
                 Some(*unknowns.entry(*id).or_insert_with(made))

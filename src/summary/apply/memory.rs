@@ -216,47 +216,67 @@ pub(super) fn check_start(
 /// Notes that the caller has got the pointers to blocks that the callee has made, from its result or where it has left them.
 pub(super) fn own(
     exec: &mut Executor<'_>,
-    state: &mut State,
     summary: &Summary,
     (index, object): (usize, &SummaryObject),
-    (binding, places): (&Binding<'_, '_>, &[(Guard, Loc)]),
+    places: &[(Guard, Loc)],
 ) {
-    let Some(machine) = exec.arena.machine(&object.machine) else {
-        return;
-    };
-    let machine = exec.arena.machine_at(machine);
-    if !machine.watches_accesses() || !object.object.root.is_output() || object.shared {
+    if !is_made_for_caller(exec, summary, (index, object)) {
         return;
     }
-    let made = |to: &Target| matches!(to, Target::State(to) if machine.role(*to) == Role::Held);
-    let mut rows = summary.rows.iter();
-    let makes = rows
-        .any(|row| row.object as usize == index && row.from == machine.initial && made(&row.to));
-    if !makes {
-        return;
-    }
-    let mut bases = Vec::new();
-    for &(guard, loc) in places {
+    for (_, loc) in places {
         if let Some(base) = exec.arena.regions.base(loc.region) {
             exec.arena.owned.insert(base);
             if object.object.path == [Offset::bytes(0)] {
                 exec.arena.at_start.insert(base);
             }
-            bases.push((guard, base));
         }
     }
+}
+
+/// Notes where the callee has left the pointers to a block that it has made, once it is known which blocks are the caller's.
+pub(super) fn hold(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    (index, object): (usize, &SummaryObject),
+    (binding, places): (&Binding<'_, '_>, &[(Guard, Loc)]),
+) {
     let Root::Exit(pointer) = &object.object.root else {
         return;
     };
+    if !is_made_for_caller(exec, summary, (index, object)) {
+        return;
+    }
     for (guard, holder) in binding.locate(exec, state, pointer) {
-        for &(other, base) in &bases {
+        for &(other, loc) in places {
+            let Some(base) = exec.arena.regions.base(loc.region) else {
+                continue;
+            };
             exec.arena.left_in_memory.insert(base);
             let guards = &mut exec.arena.formula.guards;
             let both = guards.and(guard, other);
             let paths = guards.and(state.guard, both);
-            exec.note_stored(holder, base, paths);
+            exec.note_left(holder, base, paths);
         }
     }
+}
+
+/// Whether a callee has made a block, and nobody but its caller gets to it.
+fn is_made_for_caller(
+    exec: &Executor<'_>,
+    summary: &Summary,
+    (index, object): (usize, &SummaryObject),
+) -> bool {
+    let Some(machine) = exec.arena.machine(&object.machine) else {
+        return false;
+    };
+    let machine = exec.arena.machine_at(machine);
+    if !machine.watches_accesses() || !object.object.root.is_output() || object.shared {
+        return false;
+    }
+    let made = |to: &Target| matches!(to, Target::State(to) if machine.role(*to) == Role::Held);
+    let mut rows = summary.rows.iter();
+    rows.any(|row| row.object as usize == index && row.from == machine.initial && made(&row.to))
 }
 
 /// Whether a location is no block of the machine's, though it lies in a region that may be one: a member of a record, which a callee

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use self::binding::{Binding, cube};
 use self::rows::Enabled;
-use super::convert::RESULT;
+use super::handles::RESULT;
 use super::{IObj, Root, Row, Summary, SummaryObject};
 use crate::property::{Key, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
@@ -137,6 +137,7 @@ fn apply(
     for index in 0..summary.objects.len() {
         application.operate(exec, state, index, order);
     }
+    application.hold(exec, state);
     result
 }
 
@@ -190,6 +191,7 @@ impl Application<'_, '_> {
             None => {
                 let origin = Origin::Call {
                     text: self.site.text.into(),
+                    outside: self.summary.outside,
                 };
                 exec.arena.call_result(state, width, origin)
             }
@@ -270,8 +272,15 @@ impl Application<'_, '_> {
             };
             transition::transition(exec, state, &moved, place, &rows);
         }
-        let places = (&self.binding, &self.objects[index][..]);
-        memory::own(exec, state, self.summary, (index, object), places);
+        memory::own(exec, self.summary, (index, object), &self.objects[index]);
+    }
+
+    /// Notes where the callee has left pointers to what it has made.
+    fn hold(&self, exec: &mut Executor<'_>, state: &mut State) {
+        for (index, object) in self.summary.objects.iter().enumerate() {
+            let places = (&self.binding, &self.objects[index][..]);
+            memory::hold(exec, state, self.summary, (index, object), places);
+        }
     }
 
     /// The rows of an object, with their conditions.
@@ -282,9 +291,12 @@ impl Application<'_, '_> {
         (index, machine): (usize, MachineId),
     ) -> Vec<Enabled<'_>> {
         let rows = (0..).zip(&self.summary.rows);
-        rows.filter(|(_, row)| row.object as usize == index)
+        let mut enabled: Vec<Enabled<'_>> = rows
+            .filter(|(_, row)| row.object as usize == index)
             .map(|(number, row)| self.enabled(exec, state, (number, row), machine))
-            .collect()
+            .collect();
+        rows::choose_answers(exec, state, self.site, &mut enabled);
+        enabled
     }
 
     fn enabled<'a>(

@@ -10,6 +10,7 @@ use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Source, TakeEvent};
+use crate::symbolic::origin::Origin;
 use crate::symbolic::state::{Object, State, Status};
 use crate::symbolic::term::Op;
 
@@ -45,6 +46,44 @@ pub(super) fn asks_for_kind(condition: &IExpr) -> bool {
             args.iter().any(global) && args.iter().any(found)
         }
         _ => false,
+    }
+}
+
+/// Takes one row of those between which nothing but the world outside the program decides: an answer of its own for each of them but the last.
+pub(super) fn choose_answers(
+    exec: &mut Executor<'_>,
+    state: &State,
+    site: &CallSite<'_>,
+    rows: &mut [Enabled<'_>],
+) {
+    for first in 0..rows.len() {
+        let row = rows[first].row;
+        let alike = |other: &Enabled<'_>| {
+            other.row.answered
+                && other.row.from == row.from
+                && (&other.row.incond, &other.row.outcond) == (&row.incond, &row.outcond)
+        };
+        // A group is dealt with at its first row.
+        if !row.answered || rows[..first].iter().any(alike) {
+            continue;
+        }
+        let group: Vec<usize> = (first..rows.len()).filter(|&at| alike(&rows[at])).collect();
+        let mut left = Guard::TRUE;
+        for (place, &at) in group.iter().enumerate() {
+            let mut chosen = left;
+            if place + 1 < group.len() {
+                let origin = Origin::Call {
+                    text: site.text.into(),
+                    outside: true,
+                };
+                let answer = exec.arena.call_result(state, 1, origin);
+                let answer = exec.arena.formula.guard_of(answer);
+                let guards = &mut exec.arena.formula.guards;
+                chosen = guards.and(left, answer);
+                left = guards.and_not(left, answer);
+            }
+            rows[at].guard = exec.arena.formula.guards.and(rows[at].guard, chosen);
+        }
     }
 }
 

@@ -269,9 +269,13 @@ fn leave_open(rows: &[&Enabled<'_>]) -> bool {
     pairs.any(|(one, other)| one.row.to != other.row.to && !surely_apart(one, other))
 }
 
-/// Whether a condition on exit, or one on entry that is about parameters alone, keeps two rows apart: what is in memory a
+/// Whether an answer of the world outside, a condition on exit, or one on entry that is about parameters alone, keeps two rows apart: what is in memory a
 /// callee in between may have changed.
 fn surely_apart(one: &Enabled<'_>, other: &Enabled<'_>) -> bool {
+    // What the world outside has answered the execution has chosen.
+    if one.row.answered && other.row.answered {
+        return true;
+    }
     let Some(inputs) = one.inputs else {
         return false;
     };

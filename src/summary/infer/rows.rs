@@ -77,12 +77,14 @@ pub(super) fn rows(
                 doubtful,
                 reported: *reported,
                 contested,
+                answered: false,
                 trace,
             };
             made.push((row, guard));
         }
     }
     if machine.watches_accesses() {
+        decided_outside(oracle, &mut made);
         let others: Vec<_> = made
             .iter()
             .flat_map(|(row, guard)| {
@@ -96,6 +98,45 @@ pub(super) fn rows(
     let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
     summary.rows.extend(rows);
     paths
+}
+
+/// Marks the rows of which nothing but what the world outside the program has answered decides which one is taken.
+fn decided_outside(oracle: &mut Oracle<'_>, made: &mut [(Row, Guard)]) {
+    let open: Vec<Guard> = made
+        .iter()
+        .map(|(_, paths)| without_answers(oracle, *paths))
+        .collect();
+    for one in 0..made.len() {
+        let decided = (0..made.len()).any(|other| {
+            let [(row, paths), (another, others)] = [&made[one], &made[other]];
+            row.from == another.from
+                && row.to != another.to
+                && (&row.incond, &row.outcond) == (&another.incond, &another.outcond)
+                && open[one] == open[other]
+                && open[one] != *paths
+                && open[other] != *others
+        });
+        made[one].0.answered = decided;
+    }
+}
+
+/// The paths for any answers of the world outside the program.
+fn without_answers(oracle: &mut Oracle<'_>, paths: Guard) -> Guard {
+    let mut left = paths;
+    for condition in oracle.formula.guards.support(paths).to_vec() {
+        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
+        let mut vars = vars.into_iter();
+        // That a function of a library fails, the world decides as well.
+        if oracle.failing_conditions.contains(&condition)
+            || vars.all(|var| oracle.origins.of(var).is_outside())
+        {
+            let guards = &mut oracle.formula.guards;
+            let with = guards.restrict(left, &[(condition, true)]);
+            let without = guards.restrict(left, &[(condition, false)]);
+            left = guards.or(with, without);
+        }
+    }
+    left
 }
 
 /// What becomes of a block that the function ends the state of, where its caller passes what is none, or what is gone: execution takes

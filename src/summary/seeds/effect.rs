@@ -304,6 +304,7 @@ impl<'a> Effect<'a> {
                     doubtful: false,
                     reported: false,
                     contested: false,
+                    answered: false,
                     trace: Vec::new(),
                 });
             }
@@ -324,6 +325,7 @@ impl<'a> Effect<'a> {
                     doubtful: false,
                     reported: false,
                     contested: false,
+                    answered: false,
                     trace: Vec::new(),
                 };
                 match kept.is_empty() {

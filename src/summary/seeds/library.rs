@@ -54,6 +54,9 @@ pub(super) struct LibraryRow {
     length: Option<u32>,
     /// The parameter that is a format: of the arguments behind it, those for which it has `%s` lead to text that is read.
     format: Option<u32>,
+    /// The result is what the world outside the program answers.
+    #[serde(default)]
+    outside: bool,
     /// The functions write to nothing that they get a pointer to.
     #[serde(default)]
     reads: bool,
@@ -135,6 +138,7 @@ impl LibraryRow {
         summary.keeps_contents.extend(&self.keeps_contents);
         summary.opaque |= !self.reads;
         summary.noreturn |= self.noreturn;
+        summary.outside |= self.outside;
         if self.null != NullResult::Unknown {
             summary.null_result = self.null;
         }

@@ -1,0 +1,71 @@
+/* What a function has put into the object that it returns is the caller's as well. */
+#include <stdio.h>
+#include <stdlib.h>
+
+struct journal {
+    FILE *file;
+    char *name;
+    int lines;
+};
+
+static struct journal *new_journal(const char *path)
+{
+    struct journal *journal = calloc(1, sizeof *journal);
+    if (!journal)
+        exit(1);
+    journal->name = malloc(64);
+    if (!journal->name)
+        exit(1);
+    journal->file = fopen(path, "w");
+    if (!journal->file)
+        exit(1);
+    snprintf(journal->name, 64, "%s", path);
+    return journal;
+}
+
+void all_given_back(const char *path) //~ clean
+{
+    struct journal *journal = new_journal(path);
+    fputs(journal->name, journal->file);
+    fclose(journal->file);
+    free(journal->name);
+    free(journal);
+}
+
+void name_forgotten(const char *path)
+{
+    struct journal *journal = new_journal(path); //~ certain heap/leak
+    fputs("end", journal->file);
+    fclose(journal->file);
+    free(journal);
+}
+
+void file_forgotten(const char *path)
+{
+    struct journal *journal = new_journal(path); //~ certain file/leak
+    fputs(journal->name, journal->file);
+    free(journal->name);
+    free(journal);
+}
+
+static void end_journal(struct journal *journal)
+{
+    fclose(journal->file);
+    free(journal->name);
+    free(journal);
+}
+
+void given_back_by_another(const char *path) //~ clean
+{
+    struct journal *journal = new_journal(path);
+    journal->lines = 1;
+    end_journal(journal);
+}
+
+void used_behind_its_end(const char *path)
+{
+    struct journal *journal = new_journal(path);
+    char *name = journal->name;
+    end_journal(journal);
+    puts(name); //~ certain heap/use-after-free
+}
