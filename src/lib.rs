@@ -2,7 +2,7 @@
 //!
 //! The way of the data is the order of the modules: [`capture`] → [`frontend`] → [`ir`] →
 //! [`program`] → [`symbolic`] with [`sat`] → [`summary`] under [`property`] → [`judge`] → [`settle`], scheduled by
-//! [`engine`], judged by people in [`triage`], kept by [`store`], shown by [`report`], a whole [`run`], asked by [`query`] and [`web`],
+//! [`engine`], judged by people in [`triage`], kept by [`store`], shown by [`report`], a whole [`run`], asked by [`query`], [`web`] and [`lsp`],
 //! driven by [`cli`]. See ARCHITECTURE.md.
 
 pub mod capture;
@@ -16,6 +16,7 @@ pub mod frontend;
 pub mod ir;
 pub mod judge;
 pub mod leftovers;
+pub mod lsp;
 mod panics;
 pub mod program;
 pub mod property;

@@ -104,6 +104,13 @@ const MODULES: &[(&str, &[&str])] = &[
             "report", "run", "query",
         ],
     ),
+    // The editor's view: the same, without pages.
+    (
+        "lsp",
+        &[
+            "source", "finding", "store", "triage", "report", "run", "query",
+        ],
+    ),
     (
         "cli",
         &[
@@ -127,6 +134,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "triage",
             "query",
             "web",
+            "lsp",
         ],
     ),
 ];

@@ -193,7 +193,7 @@ fn findings_functions_locks_and_statistics_have_pages() {
     assert!(
         server
             .get("/path?from=queue_add&to=mutex_lock")
-            .contains("queue_grow")
+            .contains("queue_lock")
     );
     assert!(server.get("/statistics").contains("translation units"));
     assert!(server.get("/rule?id=lock/double-lock").contains("lock"));

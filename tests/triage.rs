@@ -284,3 +284,32 @@ char *e = \"// cassini: ignore lock/order because this is no comment\";
             .and(contains("b.c:5").not()),
     );
 }
+
+#[test]
+fn findings_are_listed_by_their_owners() {
+    let tree = tree(&format!("{HEAD}{BODY}"));
+    let here = tree.path();
+    fs::create_dir(here.join("net")).unwrap();
+    fs::write(here.join("net/b.c"), format!("{HEAD}{BODY}")).unwrap();
+    cassini(here, &["check", "."]).code(1);
+    let of = |owner: &str| {
+        let arguments = ["triage", "list", "--owner", owner, "--format", "json"];
+        let listed = json(cassini(here, &arguments).code(0));
+        let rows = listed.as_array().unwrap().iter();
+        let cells = rows.map(|row| format!("{} {}", row["file"], row["owner"]).replace('"', ""));
+        let mut cells: Vec<String> = cells.collect();
+        cells.dedup();
+        cells
+    };
+    cassini(here, &["triage", "list", "--owner", "x"])
+        .code(2)
+        .stderr(contains("no CODEOWNERS and no MAINTAINERS"));
+    let maintainers =
+        "NET\nM:\tNora Net <n@x>\nF:\tnet/\n\nTHE REST\nM:\tRita <r@x>\nF:\t*\nF:\t*/\n";
+    fs::write(here.join("MAINTAINERS"), maintainers).unwrap();
+    assert_eq!(of("nora"), ["net/b.c Nora Net <n@x>"]);
+    assert_eq!(of("r@x"), ["a.c Rita <r@x>"]);
+    fs::write(here.join("CODEOWNERS"), "* @all\n/net/ @net @both\n").unwrap();
+    assert_eq!(of("@NET"), ["net/b.c @net, @both"]);
+    assert_eq!(of("nora"), [""; 0]);
+}

@@ -1,24 +1,20 @@
 //! `cassini check`: analyse a tree.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
 
-use super::config::Config;
+use super::asked::{Asked, Wanted};
 use super::format::{self, Format};
 use super::output::{self, ERROR_LABEL, NOTE_LABEL, WARNING_LABEL};
 use super::progress::Bar;
 use super::{CLEAN, FAILED, FOUND};
 use super::{baseline, calls, signals};
-use crate::capture::{Exclude, Place, Problem, Scope, Severity};
-use crate::engine::function::Options;
+use crate::capture::{Place, Problem, Severity};
 use crate::engine::ledger::Ledger;
-use crate::finding::{Filter, Level};
+use crate::finding::Level;
 use crate::report::{self, Baseline, Contents, Places};
 use crate::run::{self, Run, RunError, Settings, Times};
 use crate::source::{self, Inert};
@@ -28,57 +24,18 @@ use crate::triage::{self, LeftOut};
 /// Problems shown before the rest is only counted.
 const SHOWN_PROBLEMS: usize = 20;
 
-/// What `--jobs` may be.
-pub const JOBS: RangeInclusive<i64> = 1..=1024;
-/// What `--unroll` may be.
-pub const UNROLL: RangeInclusive<i64> = 1..=64;
-
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// What to check: folders and C files. The tree is the folder that holds them all
-    #[arg(default_value = ".", value_name = "PATH")]
-    paths: Vec<PathBuf>,
-    /// Leave out files that match this glob, as in a .gitignore in the tree's folder (may be given again)
-    #[arg(long, value_name = "GLOB")]
-    exclude: Vec<String>,
-    /// Use this compile_commands.json [default: one in, above or below the tree, if there is one]
-    #[arg(short = 'p', long, value_name = "FILE")]
-    compile_commands: Option<PathBuf>,
-    /// Run the compilers and apply the arguments and settings that come with the tree, whatever they do
-    #[arg(long)]
-    trust_tree: bool,
-    /// The database's folder [default: .cassini in the tree]
-    #[arg(long = "db", value_name = "DIR")]
-    database: Option<PathBuf>,
-    /// Checkers to use, by name, or TOML files that define some
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    checkers: Vec<String>,
+    #[command(flatten)]
+    asked: Asked,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Write the report here instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Threads [default: one for each core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(JOBS))]
-    jobs: Option<u32>,
-    /// How often a loop's body is executed [default: 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(UNROLL))]
-    unroll: Option<u32>,
-    /// Give a function up after this time; results then depend on the machine
-    #[arg(long, value_name = "SECONDS")]
-    time_limit: Option<u64>,
     /// Leave out what this earlier report (of `--format json` or `sarif`) has already
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
-    /// Leave out what this reading of unknown inputs and callees excludes [default: by rule]
-    #[arg(long, value_enum)]
-    filter: Option<Filter>,
-    /// Leave out what is less certain than this [default: warning]
-    #[arg(long, value_enum)]
-    level: Option<Level>,
-    /// Take defaults from this file [default: the tree's cassini.toml, if there is one]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// Only read the tree (`cassini query frontend` tells what was read)
     #[arg(long, conflicts_with_all = ["checkers", "baseline", "unroll", "time_limit"])]
     no_analysis: bool,
@@ -97,75 +54,24 @@ pub struct Arguments {
     /// Say all that was guessed, and where the time went
     #[arg(short, long)]
     verbose: bool,
-    /// Further arguments for the C compiler
-    #[arg(last = true, value_name = "CC ARGUMENTS")]
-    compiler_arguments: Vec<OsString>,
-}
-
-/// A choice of the command line, else the configuration's.
-fn either<T: Clone>(argument: &[T], configured: Vec<T>) -> Vec<T> {
-    if argument.is_empty() {
-        configured
-    } else {
-        argument.to_vec()
-    }
-}
-
-impl Arguments {
-    /// The command that checks the same paths again, up to the compiler's arguments.
-    fn again(&self) -> String {
-        let paths = self.paths.iter().map(|path| path.to_string_lossy());
-        let own = self.compiler_arguments.iter().map(|a| a.to_string_lossy());
-        let words = [Cow::from("cassini"), Cow::from("check")].into_iter();
-        let words: Vec<Cow<'_, str>> = words
-            .chain(paths)
-            .chain([Cow::from("--")])
-            .chain(own)
-            .collect();
-        // A name with a null byte can be no argument.
-        shlex::try_join(words.iter().map(|word| &**word)).unwrap_or_else(|_| words.join(" "))
-    }
-
-    /// Fills what the command line leaves open from the configuration.
-    fn settings(&self, scope: Scope, config: Config) -> anyhow::Result<Settings> {
-        let configured = config.compiler_arguments.into_iter().map(OsString::from);
-        let mut options = Options::default();
-        options.execution.time_limit = self.time_limit.map(Duration::from_secs);
-        if let Some(unroll) = self.unroll.or(config.unroll) {
-            options.execution.unroll = unroll;
-        }
-        // The command line's come last, so that they can take back (`!glob`) what the tree leaves out.
-        let globs = config.exclude.into_iter().chain(self.exclude.clone());
-        Ok(Settings {
-            scope,
-            exclude: Exclude::new(&globs.collect::<Vec<_>>())?,
-            compile_commands: self.compile_commands.clone().or(config.compile_commands),
-            trust_tree: self.trust_tree,
-            database: self.database.clone().or(config.db),
-            checkers: either(&self.checkers, config.checkers),
-            options,
-            filter: self.filter.or(config.filter),
-            jobs: self.jobs.or(config.jobs).map(|jobs| jobs as usize),
-            analyse: !self.no_analysis,
-            look_for_calls: self.verbose,
-            compiler_arguments: either(&self.compiler_arguments, configured.collect()),
-        })
-    }
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
-    let scope = Scope::new(&arguments.paths)?;
-    let asked = arguments.config.as_deref();
-    let (config, notices) = Config::load(asked, scope.folder(), arguments.trust_tree)?;
+    let Wanted {
+        settings,
+        level,
+        baseline,
+        notices,
+    } = arguments.asked.wanted(Path::new("."))?;
     for notice in notices.iter().filter(|_| !arguments.quiet) {
         anstream::eprintln!("{WARNING_LABEL}: {}", Inert(notice));
     }
-    let baseline = arguments
-        .baseline
-        .clone()
-        .or_else(|| config.baseline.clone());
-    let level = arguments.level.or(config.level).unwrap_or(Level::Warning);
-    let settings = arguments.settings(scope, config)?;
+    let baseline = arguments.baseline.clone().or(baseline);
+    let settings = Settings {
+        analyse: !arguments.no_analysis,
+        look_for_calls: arguments.verbose,
+        ..settings
+    };
     let received = signals::end_in_order()?;
     let progress = Bar::new(!arguments.no_progress && !arguments.quiet);
     let result = run::run(&settings, &progress, &received.raised);
@@ -306,7 +212,7 @@ fn tell_ledger(run: &Run, (contents, level): (&Contents<'_>, Level), arguments: 
     }
     if let Some(calls) = &run.lock_calls {
         let touching = run.ledger.functions.analysed;
-        calls::tell(calls, touching, places, &arguments.again());
+        calls::tell(calls, touching, places, &arguments.asked.again());
     }
     if !arguments.no_analysis {
         tell_findings(contents.shown().count(), &contents.left_out, level);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 
-use super::check::{JOBS, UNROLL};
+use super::asked::{JOBS, UNROLL};
 use crate::capture::harmless;
 use crate::finding::{Filter, Level};
 use crate::source::read_regular;

@@ -2,6 +2,7 @@
 //!
 //! Exit status: 0 nothing found, 1 findings, 2 could not run, 128 and more a signal. Only this module prints.
 
+mod asked;
 mod baseline;
 mod calls;
 mod capture;
@@ -10,6 +11,7 @@ mod config;
 mod debug;
 mod explain;
 mod format;
+mod lsp;
 mod output;
 mod progress;
 mod query;
@@ -61,6 +63,8 @@ enum Command {
     Report(report::Arguments),
     /// The last check on a local web page: findings, triage, functions, locks
     Serve(serve::Arguments),
+    /// The last check in an editor, and a check of what is saved: a language server over standard input and output
+    Lsp(lsp::Arguments),
     /// What a rule means, with an example
     Explain(explain::Arguments),
     /// Find failures that only interleavings of a program's threads have
@@ -115,6 +119,7 @@ pub fn main() -> ExitCode {
         Command::Triage(arguments) => triage::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Lsp(arguments) => lsp::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Race(arguments) => race::run(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),

@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub struct Received {
     /// Raised by the first signal.
-    pub raised: AtomicBool,
+    pub raised: Arc<AtomicBool>,
     signal: AtomicI32,
 }
 

@@ -56,9 +56,8 @@ pub(super) fn why(
     let (here, others): (Vec<&Entry>, Vec<&Entry>) = all
         .iter()
         .partition(|entry| asked.is_met_by(&entry.finding, places));
-    let mut candidates = reader.functions_before(asked.line)?;
-    candidates.retain(|row| asked.is_file(&row.file, places));
-    let function = candidates.into_iter().max_by_key(|row| row.line);
+    let is_file = |file: &str| asked.is_file(file, places);
+    let function = reader.function_before(&is_file, asked.line)?;
     output::write(None, |out| {
         if !here.is_empty() {
             return text::write(out, &here, root, places);

@@ -12,7 +12,6 @@ use super::names;
 use crate::ir::SymbolName;
 use crate::report::Places;
 use crate::store::query::{FunctionRow, Reader};
-use crate::symbolic::class::Class;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -33,32 +32,6 @@ pub struct Node {
     pub again: bool,
 }
 
-/// What each function holds whenever it calls another one, read once.
-#[derive(Debug, Default)]
-pub struct Held {
-    known: FxHashMap<u32, BTreeMap<SymbolName, BTreeSet<Class>>>,
-}
-
-impl Held {
-    pub fn during(
-        &mut self,
-        reader: &Reader,
-        caller: &FunctionRow,
-        callee: &SymbolName,
-    ) -> anyhow::Result<Vec<String>> {
-        let under = match self.known.entry(caller.id) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let result = caller.result.map(|key| reader.result(key)).transpose()?;
-                let under = result.flatten().map(|result| result.facts.lock_order.under);
-                place.insert(under.unwrap_or_default())
-            }
-        };
-        let classes = under.get(callee).into_iter().flatten();
-        Ok(classes.map(ToString::to_string).collect())
-    }
-}
-
 /// The functions that call one, or that one calls, so many calls deep.
 pub fn tree(
     reader: &Reader,
@@ -67,7 +40,6 @@ pub fn tree(
     direction: Direction,
 ) -> anyhow::Result<Vec<Node>> {
     let mut nodes = Vec::new();
-    let mut held = Held::default();
     // A function that is called and not defined has callers.
     let undefined = match direction {
         Direction::Callers if reader.functions(name)?.is_empty() => {
@@ -92,9 +64,9 @@ pub fn tree(
         let Some(row) = rows.into_iter().next() else {
             continue;
         };
-        let held_then = held.during(reader, &row, &symbol)?;
+        let held_then = reader.held_during(&row, &symbol)?;
         add(&mut nodes, &row.name.clone(), Some(&row), (1, held_then));
-        walk(reader, &row, (2, depth), direction, (&mut nodes, &mut held))?;
+        walk(reader, &row, (2, depth), direction, &mut nodes)?;
     }
     let several = distinct(&roots) > 1;
     let mut before: Option<(String, u32)> = None;
@@ -104,7 +76,7 @@ pub fn tree(
             add(&mut nodes, &root.name, Some(root), (0, Vec::new()));
         }
         before = Some(place);
-        walk(reader, root, (1, depth), direction, (&mut nodes, &mut held))?;
+        walk(reader, root, (1, depth), direction, &mut nodes)?;
     }
     Ok(nodes)
 }
@@ -136,14 +108,11 @@ fn walk(
     root: &FunctionRow,
     (first, last): (usize, usize),
     direction: Direction,
-    (nodes, held): (&mut Vec<Node>, &mut Held),
+    nodes: &mut Vec<Node>,
 ) -> anyhow::Result<()> {
     let mut expanded: FxHashSet<u32> = FxHashSet::default();
     expanded.insert(root.id);
-    let mut stack = vec![(
-        first,
-        neighbours(reader, root, direction, held)?.into_iter(),
-    )];
+    let mut stack = vec![(first, neighbours(reader, root, direction)?.into_iter())];
     if first > last {
         return Ok(());
     }
@@ -173,7 +142,7 @@ fn walk(
             }
             continue;
         }
-        let next = neighbours(reader, &row, direction, held)?;
+        let next = neighbours(reader, &row, direction)?;
         stack.push((depth + 1, next.into_iter()));
     }
     Ok(())
@@ -185,22 +154,91 @@ fn neighbours(
     reader: &Reader,
     row: &FunctionRow,
     direction: Direction,
-    held: &mut Held,
 ) -> anyhow::Result<Neighbours> {
     let mut found = Vec::new();
     match direction {
         Direction::Callers => {
             for caller in reader.calling(row.id)? {
-                let held_then = held.during(reader, &caller, &row.name)?;
+                let held_then = reader.held_during(&caller, &row.name)?;
                 found.push((caller.name.clone(), Some(caller), held_then));
             }
         }
         Direction::Callees => {
             for (name, callee) in reader.called(row.id)? {
-                let held_then = held.during(reader, row, &name)?;
+                let held_then = reader.held_during(row, &name)?;
                 found.push((name, callee, held_then));
             }
         }
+    }
+    Ok(found)
+}
+
+/// The calls between the functions of the tree, for searches that lead far.
+struct Graph {
+    edges: Vec<(u32, u32)>,
+}
+
+impl Graph {
+    fn read(reader: &Reader, direction: Direction) -> anyhow::Result<Graph> {
+        let mut edges = reader.edges()?;
+        if direction == Direction::Callers {
+            edges.iter_mut().for_each(|edge| *edge = (edge.1, edge.0));
+            edges.sort_unstable();
+        }
+        Ok(Graph { edges })
+    }
+
+    /// The functions next to one.
+    fn next(&self, from: u32) -> impl Iterator<Item = u32> {
+        let first = self.edges.partition_point(|edge| edge.0 < from);
+        let edges = self.edges[first..].iter();
+        edges
+            .take_while(move |edge| edge.0 == from)
+            .map(|edge| edge.1)
+    }
+
+    /// From each function that can be reached the one before it on a shortest way, the nearest functions first. The search ends where `last`
+    /// says so.
+    fn search(
+        &self,
+        starts: &[FunctionRow],
+        last: impl Fn(u32, Option<u32>) -> bool,
+    ) -> (Vec<u32>, FxHashMap<u32, Option<u32>>) {
+        let mut before: FxHashMap<u32, Option<u32>> = FxHashMap::default();
+        let mut order = Vec::new();
+        let mut queue: VecDeque<u32> = VecDeque::new();
+        for row in starts {
+            if before.insert(row.id, None).is_none() {
+                queue.push_back(row.id);
+            }
+        }
+        while let Some(id) = queue.pop_front() {
+            order.push(id);
+            if last(id, before[&id]) {
+                break;
+            }
+            for next in self.next(id) {
+                if let Entry::Vacant(place) = before.entry(next) {
+                    place.insert(Some(id));
+                    queue.push_back(next);
+                }
+            }
+        }
+        (order, before)
+    }
+}
+
+/// The functions on the way to one, that one first.
+fn way(
+    reader: &Reader,
+    before: &FxHashMap<u32, Option<u32>>,
+    last: u32,
+) -> anyhow::Result<Vec<FunctionRow>> {
+    let mut found = Vec::new();
+    let mut at = Some(last);
+    while let Some(id) = at {
+        found.extend(reader.function(id)?);
+        at = before.get(&id).copied().flatten();
     }
     Ok(found)
 }
@@ -212,62 +250,35 @@ pub fn path(
     (from, to): (&str, &str),
 ) -> anyhow::Result<Vec<Node>> {
     let starts = names::functions(reader, places, from)?;
-    let mut ways: FxHashMap<u32, (FunctionRow, Option<u32>)> = FxHashMap::default();
-    let mut queue: VecDeque<u32> = VecDeque::new();
     // The name may be of a function that the tree only calls.
     let ends: FxHashSet<u32> = reader.functions(to)?.iter().map(|row| row.id).collect();
-    if ends.is_empty() && reader.callers_of_undefined(to)?.is_empty() {
+    let undefined: FxHashMap<u32, SymbolName> = match ends.is_empty() {
+        true => reader.calling_undefined(to)?.into_iter().collect(),
+        false => FxHashMap::default(),
+    };
+    if ends.is_empty() && undefined.is_empty() {
         return Err(names::unknown(reader, to)?);
     }
-    for row in starts {
-        queue.push_back(row.id);
-        ways.insert(row.id, (row, None));
-    }
-    let mut found: Option<(u32, Option<SymbolName>)> = None;
-    'search: while let Some(id) = queue.pop_front() {
-        if ends.contains(&id) && ways[&id].1.is_some() {
-            found = Some((id, None));
-            break;
-        }
-        for (name, row) in reader.called(id)? {
-            match row {
-                Some(row) if !ways.contains_key(&row.id) => {
-                    queue.push_back(row.id);
-                    ways.insert(row.id, (row, Some(id)));
-                }
-                None if ends.is_empty() && name.name == to => {
-                    found = Some((id, Some(name)));
-                    break 'search;
-                }
-                _ => {}
-            }
-        }
-    }
-    let Some((mut at, last)) = found else {
+    let is_last = |id: u32, before: Option<u32>| {
+        (ends.contains(&id) && before.is_some()) || undefined.contains_key(&id)
+    };
+    let (order, before) = Graph::read(reader, Direction::Callees)?.search(&starts, is_last);
+    let Some(&last) = order.last().filter(|&&id| is_last(id, before[&id])) else {
         bail!("no chain of calls that is known leads from `{from}` to `{to}`");
     };
-    let mut chain: Vec<FunctionRow> = Vec::new();
-    loop {
-        let (row, before) = &ways[&at];
-        chain.push(row.clone());
-        match before {
-            Some(before) => at = *before,
-            None => break,
-        }
-    }
+    let mut chain = way(reader, &before, last)?;
     chain.reverse();
-    let mut held = Held::default();
     let mut nodes = Vec::new();
     for (depth, row) in chain.iter().enumerate() {
         let held_then = match depth.checked_sub(1) {
-            Some(before) => held.during(reader, &chain[before], &row.name)?,
+            Some(before) => reader.held_during(&chain[before], &row.name)?,
             None => Vec::new(),
         };
         add(&mut nodes, &row.name, Some(row), (depth, held_then));
     }
-    if let (Some(name), Some(caller)) = (last, chain.last()) {
-        let held_then = held.during(reader, caller, &name)?;
-        add(&mut nodes, &name, None, (chain.len(), held_then));
+    if let (Some(name), Some(caller)) = (undefined.get(&last), chain.last()) {
+        let held_then = reader.held_during(caller, name)?;
+        add(&mut nodes, name, None, (chain.len(), held_then));
     }
     Ok(nodes)
 }
@@ -288,30 +299,31 @@ pub fn holds(
     name: &str,
 ) -> anyhow::Result<BTreeMap<String, Holder>> {
     let starts = names::functions(reader, places, name)?;
-    let mut held = Held::default();
-    // The nearest callers first, each with the calls that lead down from it.
-    let mut queue: VecDeque<(FunctionRow, Vec<String>)> = VecDeque::new();
-    let mut seen: FxHashSet<u32> = FxHashSet::default();
-    for row in starts {
-        seen.insert(row.id);
-        let way = vec![row.name.name.clone()];
-        queue.push_back((row, way));
-    }
-    let mut found: BTreeMap<String, Holder> = BTreeMap::new();
-    while let Some((row, way)) = queue.pop_front() {
-        for caller in reader.calling(row.id)? {
-            let mut longer = vec![caller.name.name.clone()];
-            longer.extend(way.iter().cloned());
-            for lock in held.during(reader, &caller, &row.name)? {
-                found.entry(lock).or_insert_with(|| Holder {
-                    function: caller.clone(),
-                    calls: longer.clone(),
-                });
-            }
-            if seen.insert(caller.id) {
-                queue.push_back((caller, longer));
-            }
+    // From each caller the function that it calls on the way down. The nearest callers come first.
+    let graph = Graph::read(reader, Direction::Callers)?;
+    let (order, down) = graph.search(&starts, |_, _| false);
+    let place: FxHashMap<u32, usize> = order.iter().zip(0..).map(|(id, at)| (*id, at)).collect();
+    // For each lock the call that is nearest.
+    let mut nearest: BTreeMap<String, (usize, u32, u32)> = BTreeMap::new();
+    for (caller, callee, lock) in reader.calls_under_locks()? {
+        let Some(&distance) = place.get(&callee) else {
+            continue;
+        };
+        let call = (distance, caller, callee);
+        match nearest.get_mut(&lock) {
+            Some(known) => *known = call.min(*known),
+            None => _ = nearest.insert(lock, call),
         }
+    }
+    let mut found = BTreeMap::new();
+    for (lock, (_, caller, callee)) in nearest {
+        let Some(function) = reader.function(caller)? else {
+            continue;
+        };
+        let rows = way(reader, &down, callee)?;
+        let rows = std::iter::once(&function).chain(&rows);
+        let calls = rows.map(|row| row.name.name.clone()).collect();
+        found.insert(lock, Holder { function, calls });
     }
     Ok(found)
 }

@@ -11,6 +11,7 @@ use clap::ValueEnum;
 
 use crate::finding::{Filter, Level};
 use crate::report::Places;
+use crate::triage::owners::Owners;
 use crate::triage::{Entry, Judged, Verdict};
 
 /// What a finding is judged, or that it is not.
@@ -71,6 +72,8 @@ pub struct Selection<'a> {
     pub verdict: Option<Wanted>,
     /// Part of the message, object, function, file or note, whatever the case of its letters.
     pub text: Option<&'a str>,
+    /// Part of the name of an owner of the finding's file, whatever the case of its letters, and the owners.
+    pub owner: Option<(&'a str, &'a Owners)>,
 }
 
 impl Default for Selection<'_> {
@@ -83,6 +86,7 @@ impl Default for Selection<'_> {
             filter: None,
             verdict: None,
             text: None,
+            owner: None,
         }
     }
 }
@@ -100,7 +104,17 @@ impl Selection<'_> {
             && self.verdict.is_none_or(|wanted| wanted.is(entry))
             && self.file.as_ref().is_none_or(has_file)
             && self.text.is_none_or(|text| has_text(entry, text))
+            && self
+                .owner
+                .is_none_or(|(name, owners)| is_owned(entry, name, owners))
     }
+}
+
+/// Whether an owner of a finding's file has this in its name.
+fn is_owned(entry: &Entry, name: &str, owners: &Owners) -> bool {
+    let name = name.to_lowercase();
+    let mut owners = owners.of(&entry.finding.file).iter();
+    owners.any(|owner| owner.to_lowercase().contains(&name))
 }
 
 /// Whether one of a finding's texts has this one in it.

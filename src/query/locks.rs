@@ -1,14 +1,13 @@
 //! What functions do with locks, need of them, and in which order they take them.
 //!
-//! In: the results of the last check. Out: one row for each thing that a function does with a lock of its callers, or each lock that it takes while it
-//! holds another.
+//! In: the database's tables of the last check. Out: one row for each thing that a function does with a lock of its callers, or each lock that it
+//! takes while it holds another.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::names::Pattern;
-use crate::judge::lock_order::Inner;
-use crate::property::Property;
-use crate::report::roles::{Act, Role, roles};
+use crate::report::roles::{Act, Role};
+use crate::store::StoreError;
+use crate::store::query::locks::{ActOf, ClassCount, Lock, OrderOf};
 use crate::store::query::{FunctionRow, Reader};
 
 /// What one function does with a lock.
@@ -30,67 +29,62 @@ impl Doing {
     }
 }
 
+/// A row of acts; `None` if no version of this program has written it.
+fn act(row: ActOf) -> Option<Doing> {
+    Some(Doing {
+        role: Role {
+            act: Act::parse(&row.act)?,
+            object: row.object,
+            class: row.class,
+            machine: row.kind,
+        },
+        outer: None,
+        function: row.function,
+    })
+}
+
+fn taken(row: OrderOf) -> Doing {
+    Doing {
+        role: Role {
+            act: Act::Uses,
+            object: row.inner_name,
+            class: row.inner,
+            machine: String::new(),
+        },
+        outer: Some(row.outer),
+        function: row.function,
+    }
+}
+
 /// The functions that do one of these things with a lock, by function.
-pub fn doing(
-    reader: &Reader,
-    property: &Property,
-    wanted: fn(Act) -> bool,
-) -> anyhow::Result<Vec<Doing>> {
-    let mut found = Vec::new();
-    reader.each_result(&mut |function, result| {
-        let roles = roles(&result.summary, property).into_iter();
-        found.extend(roles.filter(|role| wanted(role.act)).map(|role| Doing {
-            role,
-            outer: None,
-            function: function.clone(),
-        }));
-    })?;
-    Ok(found)
+pub fn doing(reader: &Reader, wanted: fn(Act) -> bool) -> Result<Vec<Doing>, StoreError> {
+    let acts = Act::ALL.into_iter().filter(|act| wanted(*act));
+    let names: Vec<&str> = acts.map(Act::name).collect();
+    let found = reader.acting(&names)?.into_iter();
+    Ok(found.filter_map(act).collect())
 }
 
 /// Who takes, releases, needs and orders the locks of this name: the class's, or as the source writes it; whole, a part, or a glob.
-pub fn of_lock(reader: &Reader, property: &Property, name: &str) -> anyhow::Result<Vec<Doing>> {
-    let pattern = Pattern::new(name)?;
-    let is_wanted = |doing: &Doing| {
-        let name_of = match &doing.outer {
-            Some(outer) => outer,
-            None => &doing.role.object,
-        };
-        pattern.matches(&doing.role.class) || pattern.matches(name_of)
-    };
-    let mut found = all(reader, property)?;
-    found.retain(is_wanted);
+pub fn of_lock(reader: &Reader, name: &str) -> Result<Vec<Doing>, StoreError> {
+    of(reader, Lock::Like(name))
+}
+
+/// The same of all locks of a class.
+pub fn of_class(reader: &Reader, class: &str) -> Result<Vec<Doing>, StoreError> {
+    of(reader, Lock::Class(class))
+}
+
+fn of(reader: &Reader, lock: Lock<'_>) -> Result<Vec<Doing>, StoreError> {
+    let acts = reader.acts_on(lock)?.into_iter();
+    let mut found: Vec<Doing> = acts.filter_map(act).collect();
+    found.extend(reader.orders(Some(lock))?.into_iter().map(taken));
+    // What a function does comes before the orders in which it takes two.
+    found.sort_by(|a, b| order(&a.function).cmp(&order(&b.function)));
     Ok(found)
 }
 
-/// All that functions do with locks of their callers, and the orders in which they take two, by function.
-pub fn all(reader: &Reader, property: &Property) -> anyhow::Result<Vec<Doing>> {
-    let mut found = Vec::new();
-    reader.each_result(&mut |function, result| {
-        let mut add = |role: Role, outer: Option<String>| {
-            found.push(Doing {
-                role,
-                outer,
-                function: function.clone(),
-            });
-        };
-        for role in roles(&result.summary, property) {
-            add(role, None);
-        }
-        for nested in &result.facts.lock_order.nested {
-            let Inner::Taken { class: inner, .. } = &nested.inner else {
-                continue;
-            };
-            let role = Role {
-                act: Act::Uses,
-                object: nested.inner_name.clone(),
-                class: inner.to_string(),
-                machine: String::new(),
-            };
-            add(role, Some(nested.outer.to_string()));
-        }
-    })?;
-    Ok(found)
+fn order(row: &FunctionRow) -> (&str, &str, u32, u32) {
+    (&row.name.name, &row.file, row.line, row.id)
 }
 
 /// A lock class, and how many rows speak of it.
@@ -103,24 +97,20 @@ pub struct ClassRow {
     pub orders: usize,
 }
 
-/// The classes that these rows speak of, by name.
-pub fn classes(doings: &[Doing]) -> Vec<ClassRow> {
-    let mut counts: BTreeMap<&str, (BTreeSet<u32>, usize)> = BTreeMap::new();
-    for doing in doings {
-        let own = counts.entry(&doing.role.class).or_default();
-        match &doing.outer {
-            None => _ = own.0.insert(doing.function.id),
-            Some(outer) => {
-                own.1 += 1;
-                counts.entry(outer).or_default().1 += 1;
-            }
-        }
+/// All classes, by name.
+pub fn classes(reader: &Reader) -> Result<Vec<ClassRow>, StoreError> {
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for ClassCount { class, functions } in reader.lock_classes()? {
+        counts.insert(class, (functions, 0));
     }
-    let named = counts.into_iter().filter(|(name, _)| !name.is_empty());
-    let rows = named.map(|(name, (functions, orders))| ClassRow {
-        name: name.to_owned(),
-        functions: functions.len(),
+    for OrderOf { outer, inner, .. } in reader.orders(None)? {
+        counts.entry(outer).or_default().1 += 1;
+        counts.entry(inner).or_default().1 += 1;
+    }
+    let row = |(name, (functions, orders))| ClassRow {
+        name,
+        functions,
         orders,
-    });
-    rows.collect()
+    };
+    Ok(counts.into_iter().map(row).collect())
 }

@@ -61,30 +61,6 @@ pub fn one(reader: &Reader, places: &Places, name: &str) -> anyhow::Result<Funct
     Ok(first.clone())
 }
 
-/// The name of a lock: whole, a part of it, or a glob.
-#[derive(Debug)]
-pub struct Pattern<'a> {
-    text: &'a str,
-    glob: Option<globset::GlobMatcher>,
-}
-
-impl<'a> Pattern<'a> {
-    pub fn new(text: &'a str) -> anyhow::Result<Self> {
-        let glob = is_glob(text)
-            .then(|| globset::Glob::new(text))
-            .transpose()?;
-        let glob = glob.map(|glob| glob.compile_matcher());
-        Ok(Pattern { text, glob })
-    }
-
-    pub fn matches(&self, name: &str) -> bool {
-        match &self.glob {
-            Some(glob) => glob.is_match(name),
-            None => name.contains(self.text),
-        }
-    }
-}
-
 /// The error for a name that the database does not have.
 pub fn unknown(reader: &Reader, name: &str) -> anyhow::Result<anyhow::Error> {
     let similar = reader.similar(name)?;

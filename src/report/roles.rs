@@ -24,6 +24,21 @@ pub enum Act {
 }
 
 impl Act {
+    pub const ALL: [Act; 7] = [
+        Act::Locks,
+        Act::MayLock,
+        Act::Unlocks,
+        Act::MayUnlock,
+        Act::Uses,
+        Act::NeedsHeld,
+        Act::NeedsFree,
+    ];
+
+    /// The act of this name.
+    pub fn parse(name: &str) -> Option<Act> {
+        Act::ALL.into_iter().find(|act| act.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Act::Locks => "locks",

@@ -7,8 +7,9 @@ use crate::judge::lock_order::Inner;
 use crate::property::Property;
 use crate::report::roles::roles;
 use crate::report::summary::transitions;
-use crate::store::plain::{ActRow, OrderRow, Plain, TransitionRow};
+use crate::store::plain::{ActRow, HeldRow, OrderRow, Plain, TransitionRow};
 use crate::summary::Summary;
+use crate::summary::stats::Statistics;
 
 /// The longest condition that is kept, in characters.
 const LONGEST: usize = 300;
@@ -58,6 +59,16 @@ pub(super) fn rows(
             });
         }
     }
+    for (callee, classes) in &result.facts.lock_order.under {
+        plain.held.extend(classes.iter().map(|class| HeldRow {
+            callee: callee.name.clone(),
+            scope: callee.file.clone(),
+            class: class.to_string(),
+        }));
+    }
+    let mut counts = Statistics::default();
+    counts.add(summary, property);
+    plain.counts = (counts.operating > 0).then_some(counts);
     plain
 }
 

@@ -68,8 +68,8 @@ fn is_database(folder: &Path) -> bool {
     folder.join(DATABASE).is_file()
 }
 
-/// When a check last wrote to the database.
-fn written(folder: &Path) -> Option<SystemTime> {
+/// When the database of a folder was last written to.
+pub fn written(folder: &Path) -> Option<SystemTime> {
     // What was not yet moved into the database lies in the log beside it.
     let files = [DATABASE.to_owned(), format!("{DATABASE}-wal")];
     let times = files.iter().filter_map(|file| {

@@ -6,6 +6,7 @@
 use rusqlite::{Connection, params};
 
 use crate::judge::record::ResultKey;
+use crate::summary::stats::Statistics;
 
 /// What a function does with one object, on some of its paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +47,24 @@ pub struct OrderRow {
     pub line: u32,
 }
 
+/// A lock is held whenever a function is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldRow {
+    pub callee: String,
+    /// The file of a static function.
+    pub scope: Option<String>,
+    pub class: String,
+}
+
 /// What one result says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plain {
     pub transitions: Vec<TransitionRow>,
     pub acts: Vec<ActRow>,
     pub orders: Vec<OrderRow>,
+    pub held: Vec<HeldRow>,
+    /// The function counted by itself, if it operates on locks.
+    pub counts: Option<Statistics>,
 }
 
 pub(super) const TABLES: &str = "
@@ -74,15 +87,27 @@ pub(super) const TABLES: &str = "
         file TEXT NOT NULL, line INTEGER NOT NULL,
         PRIMARY KEY (result, number)
     ) WITHOUT ROWID;
-    CREATE INDEX functions_by_result ON functions (result);
-    CREATE INDEX calls_by_callee ON calls (callee);
+    CREATE TABLE held (             -- classes of locks that are held during each call of a function
+        result BLOB NOT NULL, number INTEGER NOT NULL,
+        callee TEXT NOT NULL, scope TEXT, class TEXT NOT NULL,
+        PRIMARY KEY (result, number)
+    ) WITHOUT ROWID;
+    CREATE TABLE lock_counts (      -- what `cassini query stats` counts of functions that operate on locks
+        result BLOB PRIMARY KEY, several INTEGER NOT NULL, lock_wrapper INTEGER NOT NULL,
+        unlock_wrapper INTEGER NOT NULL, told_by_result INTEGER NOT NULL, needs_state INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX acts_by_act ON acts (act);
+    CREATE INDEX transitions_that_fail ON transitions (kind, after) WHERE fails = 1;
+    CREATE INDEX functions_by_result ON functions (result, variant);
+    CREATE INDEX functions_by_access_result ON functions (access_result);
+    CREATE INDEX calls_by_callee ON calls (callee, caller);
 ";
 
 /// The tables whose rows go with a result.
-pub(super) const OF_RESULTS: [&str; 3] = ["transitions", "acts", "orders"];
+pub(super) const OF_RESULTS: [&str; 5] = ["transitions", "acts", "orders", "held", "lock_counts"];
 
 /// Views by name. The program's own connections take no view from a file, which may have come with a tree: they make these anew.
-const VIEWS: [(&str, &str); 8] = [
+const VIEWS: [(&str, &str); 9] = [
     (
         "function_transitions",
         "SELECT f.id AS function_id, f.name AS function, f.file, f.line, t.object, t.class, t.kind,
@@ -109,6 +134,11 @@ const VIEWS: [(&str, &str); 8] = [
         "SELECT f.id AS function_id, f.name AS function, o.outer_class, o.outer_name, o.inner_class, o.inner_name,
              o.file, o.line
          FROM functions f JOIN orders o ON o.result = f.result",
+    ),
+    (
+        "calls_under_locks",
+        "SELECT f.id AS function_id, f.name AS function, f.file, f.line, h.callee, h.scope, h.class
+         FROM functions f JOIN held h ON h.result = f.result",
     ),
     (
         "function_calls",
@@ -178,6 +208,32 @@ pub(super) fn write(
             row.file,
             row.line
         ])?;
+    }
+    write_uses(connection, key, plain)
+}
+
+/// Writes what is held during calls, and what is counted.
+fn write_uses(
+    connection: &Connection,
+    key: ResultKey,
+    plain: &Plain,
+) -> Result<(), rusqlite::Error> {
+    let mut held =
+        connection.prepare_cached("INSERT OR REPLACE INTO held VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for (number, row) in plain.held.iter().enumerate() {
+        held.execute(params![key.0, number, row.callee, row.scope, row.class])?;
+    }
+    if let Some(counts) = &plain.counts {
+        connection
+            .prepare_cached("INSERT OR REPLACE INTO lock_counts VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .execute(params![
+                key.0,
+                counts.on_several.cast_signed(),
+                counts.lock_wrappers.cast_signed(),
+                counts.unlock_wrappers.cast_signed(),
+                counts.told_by_result.cast_signed(),
+                counts.need_state.cast_signed()
+            ])?;
     }
     Ok(())
 }

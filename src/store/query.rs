@@ -1,6 +1,7 @@
 //! Reads the summary database: what `cassini query` and `cassini debug` ask.
 
 mod graph;
+pub mod locks;
 
 use std::path::Path;
 
@@ -10,14 +11,13 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use super::database::{ABOUT, READING, ROOT};
 use super::results::read_result;
-use super::{Bodies, StoreError, checked, plain, schema};
+use super::{Bodies, StoreError, plain, schema};
 use crate::engine::ledger::Reading;
 use crate::finding::Finding;
 use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
 use crate::judge::record::{FunctionResult, ResultKey};
 use crate::program::Ambiguity;
-use crate::summary::Summary;
 use crate::triage::{self, Entry, Judged};
 
 pub use self::graph::is_glob;
@@ -123,17 +123,6 @@ impl Reader {
         Ok(row)
     }
 
-    /// The functions of the tree's own files that begin at this line of their file or before it.
-    pub fn functions_before(&self, line: u32) -> Result<Vec<FunctionRow>, StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT id, name, scope, file, line, own, body, outcome, reason, result,
-                    variant, programs, access_outcome, access_result
-             FROM functions WHERE own AND line <= ?1 ORDER BY id",
-        )?;
-        let rows = statement.query_map([line], function_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
     /// The findings of the last run that went through to the end, those that explanations cover among them, each with its
     /// verdict and the reason of the comment that silences it.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
@@ -168,23 +157,6 @@ impl Reader {
 
     pub fn result(&self, key: ResultKey) -> Result<Option<FunctionResult>, StoreError> {
         Ok(read_result(&self.connection, key)?)
-    }
-
-    /// Visits the summaries of all functions that were analysed in the last run.
-    pub fn each_summary(&self, visit: &mut dyn FnMut(&Summary)) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare(
-            "SELECT summaries.summary, summaries.key FROM functions JOIN summaries ON summaries.key = functions.result
-             WHERE functions.outcome = 'analysed' AND coalesce(functions.variant, 0) = 0
-             ORDER BY functions.id",
-        )?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (bytes, key): (Vec<u8>, Vec<u8>) = (row.get(0)?, row.get(1)?);
-            if let Some(summary) = checked::decode(&key, &bytes) {
-                visit(&summary);
-            }
-        }
-        Ok(())
     }
 
     /// Names of functions that look like `name`, the most alike first.

@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, plain, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 19;
+pub const VERSION: i64 = 20;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree. Further tables, for people: [`super::plain`].
@@ -57,11 +57,12 @@ const TABLES: &str = "
         programs TEXT               -- those of the variant, one to a line; NULL: any
     );
     CREATE INDEX functions_by_name ON functions (name);
+    CREATE INDEX functions_by_file ON functions (file, line);
     CREATE TABLE calls (
         caller INTEGER NOT NULL, name TEXT NOT NULL, scope TEXT,
         callee INTEGER              -- NULL: not defined in the tree
     );
-    CREATE INDEX calls_by_caller ON calls (caller);
+    CREATE INDEX calls_by_caller ON calls (caller, name, scope, callee);
     CREATE INDEX calls_by_name ON calls (name);
     CREATE TABLE losses (
         file TEXT NOT NULL, line INTEGER NOT NULL, name TEXT,
@@ -114,7 +115,7 @@ pub(super) fn open_to_read(folder: &Path) -> Result<Connection, StoreError> {
         let file = file.clone();
         StoreError::Damaged { file, error }
     };
-    let condition = seal::examine(&file).map_err(|error| damaged(error.to_string()))?;
+    let condition = seal::examine_to_read(&file).map_err(|error| damaged(error.to_string()))?;
     if condition == Condition::Damaged {
         return Err(damaged("it is not as the last run left it".to_owned()));
     }

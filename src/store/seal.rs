@@ -4,15 +4,22 @@
 //! The next run compares them before SQLite reads a byte, and removes the seal for as long as it
 //! writes. A sealed file that differs is therefore damaged. A file without a seal was left by a run
 //! that was killed, and may be sound: SQLite then has to examine it.
+//!
+//! A query does not read a big file whole to read a little of it: it takes the seal's word for a file that was not written to since it
+//! was sealed, which the time of its last change tells. A run always compares the bytes.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
+
+/// From this size on, in bytes, hashing a file takes longer than a time of change is exact.
+const BIG: u64 = 64 << 20;
 
 /// How a file compares with its seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +41,7 @@ pub(super) fn examine(file: &Path) -> io::Result<Condition> {
         Ok(data) if data.is_dir() => return Ok(Condition::Damaged),
         Ok(_) => {}
     }
-    let Some(seal) = read(file) else {
+    let Some((seal, _)) = read(file) else {
         return Ok(Condition::Unsealed);
     };
     if Seal::of(file)? == seal {
@@ -42,9 +49,20 @@ pub(super) fn examine(file: &Path) -> io::Result<Condition> {
     }
     // A run that began meanwhile has taken the seal away and may have written.
     Ok(match read(file) {
-        Some(again) if again == seal => Condition::Damaged,
+        Some((again, _)) if again == seal => Condition::Damaged,
         _ => Condition::Unsealed,
     })
+}
+
+/// The same for a query, which takes the seal's word for a big file that was not written to since it was sealed.
+pub(super) fn examine_to_read(file: &Path) -> io::Result<Condition> {
+    if let Some((seal, stamp)) = read(file)
+        && seal.size >= BIG
+        && Stamp::of(file).is_ok_and(|now| now.size == seal.size && now.text() == stamp)
+    {
+        return Ok(Condition::Sound);
+    }
+    examine(file)
 }
 
 /// Removes a file's seal: from now on the file may change.
@@ -57,7 +75,9 @@ pub(super) fn remove(file: &Path) -> io::Result<()> {
 
 /// Seals a file that nobody writes any more.
 pub(super) fn put(file: &Path) -> io::Result<()> {
-    let text = Seal::of(file)?.to_text();
+    // A file that is written to while it is hashed has another stamp afterwards.
+    let stamp = Stamp::of(file)?;
+    let text = Seal::of(file)?.to_text(&stamp.text());
     // A reader must never see half of a seal.
     let new = path(file).with_extension("seal-new");
     fs::write(&new, text)?;
@@ -71,8 +91,32 @@ pub(super) fn path(file: &Path) -> PathBuf {
     name.into()
 }
 
-fn read(file: &Path) -> Option<Seal> {
+/// The seal of a file, and the stamp that the file had then.
+fn read(file: &Path) -> Option<(Seal, String)> {
     Seal::parse(&fs::read_to_string(path(file)).ok()?)
+}
+
+/// What changes whenever a file is written to, or another one is put in its place.
+struct Stamp {
+    size: u64,
+    file: u64,
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(file: &Path) -> io::Result<Stamp> {
+        let data = fs::metadata(file)?;
+        Ok(Stamp {
+            size: data.size(),
+            file: data.ino(),
+            changed: (data.ctime(), data.ctime_nsec()),
+        })
+    }
+
+    fn text(&self) -> String {
+        let (seconds, rest) = self.changed;
+        format!("{}.{seconds}.{rest}", self.file)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,22 +145,24 @@ impl Seal {
         Ok(Seal { size, hash })
     }
 
-    /// Size and hash, and a hash of both: a damaged seal must not condemn a sound file.
-    fn to_text(self) -> String {
-        let words = format!("{} {:032x}", self.size, self.hash);
+    /// Size, hash and stamp, and a hash of these: a damaged seal must not condemn a sound file.
+    fn to_text(self, stamp: &str) -> String {
+        let words = format!("{} {:032x} {stamp}", self.size, self.hash);
         format!("{words} {:016x}\n", xxh3_64(words.as_bytes()))
     }
 
-    fn parse(text: &str) -> Option<Seal> {
+    fn parse(text: &str) -> Option<(Seal, String)> {
         let (words, check) = text.trim_end().rsplit_once(' ')?;
         if u64::from_str_radix(check, 16).ok()? != xxh3_64(words.as_bytes()) {
             return None;
         }
+        let (words, stamp) = words.rsplit_once(' ')?;
         let (size, hash) = words.split_once(' ')?;
-        Some(Seal {
+        let seal = Seal {
             size: size.parse().ok()?,
             hash: u128::from_str_radix(hash, 16).ok()?,
-        })
+        };
+        Some((seal, stamp.to_owned()))
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod baseline;
 pub mod comments;
+pub mod owners;
 pub mod verdicts;
 
 pub use self::baseline::{Known, State};

@@ -77,7 +77,7 @@ fn around<'e>(
     })
 }
 
-fn finding(visit: &mut Visit<'_>, fingerprint: &str, asked: &Asked) -> Result<Response, Failure> {
+fn finding(visit: &Visit<'_>, fingerprint: &str, asked: &Asked) -> Result<Response, Failure> {
     let entries = visit.session.entries()?;
     let entry = find(&entries, fingerprint)?;
     let finding = &entry.finding;

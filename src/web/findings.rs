@@ -19,6 +19,7 @@ use crate::query::findings::{FilePattern, Selection, Wanted, by_rank, judgement}
 use crate::report::place;
 use crate::source::inert;
 use crate::triage::Entry;
+use crate::triage::owners::Owners;
 
 /// Findings on one page of the list.
 const PAGE: usize = 200;
@@ -36,6 +37,7 @@ pub(super) struct Asked {
     pub function: String,
     pub verdict: String,
     pub text: String,
+    pub owner: String,
     pub page: String,
 }
 
@@ -52,6 +54,7 @@ impl Asked {
                 ("function", &self.function),
                 ("verdict", &self.verdict),
                 ("text", &self.text),
+                ("owner", &self.owner),
                 ("page", &self.page),
             ],
         )
@@ -86,6 +89,10 @@ impl Asked {
                 .into_iter()
                 .find(|wanted| wanted.name() == self.verdict),
             text: text.as_deref(),
+            owner: match self.owner.trim() {
+                "" => None,
+                owner => Some((owner, &*visit.session.owners)),
+            },
         };
         let all = 0..entries.len();
         let mut found: Vec<usize> = all
@@ -111,7 +118,7 @@ pub(super) async fn page(
     answer(app, headers, move |visit| list(visit, &asked)).await
 }
 
-fn list(visit: &mut Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
+fn list(visit: &Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
     let entries = visit.session.entries()?;
     let found = asked.select(visit, &entries)?;
     let pages = found.len().div_ceil(PAGE).max(1);
@@ -131,7 +138,7 @@ fn list(visit: &mut Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
             p.notice { "The last check did not go through to its end: run " code { "cassini check" } " again." }
         }
         (filters(visit, asked, &entries))
-        (table(&shown, asked))
+        (table(&shown, asked, &visit.session.owners))
         @if pages > 1 { (pager(asked, number, pages)) }
         p.help { kbd { "j" } " " kbd { "k" } " go through the list, " kbd { "Enter" } " opens a finding, " kbd { "/" } " searches functions" }
     };
@@ -170,6 +177,7 @@ fn filters(visit: &Visit<'_>, asked: &Asked, entries: &[Entry]) -> Markup {
             } }
             label { "File" input name="file" value=(asked.file) placeholder="path, folder or glob"; }
             label { "Function" input name="function" value=(asked.function); }
+            @if visit.session.owners.has_any() { label { "Owner" input name="owner" value=(asked.owner); } }
             label { "Text" input name="text" value=(asked.text); }
             button { "Show" }
             @if *asked != Asked::default() { a href="/" { "all" } }
@@ -177,7 +185,7 @@ fn filters(visit: &Visit<'_>, asked: &Asked, entries: &[Entry]) -> Markup {
     }
 }
 
-fn table(shown: &[&Entry], asked: &Asked) -> Markup {
+fn table(shown: &[&Entry], asked: &Asked, owners: &Owners) -> Markup {
     let fingerprints: Vec<&str> = shown.iter().map(|e| &*e.finding.fingerprint).collect();
     let ids = identity::short(&fingerprints);
     html! {
@@ -194,7 +202,10 @@ fn table(shown: &[&Entry], asked: &Asked) -> Markup {
                             a href=(asked.finding(&finding.fingerprint)) { (inert(&finding.message)) }
                             div.faint { "in " span.code { (inert(&finding.function)) } }
                         }
-                        td.place { (inert(&place(&finding.file, finding.line, 0))) }
+                        td.place {
+                            (inert(&place(&finding.file, finding.line, 0)))
+                            @for owner in owners.of(&finding.file) { div.faint { (inert(owner)) } }
+                        }
                         td { span class=(format!("verdict {verdict}")) title=(inert(note)) { (verdict) } }
                     }
                 }

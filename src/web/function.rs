@@ -18,7 +18,6 @@ use crate::engine::filtering::Told;
 use crate::finding::Level;
 use crate::ir::SymbolName;
 use crate::property::Property;
-use crate::query::calls::Held;
 use crate::query::{merge_variants, specification as specifications, summary_of};
 use crate::report::place;
 use crate::report::roles::{Role, roles};
@@ -62,14 +61,14 @@ fn rows(visit: &Visit<'_>, asked: &Asked) -> Result<Vec<FunctionRow>, Failure> {
     Ok(rows)
 }
 
-fn function(visit: &mut Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
+fn function(visit: &Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
     let rows = rows(visit, asked)?;
     if rows.is_empty() {
         return undefined(visit, &asked.name);
     }
     let mut shown = Vec::new();
     for row in rows {
-        let summary = summary_of(&visit.session.reader, &row, &visit.session.seeds)?;
+        let summary = summary_of(&visit.session.reader, &row, &visit.session.shared.seeds)?;
         shown.push((row, summary));
     }
     merge_variants(&mut shown);
@@ -119,7 +118,7 @@ fn of_accesses(visit: &Visit<'_>, row: &FunctionRow) -> Result<Markup, Failure> 
     let Some(result) = result.transpose()?.flatten() else {
         return Ok(html! {});
     };
-    let text = summary_text(&result.summary, &visit.session.rules, Extent::Short)?;
+    let text = summary_text(&result.summary, &visit.session.shared.rules, Extent::Short)?;
     Ok(html! { h2 { "Memory and files" } (preformatted(&text)) })
 }
 
@@ -139,8 +138,8 @@ fn summary_table(visit: &Visit<'_>, summary: &Summary, asked: &Asked) -> Result<
     } else {
         Extent::Full
     };
-    let text = summary_text(summary, &visit.session.locks, extent)?;
-    let roles = roles(summary, &visit.session.locks);
+    let text = summary_text(summary, &visit.session.shared.locks, extent)?;
+    let roles = roles(summary, &visit.session.shared.locks);
     let full = address(
         "/function",
         &[("name", &asked.name), ("file", &asked.file), ("full", "1")],
@@ -165,7 +164,7 @@ fn role_row(role: &Role) -> Markup {
 
 /// What the last run has found in these functions.
 fn findings(
-    visit: &mut Visit<'_>,
+    visit: &Visit<'_>,
     shown: &[(FunctionRow, Option<Summary>)],
 ) -> Result<Markup, Failure> {
     let entries = visit.session.entries()?;
@@ -206,14 +205,13 @@ fn neighbours(
     row: &FunctionRow,
 ) -> anyhow::Result<[(Vec<Neighbour>, usize); 2]> {
     let reader = &visit.session.reader;
-    let mut held = Held::default();
     let mut calling = reader.calling(row.id)?;
     // A function compiled in two ways is two functions of one place.
     calling.dedup_by(|a, b| (&a.file, a.line) == (&b.file, b.line));
     let count = calling.len();
     let mut callers = Vec::new();
     for caller in calling.into_iter().take(LISTED) {
-        let held = held.during(reader, &caller, &row.name)?;
+        let held = reader.held_during(&caller, &row.name)?;
         callers.push(Neighbour {
             name: caller.name.clone(),
             row: Some(caller),
@@ -224,7 +222,7 @@ fn neighbours(
     let called = reader.called(row.id)?;
     let called_count = called.len();
     for (name, callee) in called.into_iter().take(LISTED) {
-        let held = held.during(reader, row, &name)?;
+        let held = reader.held_during(row, &name)?;
         callees.push(Neighbour {
             name,
             row: callee,
@@ -308,14 +306,14 @@ fn picture(row: &FunctionRow, callers: &[Neighbour], callees: &[Neighbour]) -> M
 fn undefined(visit: &Visit<'_>, name: &str) -> Result<Response, Failure> {
     let session = &visit.session;
     let callers = session.reader.callers_of_undefined(name)?;
-    let seed = session.seeds.get(name);
+    let seed = session.shared.seeds.get(name);
     if callers.is_empty() && seed.is_none() {
         return Err(Failure::NotFound(format!(
             "The last check saw no function `{name}`."
         )));
     }
     let text = match seed {
-        Some(seed) => summary_text(&seed.summary, &session.locks, Extent::Full)?,
+        Some(seed) => summary_text(&seed.summary, &session.shared.locks, Extent::Full)?,
         None => String::new(),
     };
     let body = html! {

@@ -36,13 +36,10 @@ pub(super) async fn page(
     answer(app, headers, move |visit| lock(visit, &asked.name)).await
 }
 
-fn lock(visit: &mut Visit<'_>, name: &str) -> Result<Response, Failure> {
-    let uses = visit.session.uses()?;
-    let is_of = |doing: &&Doing| doing.role.class == name || doing.outer.as_deref() == Some(name);
-    let (orders, doings): (Vec<&Doing>, Vec<&Doing>) = uses
-        .iter()
-        .filter(is_of)
-        .partition(|doing| doing.outer.is_some());
+fn lock(visit: &Visit<'_>, name: &str) -> Result<Response, Failure> {
+    let uses = locks::of_class(&visit.session.reader, name)?;
+    let (orders, doings): (Vec<&Doing>, Vec<&Doing>) =
+        uses.iter().partition(|doing| doing.outer.is_some());
     if orders.is_empty() && doings.is_empty() {
         let what =
             format!("The last check saw no lock `{name}` that functions share with their callers.");
@@ -149,7 +146,7 @@ fn order(name: &str, orders: &[&Doing]) -> Markup {
 
 pub(super) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     answer(app, headers, |visit| {
-        let classes = locks::classes(&visit.session.uses()?);
+        let classes = locks::classes(&visit.session.reader)?;
         let body = html! {
             h1 { (classes.len()) " lock classes" }
             table {

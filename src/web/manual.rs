@@ -26,7 +26,7 @@ pub(super) async fn rule(
     Query(asked): Query<Asked>,
 ) -> Response {
     answer(app, headers, move |visit| {
-        let Some(rule) = visit.session.rules.rule(&asked.id) else {
+        let Some(rule) = visit.session.shared.rules.rule(&asked.id) else {
             // A checker of the user's own defines it: its file is not known here.
             let what = format!(
                 "No checker that comes with the program has a rule `{}`.",

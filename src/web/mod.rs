@@ -2,7 +2,7 @@
 //!
 //! In: requests of a browser on this machine. Out: pages with findings, functions, locks and statistics of the last run; verdicts in the database.
 //!
-//! [`access`] decides who may ask and who may write, [`session`] is the database, [`names`] the search; the other files are a page each, in the
+//! [`access`] decides who may ask and who may write, [`session`] is the database, with a connection for each request, [`names`] the search; the other files are a page each, in the
 //! frame that [`frame`] puts around all of them. Pages fetch nothing from elsewhere, and all that comes from the tree or from people goes through
 //! the templates' escapes. Knows neither the command line nor SQLite.
 
@@ -35,10 +35,9 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use parking_lot::Mutex;
 
 use self::access::Access;
-use self::session::Session;
+use self::session::{Pool, Session};
 use crate::finding::Level;
 use crate::store;
 
@@ -55,7 +54,7 @@ struct App {
     access: Access,
     /// The level that findings are listed from unless the address says another.
     level: Level,
-    session: Mutex<Session>,
+    pool: Pool,
 }
 
 /// A server that has its address and does not answer yet.
@@ -68,14 +67,14 @@ pub struct Server {
 impl Server {
     /// Opens the database of `folder`, and the address; port 0 is any that is free.
     pub fn open(folder: &Path, address: SocketAddr, level: Level) -> anyhow::Result<Server> {
-        let session = Session::open(folder)?;
+        let pool = Pool::open(folder)?;
         let listener =
             TcpListener::bind(address).with_context(|| format!("cannot listen at {address}"))?;
         let access = Access::new(listener.local_addr()?)?;
         let app = App {
             access,
             level,
-            session: Mutex::new(session),
+            pool,
         };
         Ok(Server {
             listener,
@@ -96,10 +95,12 @@ impl Server {
         // The first page and the first key of a search need not wait for what all of them need.
         let app = Arc::clone(&self.app);
         std::thread::spawn(move || {
-            let mut session = app.session.lock();
             // What cannot be read is told by the page that needs it.
-            let _ = session.entries();
-            let _ = session.names();
+            if let Ok(session) = app.pool.take() {
+                let _ = session.entries();
+                let _ = session.names();
+                app.pool.give_back(session);
+            }
         });
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -184,7 +185,7 @@ fn token_of(address: &Uri) -> Option<(String, String)> {
 /// One request: the database, and what its sender may do.
 struct Visit<'a> {
     app: &'a App,
-    session: &'a mut Session,
+    session: &'a Session,
     /// The browser has the token.
     knows_token: bool,
     /// A run is writing to the database.
@@ -208,25 +209,22 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 async fn answer(
     app: Arc<App>,
     headers: HeaderMap,
-    page: impl FnOnce(&mut Visit<'_>) -> Result<Response<Body>, Failure> + Send + 'static,
+    page: impl FnOnce(&Visit<'_>) -> Result<Response<Body>, Failure> + Send + 'static,
 ) -> Response {
     let answered = tokio::task::spawn_blocking(move || {
-        let mut session = app.session.lock();
-        let busy = store::is_being_written(&session.folder);
-        if let Err(error) = session.refresh() {
-            return frame::broken(&error.to_string());
-        }
-        let knows_token = app.access.knows_token(&headers);
-        let mut visit = Visit {
-            app: &app,
-            session: &mut session,
-            knows_token,
-            busy,
+        let session = match app.pool.take() {
+            Ok(session) => session,
+            Err(error) => return frame::broken(&error.to_string()),
         };
-        match page(&mut visit) {
-            Ok(response) => response,
-            Err(failure) => frame::failed(&visit, failure),
-        }
+        let visit = Visit {
+            app: &app,
+            busy: store::is_being_written(&session.folder),
+            session: &session,
+            knows_token: app.access.knows_token(&headers),
+        };
+        let response = page(&visit).unwrap_or_else(|failure| frame::failed(&visit, failure));
+        app.pool.give_back(session);
+        response
     });
     // A panic in one page is no end of the server.
     answered

@@ -56,7 +56,7 @@ pub(super) async fn page(
     answer(app, headers, move |visit| list(visit, &asked.q)).await
 }
 
-fn list(visit: &mut Visit<'_>, text: &str) -> Result<Response, Failure> {
+fn list(visit: &Visit<'_>, text: &str) -> Result<Response, Failure> {
     let names = visit.session.names()?;
     let (found, count) = names.search(text, LISTED);
     let body = html! {

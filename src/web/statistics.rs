@@ -25,10 +25,10 @@ pub(super) async fn page(State(app): State<Arc<App>>, headers: HeaderMap) -> Res
     answer(app, headers, statistics).await
 }
 
-fn statistics(visit: &mut Visit<'_>) -> Result<Response, Failure> {
+fn statistics(visit: &Visit<'_>) -> Result<Response, Failure> {
     let entries = visit.session.entries()?;
     let reading = visit.session.reader.reading()?;
-    let functions = visit.session.statistics()?.lines();
+    let functions = visit.session.reader.lock_counts()?.lines();
     let losses = visit.session.reader.failures()?;
     let verdicts = visit.session.reader.verdicts()?;
     let body = html! {

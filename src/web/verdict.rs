@@ -46,7 +46,7 @@ pub(super) async fn give(
 }
 
 fn judge(
-    visit: &mut Visit<'_>,
+    visit: &Visit<'_>,
     fingerprint: &str,
     asked: &Asked,
     told: &Told,

@@ -24,11 +24,10 @@ use crate::query::calls::Direction;
 use crate::report::roles::Act;
 use crate::report::summary::Extent;
 use crate::report::{self, Places};
-use crate::run::{all_rules, load_property};
+use crate::run::load_property;
 use crate::source::inert;
 use crate::store::query::{Cell, Failure, FunctionRow, Reader};
 use crate::summary::Summary;
-use crate::summary::stats::Statistics;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -136,7 +135,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             calls::print_holders(found, &places, format)?;
         }
         Question::Lock { name } => {
-            let found = query::locks::of_lock(&reader, &all_rules(&[])?, name)?;
+            let found = query::locks::of_lock(&reader, name)?;
             if found.is_empty() {
                 bail!(
                     "the last check saw no lock `{name}` that functions share with their callers"
@@ -145,11 +144,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             locks::print(&found, &places, format)?;
         }
         Question::Wrappers => {
-            let found = query::locks::doing(&reader, &all_rules(&[])?, Act::wraps)?;
+            let found = query::locks::doing(&reader, Act::wraps)?;
             locks::print(&found, &places, format)?;
         }
         Question::Requires => {
-            let found = query::locks::doing(&reader, &all_rules(&[])?, Act::needs)?;
+            let found = query::locks::doing(&reader, Act::needs)?;
             locks::print(&found, &places, format)?;
         }
         Question::Why { place } => {
@@ -366,11 +365,7 @@ fn failures(reader: &Reader, places: &Places, format: TableFormat) -> anyhow::Re
 
 /// Prints the statistics of paper §6.2.
 fn stats(reader: &Reader, format: TableFormat) -> anyhow::Result<()> {
-    let (property, _, _) = load_property(&[])?;
-    let mut statistics = Statistics::default();
-    let mut add = |summary: &Summary| statistics.add(summary, &property);
-    reader.each_summary(&mut add)?;
-    let lines = statistics.lines();
+    let lines = reader.lock_counts()?.lines();
     if format != TableFormat::Text {
         let mut table = Table::new(["functions that", "count"]);
         for (count, what) in lines {

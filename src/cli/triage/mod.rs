@@ -23,6 +23,7 @@ use crate::report::{Places, text};
 use crate::source::Inert;
 use crate::store::query::Reader;
 use crate::store::verdicts::Verdicts;
+use crate::triage::owners::Owners;
 use crate::triage::{Entry, Judged, Verdict, verdicts};
 
 #[derive(Debug, clap::Args)]
@@ -83,6 +84,9 @@ struct List {
     /// In this file or folder, or in files that match this glob
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
+    /// In a file of this owner, as the tree's CODEOWNERS or MAINTAINERS names it; a part of the name will do
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
     /// With this verdict, or with none
     #[arg(long, value_enum)]
     verdict: Option<Wanted>,
@@ -126,11 +130,16 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
     let level = report::level(asked.level, &root)?;
     let all = reader.entries()?;
     let fingerprints: Vec<&str> = all.iter().map(|e| &*e.finding.fingerprint).collect();
+    let owners = Owners::load(&root);
+    if asked.owner.is_some() && !owners.has_any() {
+        bail!("the tree has no CODEOWNERS and no MAINTAINERS that name owners of files");
+    }
     let selection = Selection {
         level,
         rule: asked.rule.as_deref(),
         file: asked.file.as_deref().map(FilePattern::new).transpose()?,
         verdict: asked.verdict,
+        owner: asked.owner.as_deref().map(|name| (name, &owners)),
         ..Selection::default()
     };
     let ids = identity::short(&fingerprints);
@@ -143,13 +152,13 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
         Order::File => {}
     }
     let names = [
-        "id", "level", "verdict", "rule", "file", "line", "message", "note",
+        "id", "level", "verdict", "rule", "file", "line", "message", "note", "owner",
     ];
     let mut table = Table::new(names);
     for (entry, id) in rows {
         let finding = &entry.finding;
         let (verdict, note) = judgement(entry);
-        let cells: [Value; 8] = [
+        let cells: [Value; 9] = [
             id.into(),
             finding.level.name().into(),
             verdict.into(),
@@ -158,6 +167,7 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
             finding.line.into(),
             finding.message.as_str().into(),
             note.into(),
+            owners.of(&finding.file).join(", ").into(),
         ];
         table.row(cells);
     }

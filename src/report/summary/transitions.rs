@@ -30,6 +30,7 @@ pub struct Transition {
 pub fn transitions(summary: &Summary, property: &Property) -> Vec<Transition> {
     let words = Words { summary, property };
     let conditions = Conditions::of(summary);
+    let customs = Customs::of(summary);
     let mut found = Vec::new();
     for (index, object) in summary.objects.iter().enumerate() {
         let machine = property.machine(&object.machine);
@@ -45,7 +46,7 @@ pub fn transitions(summary: &Summary, property: &Property) -> Vec<Transition> {
                 before,
                 condition: conditions.text(&words, &cube),
                 returns: (!told.is_empty()).then(|| told.join(", ")),
-                fails: fails(&results),
+                fails: fails(&results, customs),
             });
         }
     }
@@ -127,17 +128,66 @@ fn is_result(expr: &IExpr) -> bool {
     matches!(expr, IExpr::Value { object, .. } if object.root == Root::Return && object.path.is_empty())
 }
 
-/// A number below 0, an error or null tells of failure; a number other than 0 of which no more is known, too.
-fn fails(results: &[Known]) -> Option<bool> {
+/// What a function returns on all its paths together, as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Customs {
+    /// Nothing but 0 and 1: a truth value, which tells of success or failure only to those who know what is true.
+    truth: bool,
+    /// A negative number among others, or callers can ask for one: an error number.
+    negative: bool,
+}
+
+impl Customs {
+    fn of(summary: &Summary) -> Customs {
+        let mut constants = Vec::new();
+        let all = summary
+            .result
+            .as_ref()
+            .is_some_and(|result| leaves(result, &mut constants));
+        let is_negative =
+            |&(value, width): &(u128, u16)| value >> (width - 1) & 1 == 1 && width > 1;
+        let asked = summary.outputs.iter().any(|condition| {
+            matches!(known(condition, true), Some(Known::Negative | Known::Error))
+        });
+        Customs {
+            truth: all && !asked && constants.iter().all(|(value, _)| *value <= 1),
+            negative: asked || constants.iter().any(is_negative),
+        }
+    }
+}
+
+/// Collects the constants that a value may be, and answers whether it can be nothing else.
+fn leaves(value: &IExpr, found: &mut Vec<(u128, u16)>) -> bool {
+    match value {
+        IExpr::Const { value, width } => {
+            found.push((*value, *width));
+            true
+        }
+        IExpr::Op {
+            op: Op::Ite, args, ..
+        } => args
+            .iter()
+            .skip(1)
+            .fold(true, |all, one| leaves(one, found) && all),
+        _ => false,
+    }
+}
+
+/// A number below 0, an error or null tells of failure. So does a number other than 0 of which no more is known, if the function is known to
+/// return error numbers; of other functions it tells nothing, as it may be a truth value.
+fn fails(results: &[Known], customs: Customs) -> Option<bool> {
     let has = |known| results.contains(&known);
     if has(Known::Negative) || has(Known::Error) || has(Known::Null) {
         return Some(true);
+    }
+    if customs.truth {
+        return None;
     }
     if has(Known::Positive) || has(Known::Zero) || has(Known::NotNegative) {
         return Some(false);
     }
     if has(Known::NotZero) {
-        return Some(true);
+        return customs.negative.then_some(true);
     }
     (has(Known::NotNull) || has(Known::NoError)).then_some(false)
 }
@@ -148,12 +198,50 @@ mod tests {
 
     #[test]
     fn results_tell_of_failure_by_the_custom_of_c() {
-        assert_eq!(fails(&[Known::Negative]), Some(true));
-        assert_eq!(fails(&[Known::NotZero]), Some(true));
-        assert_eq!(fails(&[Known::Positive, Known::NotZero]), Some(false));
-        assert_eq!(fails(&[Known::Zero]), Some(false));
-        assert_eq!(fails(&[Known::Null]), Some(true));
-        assert_eq!(fails(&[Known::NotNull]), Some(false));
-        assert_eq!(fails(&[]), None);
+        let of = |results: &[Known], truth, negative| fails(results, Customs { truth, negative });
+        for (known, expected) in [
+            (Known::Negative, Some(true)),
+            (Known::Positive, Some(false)),
+            (Known::Zero, Some(false)),
+            (Known::Null, Some(true)),
+            (Known::NotNull, Some(false)),
+            (Known::NotZero, None),
+        ] {
+            assert_eq!(of(&[known], false, false), expected, "{known:?}");
+        }
+        assert_eq!(of(&[Known::NotZero], false, true), Some(true));
+        assert_eq!(
+            of(&[Known::Positive, Known::NotZero], false, true),
+            Some(false)
+        );
+        assert_eq!(of(&[], false, true), None);
+        // Of a truth value nobody can tell.
+        assert_eq!(of(&[Known::Zero], true, false), None);
+        assert_eq!(of(&[Known::NotZero], true, false), None);
+    }
+
+    #[test]
+    fn a_truth_value_is_told_from_an_error_number() {
+        let number = |value: u128| IExpr::Const { value, width: 32 };
+        let either = |a: IExpr, b: IExpr| IExpr::Op {
+            op: Op::Ite,
+            width: 32,
+            args: vec![IExpr::Unknown { id: 0, width: 1 }, a, b],
+        };
+        let of = |result: Option<IExpr>| {
+            let summary = Summary {
+                result,
+                ..Summary::default()
+            };
+            let customs = Customs::of(&summary);
+            (customs.truth, customs.negative)
+        };
+        let error = number(u128::from(-22_i32 as u32));
+        assert_eq!(of(Some(either(number(0), number(1)))), (true, false));
+        assert_eq!(of(Some(either(number(0), error))), (false, true));
+        assert_eq!(of(Some(either(number(0), number(2)))), (false, false));
+        let unknown = IExpr::Unknown { id: 1, width: 32 };
+        assert_eq!(of(Some(either(number(1), unknown))), (false, false));
+        assert_eq!(of(None), (false, false));
     }
 }

@@ -2,16 +2,14 @@
 //!
 //! In: names and functions. Out: the functions that a name means, who calls whom, and what functions hold when they call.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::{FunctionRow, Reader, function_row};
 use crate::ir::SymbolName;
-use crate::judge::record::{FunctionResult, ResultKey};
 use crate::store::StoreError;
-use crate::store::results::read_result;
 
 /// Columns of `functions`, as [`function_row`] reads them.
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result,
     f.variant, f.programs, f.access_outcome, f.access_result";
 
@@ -108,26 +106,68 @@ impl Reader {
         Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
     }
 
-    /// Visits each function that was analysed in the last run, with its result.
-    pub fn each_result(
+    /// The function of this id.
+    pub fn function(&self, id: u32) -> Result<Option<FunctionRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM functions f WHERE f.id = ?1");
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        Ok(statement.query_row([id], function_row).optional()?)
+    }
+
+    /// All calls between functions of the tree: caller and callee, in order.
+    pub fn edges(&self) -> Result<Vec<(u32, u32)>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT callee, caller FROM calls INDEXED BY calls_by_callee WHERE callee IS NOT NULL",
+        )?;
+        let rows = statement.query_map([], |row| Ok((row.get(1)?, row.get(0)?)))?;
+        let mut edges = rows.collect::<Result<Vec<(u32, u32)>, _>>()?;
+        edges.sort_unstable();
+        edges.dedup();
+        Ok(edges)
+    }
+
+    /// The functions that call a name which the tree does not define, by id.
+    pub fn calling_undefined(&self, name: &str) -> Result<Vec<(u32, SymbolName)>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT DISTINCT caller, name, scope FROM calls WHERE name = ?1 AND callee IS NULL ORDER BY 1",
+        )?;
+        let rows = statement.query_map([name], |row| {
+            let (name, file) = (row.get(1)?, row.get(2)?);
+            Ok((row.get(0)?, SymbolName { name, file }))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The last of the tree's own functions that begins at this line of a file that is meant, or before it.
+    pub fn function_before(
         &self,
-        visit: &mut dyn FnMut(&FunctionRow, &FunctionResult),
-    ) -> Result<(), StoreError> {
+        is_meant: &dyn Fn(&str) -> bool,
+        line: u32,
+    ) -> Result<Option<FunctionRow>, StoreError> {
+        let mut files = self
+            .connection
+            .prepare("SELECT DISTINCT file FROM functions ORDER BY file")?;
+        let files = files.query_map([], |row| row.get::<_, String>(0))?;
         let sql = format!(
-            "SELECT {COLUMNS} FROM functions f
-             WHERE f.result IS NOT NULL AND coalesce(f.variant, 0) = 0 ORDER BY f.name, f.file, f.line"
+            "SELECT {COLUMNS} FROM functions f WHERE f.file = ?1 AND f.line <= ?2 AND f.own
+             ORDER BY f.line DESC, f.id DESC LIMIT 1"
         );
-        let mut statement = self.connection.prepare(&sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let row = function_row(row)?;
-            let key: Option<ResultKey> = row.result;
-            let result = key.map(|key| read_result(&self.connection, key));
-            if let Some(result) = result.transpose()?.flatten() {
-                visit(&row, &result);
+        let mut last = self.connection.prepare(&sql)?;
+        let mut found: Option<FunctionRow> = None;
+        for file in files {
+            let file = file?;
+            if !is_meant(&file) {
+                continue;
+            }
+            let row = last
+                .query_row(params![file, line], function_row)
+                .optional()?;
+            if let Some(row) = row
+                && found.as_ref().is_none_or(|best| row.line >= best.line)
+            {
+                found = Some(row);
             }
         }
-        Ok(())
+        Ok(found)
     }
 }
 
