@@ -146,12 +146,12 @@ fn order(name: &str, orders: &[&Doing]) -> Markup {
 
 pub(super) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     answer(app, headers, |visit| {
-        let classes = locks::classes(&visit.session.reader)?;
+        let classes = visit.session.classes()?;
         let body = html! {
             h1 { (classes.len()) " lock classes" }
             table {
                 thead { tr { th { "Class" } th.count { "functions" } th.count { "orders" } } }
-                tbody { @for class in &classes { tr.item {
+                tbody { @for class in classes.iter() { tr.item {
                     td { (lock_link(&class.name)) }
                     td.count { (class.functions) }
                     td.count { (class.orders) }

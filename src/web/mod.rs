@@ -99,6 +99,7 @@ impl Server {
             if let Ok(session) = app.pool.take() {
                 let _ = session.entries();
                 let _ = session.names();
+                let _ = session.classes();
                 app.pool.give_back(session);
             }
         });

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 
 use crate::property::Property;
 use crate::query;
+use crate::query::locks::{self, ClassRow};
 use crate::report::{About, Places};
 use crate::run::{all_rules, load_property};
 use crate::store::query::Reader;
@@ -39,6 +40,7 @@ pub struct Shared {
     pub seeds: Seeds,
     entries: Known<Vec<Entry>>,
     names: Known<Names>,
+    classes: Known<Vec<ClassRow>>,
     owners: Mutex<Option<(PathBuf, Arc<Owners>)>>,
 }
 
@@ -74,6 +76,7 @@ impl Pool {
             seeds,
             entries: Mutex::default(),
             names: Mutex::default(),
+            classes: Mutex::default(),
             owners: Mutex::default(),
         });
         let first = Session::open(folder, &shared)?;
@@ -146,6 +149,11 @@ impl Session {
     /// The names of all functions.
     pub fn names(&self) -> Result<Arc<Names>, StoreError> {
         self.known(&self.shared.names, Names::read)
+    }
+
+    /// All classes of locks.
+    pub fn classes(&self) -> Result<Arc<Vec<ClassRow>>, StoreError> {
+        self.known(&self.shared.classes, locks::classes)
     }
 
     /// What was read of the database as it is, or is read now. Who needs it meanwhile waits.

@@ -55,9 +55,7 @@ impl Reader {
         for act in acts {
             found.extend(self.acts("a.act = ?1", params![act])?);
         }
-        // Several lists become one; the objects of one function stay in their order.
-        found.sort_by(|a, b| order(&a.function).cmp(&order(&b.function)));
-        Ok(found)
+        Ok(by_function(found))
     }
 
     /// What functions do with a lock, by name, file and line.
@@ -67,16 +65,16 @@ impl Reader {
             Lock::Like(text) if is_glob(text) => ("(a.class GLOB ?1 OR a.object GLOB ?1)", text),
             Lock::Like(text) => ("(instr(a.class, ?1) OR instr(a.object, ?1))", text),
         };
-        self.acts(test, params![text])
+        Ok(by_function(self.acts(test, params![text])?))
     }
 
+    /// In the order of their results and numbers.
     fn acts(&self, test: &str, values: impl Params) -> Result<Vec<ActOf>, StoreError> {
         // The join's order is that of the words: what is asked is asked of the acts.
         let sql = format!(
             "SELECT {COLUMNS}, a.act, a.object, a.class, a.kind
              FROM acts a CROSS JOIN functions f ON f.result = a.result
-             WHERE {test} AND coalesce(f.variant, 0) = 0
-             ORDER BY f.name, f.file, f.line, f.id, a.number"
+             WHERE {test} AND coalesce(f.variant, 0) = 0"
         );
         let mut statement = self.connection.prepare(&sql)?;
         let rows = statement.query_map(values, |row| {
@@ -184,6 +182,12 @@ impl Reader {
             })
         })?)
     }
+}
+
+/// Puts rows in the order of their functions; those of one function stay in theirs. That is faster here than in SQLite.
+fn by_function(mut rows: Vec<ActOf>) -> Vec<ActOf> {
+    rows.sort_by(|a, b| order(&a.function).cmp(&order(&b.function)));
+    rows
 }
 
 fn order(row: &FunctionRow) -> (&str, &str, u32, u32) {
