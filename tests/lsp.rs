@@ -243,7 +243,7 @@ fn findings_are_there_when_a_file_is_opened_and_follow_what_is_saved() {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(told.contains("2 function results taken"), "{told}");
+    assert!(told.contains("4 function results taken"), "{told}");
     assert_eq!(editor.end(), Some(0));
 }
 

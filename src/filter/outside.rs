@@ -11,11 +11,11 @@ use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::term::Term;
 
-/// Whether a condition is about such an answer.
+/// Whether a condition is about such answers alone. What compares one with something else is for a specification to say: `fwrite(…) == read`.
 pub fn is_about(oracle: &Oracle<'_>, condition: Cond) -> bool {
     let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
-    vars.into_iter()
-        .any(|var| oracle.origins.of(var).is_outside())
+    let mut vars = vars.into_iter().peekable();
+    vars.peek().is_some() && vars.all(|var| oracle.origins.of(var).is_outside())
 }
 
 /// Whether some of these paths are taken if calls that read alike get the same answer: then the answers are free on them.

@@ -287,9 +287,7 @@ impl Task<'_> {
             let about = serde_json::to_string(&about).unwrap_or_default();
             self.store.database.store_about(&about)?;
         }
-        let mut passes = self.passes.iter();
-        let of_objects_alone = !passes.any(|pass| pass.property.watches_accesses());
-        let without = ledger.functions.analysed == 0 && of_objects_alone;
+        let without = ledger.functions.analysed == 0;
         let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
         Ok(Run {
             lock_calls: match wanted && !interrupted {

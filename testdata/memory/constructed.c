@@ -32,9 +32,10 @@ void all_given_back(const char *path) //~ clean
     free(journal);
 }
 
+/* A note: the function does not name the member that it forgets. */
 void name_forgotten(const char *path)
 {
-    struct journal *journal = new_journal(path); //~ certain heap/leak
+    struct journal *journal = new_journal(path); //~ note heap/leak
     fputs("end", journal->file);
     fclose(journal->file);
     free(journal);
