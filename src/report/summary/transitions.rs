@@ -165,10 +165,13 @@ fn leaves(value: &IExpr, found: &mut Vec<(u128, u16)>) -> bool {
         }
         IExpr::Op {
             op: Op::Ite, args, ..
-        } => args
-            .iter()
-            .skip(1)
-            .fold(true, |all, one| leaves(one, found) && all),
+        } => {
+            let mut all = true;
+            for one in args.iter().skip(1) {
+                all &= leaves(one, found);
+            }
+            all
+        }
         _ => false,
     }
 }
