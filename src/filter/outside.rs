@@ -13,9 +13,7 @@ use crate::symbolic::term::Term;
 
 /// Whether a condition is about such answers alone. What compares one with something else is for a specification to say: `fwrite(…) == read`.
 pub fn is_about(oracle: &Oracle<'_>, condition: Cond) -> bool {
-    let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
-    let mut vars = vars.into_iter().peekable();
-    vars.peek().is_some() && vars.all(|var| oracle.origins.of(var).is_outside())
+    oracle.is_from_outside(oracle.formula.cond_term(condition))
 }
 
 /// Whether some of these paths are taken if calls that read alike get the same answer: then the answers are free on them.

@@ -305,9 +305,7 @@ fn is_asked_on(oracle: &mut Oracle<'_>, condition: Cond, paths: Guard) -> bool {
     }
     // What comes behind the access is not come to where the pointer is null: it was followed.
     let guards = &mut oracle.formula.guards;
-    let on = guards.restrict(paths, &[(condition, true)]);
-    let off = guards.restrict(paths, &[(condition, false)]);
-    let either = guards.or(on, off);
+    let either = guards.for_either(paths, condition);
     !guards.excludes(either, tested)
 }
 

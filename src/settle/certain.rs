@@ -3,7 +3,7 @@
 //! In: an obligation that is not discharged, and what callers make of it. Out: whether it is certain, and the caller that makes it
 //! so.
 
-use rustc_hash::FxHashSet;
+use std::ops::ControlFlow;
 
 use super::{Matching, Node};
 use crate::finding::TraceStep;
@@ -38,28 +38,21 @@ impl<'p> Matching<'p> {
     /// The obligation of a caller, or of one of its callers, that this one becomes there, where the object is one that no other function has
     /// the other half of. The function itself may know its object as a parameter only, which is any object of its type.
     fn certain_above(&self, start: Node) -> Option<&'p Obligation> {
-        let mut seen: FxHashSet<Node> = FxHashSet::default();
-        let mut work = vec![start];
-        while let Some(node) = work.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
-                let Use::PassedOn(place) = usage else {
-                    continue;
-                };
-                let above = (*caller, *place);
-                let Some(&obligation) = self.own.get(&above) else {
-                    continue;
-                };
-                if obligation.finding.explanations.is_empty() && self.is_alone(*caller, obligation)
+        self.find_above(start, |caller, usage| {
+            let Use::PassedOn(place) = usage else {
+                return ControlFlow::Continue(None);
+            };
+            let above = (caller, *place);
+            match self.own.get(&above) {
+                Some(&obligation)
+                    if obligation.finding.explanations.is_empty()
+                        && self.is_alone(caller, obligation) =>
                 {
-                    return Some(obligation);
+                    ControlFlow::Break(obligation)
                 }
-                work.push(above);
+                known => ControlFlow::Continue(known.map(|_| above)),
             }
-        }
-        None
+        })
     }
 
     /// Whether an obligation that is not discharged can be nothing but a mistake, because the function has the other half at other

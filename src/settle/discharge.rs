@@ -3,6 +3,7 @@
 //! In: an obligation of one function. Out: whether anybody has the other half of it.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::ControlFlow;
 
 use rustc_hash::FxHashSet;
 
@@ -151,22 +152,35 @@ impl<'p> Matching<'p> {
     /// Whether some caller has the other half of an obligation, or hands it on to one who does; `if_unnamed`: what to take of one
     /// whose callers cannot name the object.
     pub(super) fn has_other_half_above(&self, start: Node, if_unnamed: bool) -> bool {
+        let found = self.find_above(start, |caller, usage| match usage {
+            Use::Discharged => ControlFlow::Break(()),
+            Use::PassedOn(place) => ControlFlow::Continue(Some((caller, *place))),
+            Use::Unnamed if if_unnamed => ControlFlow::Break(()),
+            Use::Unnamed | Use::Undischarged => ControlFlow::Continue(None),
+        });
+        found.is_some()
+    }
+
+    /// Looks at what callers do with an obligation, and goes on from there as `look` says, until it finds something.
+    pub(super) fn find_above<T>(
+        &self,
+        start: Node,
+        look: impl Fn(FunctionId, &'p Use) -> ControlFlow<T, Option<Node>>,
+    ) -> Option<T> {
         let mut seen: FxHashSet<Node> = FxHashSet::default();
         let mut work = vec![start];
         while let Some(node) = work.pop() {
             if !seen.insert(node) {
                 continue;
             }
-            for (caller, usage) in self.uses.get(&node).into_iter().flatten() {
-                match usage {
-                    Use::Discharged => return true,
-                    Use::PassedOn(place) => work.push((*caller, *place)),
-                    Use::Unnamed if if_unnamed => return true,
-                    Use::Unnamed | Use::Undischarged => {}
+            for &(caller, usage) in self.uses.get(&node).into_iter().flatten() {
+                match look(caller, usage) {
+                    ControlFlow::Break(found) => return Some(found),
+                    ControlFlow::Continue(next) => work.extend(next),
                 }
             }
         }
-        false
+        None
     }
 
     /// Whether a function that may do the obligation's other half calls this one, or has it called, as far as can be seen.

@@ -50,7 +50,9 @@ pub fn add_behind(
         add_keeps(execution, oracle, summary, exit);
         add_null_result(oracle, summary, exit);
         summary.may_end = !execution.log.ends.is_empty();
-        summary.outside = is_from_outside(oracle, exit);
+        summary.outside = exit
+            .result
+            .is_some_and(|result| oracle.is_from_outside(result));
     }
 }
 
@@ -219,15 +221,6 @@ fn told_by_modified(
         });
     }
     found
-}
-
-/// Whether the result hangs on nothing but what the world outside the program has answered.
-fn is_from_outside(oracle: &Oracle<'_>, exit: &Exit<'_>) -> bool {
-    let Some(result) = exit.result else {
-        return false;
-    };
-    let mut vars = oracle.formula.vars(result).into_iter().peekable();
-    vars.peek().is_some() && vars.all(|var| oracle.origins.of(var).is_outside())
 }
 
 /// Finds out whether the result may be null.

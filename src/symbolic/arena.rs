@@ -200,6 +200,12 @@ impl<'a> Arena<'a> {
         term
     }
 
+    /// Whether a value hangs on nothing but what the world outside the program has answered.
+    pub fn is_from_outside(&self, value: Term) -> bool {
+        let mut vars = self.formula.vars(value).into_iter().peekable();
+        vars.peek().is_some() && vars.all(|var| self.origins.of(var).is_outside())
+    }
+
     /// A fresh unconstrained Boolean as a guard.
     pub fn choice(&mut self) -> Guard {
         let term = self.unknown(1);

@@ -437,6 +437,13 @@ impl Guards {
         })
     }
 
+    /// Where the guard holds for one of the condition's two values, or for the other.
+    pub fn for_either(&mut self, g: Guard, condition: Cond) -> Guard {
+        let on = self.restrict(g, &[(condition, true)]);
+        let off = self.restrict(g, &[(condition, false)]);
+        self.or(on, off)
+    }
+
     /// The guard where the given conditions have the given values.
     pub fn restrict(&mut self, g: Guard, literals: &[(Cond, bool)]) -> Guard {
         let support = self.support(g);

@@ -102,21 +102,21 @@ pub(super) fn rows(
 
 /// Marks the rows of which nothing but what the world outside the program has answered decides which one is taken.
 fn decided_outside(oracle: &mut Oracle<'_>, made: &mut [(Row, Guard)]) {
-    let open: Vec<Guard> = made
-        .iter()
-        .map(|(_, paths)| without_answers(oracle, *paths))
-        .collect();
     for one in 0..made.len() {
-        let decided = (0..made.len()).any(|other| {
+        for other in 0..one {
             let [(row, paths), (another, others)] = [&made[one], &made[other]];
-            row.from == another.from
+            let compete = row.from == another.from
                 && row.to != another.to
-                && (&row.incond, &row.outcond) == (&another.incond, &another.outcond)
-                && open[one] == open[other]
-                && open[one] != *paths
-                && open[other] != *others
-        });
-        made[one].0.answered = decided;
+                && (&row.incond, &row.outcond) == (&another.incond, &another.outcond);
+            if !compete {
+                continue;
+            }
+            let open = [*paths, *others].map(|paths| without_answers(oracle, paths));
+            if open[0] == open[1] && open[0] != *paths && open[1] != *others {
+                made[one].0.answered = true;
+                made[other].0.answered = true;
+            }
+        }
     }
 }
 
@@ -124,16 +124,10 @@ fn decided_outside(oracle: &mut Oracle<'_>, made: &mut [(Row, Guard)]) {
 fn without_answers(oracle: &mut Oracle<'_>, paths: Guard) -> Guard {
     let mut left = paths;
     for condition in oracle.formula.guards.support(paths).to_vec() {
-        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
-        let mut vars = vars.into_iter();
+        let value = oracle.formula.cond_term(condition);
         // That a function of a library fails, the world decides as well.
-        if oracle.failing_conditions.contains(&condition)
-            || vars.all(|var| oracle.origins.of(var).is_outside())
-        {
-            let guards = &mut oracle.formula.guards;
-            let with = guards.restrict(left, &[(condition, true)]);
-            let without = guards.restrict(left, &[(condition, false)]);
-            left = guards.or(with, without);
+        if oracle.failing_conditions.contains(&condition) || oracle.is_from_outside(value) {
+            left = oracle.formula.guards.for_either(left, condition);
         }
     }
     left
