@@ -74,6 +74,8 @@ pub enum Kind {
     UnusedValue,
     /// An assertion has failed on the way, which says that this does not happen.
     AfterWarning,
+    /// The assertion that fails says that it holds on all runs, and it does on others.
+    Asserted,
     /// The object has no name in the source.
     NoName,
     /// Another function of the program has the other half for such objects.
@@ -116,7 +118,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 46] = [
+    pub const ALL: [Kind; 47] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -144,6 +146,7 @@ impl Kind {
         Kind::FlagChanged,
         Kind::UnusedValue,
         Kind::AfterWarning,
+        Kind::Asserted,
         Kind::NoName,
         Kind::Counterpart,
         Kind::Signal,
@@ -178,10 +181,10 @@ impl Kind {
             | TestedByMacro | Excluded => Level::Explained,
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
-            | AfterWarning | NoName | Counterpart | Signal | OtherThread | AskedFor | Recursive
-            | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds | SearchSucceeds
-            | ReplacedByCallee | TestedElsewhere | NeverNull | ReplacedByLink | AnotherMember
-            | LoopRuns => Level::Note,
+            | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
+            | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds
+            | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | ReplacedByLink
+            | AnotherMember | LoopRuns => Level::Note,
         }
     }
 
@@ -256,6 +259,7 @@ impl Kind {
                 "callees leave alone the flag that decides whether this path is taken".to_owned()
             }
             UnusedValue => "a field has none but the values that it is compared with".to_owned(),
+            Asserted => format!("`{object}` holds whenever the function comes to it"),
             AfterWarning => "the assertion that fails on the way always holds".to_owned(),
             NoName => "what is meant here is another object than it seems".to_owned(),
             Counterpart => {

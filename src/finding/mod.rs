@@ -111,6 +111,13 @@ impl Finding {
         self.filtered.as_ref().map(Filtered::strictest)
     }
 
+    /// How early it is to be read: by its level, and of one level by the strictest filter that reports it. 1 is the first.
+    pub fn rank(&self) -> u32 {
+        let filters = Filter::ALL.len() as u32 + 1;
+        let filter = self.filter().map_or(0, |filter| filter as u32 + 1);
+        1 + self.level as u32 * filters + filter
+    }
+
     /// Takes a finding out of the report that the filter does not pass, or the one that is in force for its rule.
     pub fn pass(&mut self, filter: Option<Filter>) {
         let filter = filter.unwrap_or_else(|| Filter::in_force_for(&self.rule));

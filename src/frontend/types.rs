@@ -379,6 +379,11 @@ impl Type {
         Type::new(Kind::Int(kind))
     }
 
+    /// What a name that nothing declares is taken for: a number in which a pointer finds room.
+    pub fn guessed() -> Type {
+        Type::int(IntKind::Long)
+    }
+
     pub fn void() -> Type {
         Type::new(Kind::Void)
     }

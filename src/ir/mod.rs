@@ -403,6 +403,9 @@ pub struct Call {
     pub text: String,
 }
 
+/// Offsets of the members of which no declaration is known: behind all others, and within what one object may take up.
+pub const GUESSED_MEMBERS: std::ops::Range<u64> = 1 << 30..(1 << 30) + (1 << 29);
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arg {
     Scalar(ExprId),

@@ -1,9 +1,10 @@
 //! An assertion that the user has written fails.
 //!
-//! In: the assertions of the log, with the paths on which they do not hold. Out: one failure for each place. Whether it is worth telling is
-//! for the filters to say: most assertions hold if only callers do what they should.
+//! In: the assertions of the log, with the paths on which they do not hold. Out: one failure for each place. An assertion says that the runs on
+//! which it does not hold do not exist; it is certain to fail only where no run that reaches it is left.
 
 use super::findings::{Failing, Findings, Place};
+use crate::finding::ExplanationKind;
 use crate::sat::oracle::Oracle;
 use crate::summary::trace;
 use crate::symbolic::execution::Execution;
@@ -30,9 +31,15 @@ impl Findings<'_> {
             };
             let before = (event.order, event.branches);
             let mut steps = trace::decisions(execution, oracle, &model, paths, before);
+            let holds = oracle.formula.guards.and_not(event.reached, event.guard);
+            let may_hold = oracle.possible(holds);
             let text = event.text.as_deref().unwrap_or("assertion");
             steps.extend(trace::asserted(event, text));
-            if let Some(finding) = self.finding(&rules.rule, Place::of(site), text, "", steps) {
+            if let Some(mut finding) = self.finding(&rules.rule, Place::of(site), text, "", steps) {
+                // Who asserts says that there are no other runs.
+                if may_hold {
+                    finding.explain_by(ExplanationKind::Asserted);
+                }
                 self.keep_value(finding, Failing::Assertion(index));
             }
         }

@@ -143,12 +143,11 @@ pub fn judgement(entry: &Entry) -> (&'static str, &str) {
 
 /// The gravest first, of these what the strictest filter reports.
 pub fn by_rank(a: &Entry, b: &Entry) -> Ordering {
-    fn rank(entry: &Entry) -> (Level, Option<Filter>, &str, &str, u32) {
+    fn place(entry: &Entry) -> (u32, &str, &str, u32) {
         let finding = &entry.finding;
-        let (rule, file) = (&*finding.rule, &*finding.file);
-        (finding.level, finding.filter(), rule, file, finding.line)
+        (finding.rank(), &finding.rule, &finding.file, finding.line)
     }
-    rank(a).cmp(&rank(b))
+    place(a).cmp(&place(b))
 }
 
 /// Whether this is the rule that is meant, or one of the group.

@@ -49,6 +49,7 @@ struct LeftOut {
 struct JsonFinding<'a> {
     rule: &'a str,
     level: Level,
+    rank: u32,
     message: &'a str,
     file: &'a str,
     line: u32,
@@ -95,6 +96,7 @@ struct JsonStep<'a> {
     line: u32,
     column: u32,
     message: &'a str,
+    depth: u32,
 }
 
 /// Writes the report and a line end.
@@ -215,6 +217,7 @@ fn json_finding(entry: &Entry) -> JsonFinding<'_> {
     JsonFinding {
         rule: &finding.rule,
         level: finding.level,
+        rank: finding.rank(),
         message: &finding.message,
         file: &finding.file,
         line: finding.line,
@@ -241,6 +244,7 @@ fn json_step(step: &TraceStep) -> JsonStep<'_> {
         line: step.line,
         column: step.column,
         message: &step.message,
+        depth: step.depth,
     }
 }
 
@@ -264,6 +268,7 @@ mod tests {
         let mut expected = vec![
             "rule",
             "level",
+            "rank",
             "message",
             "file",
             "line",
@@ -280,6 +285,7 @@ mod tests {
         assert_eq!(keys, expected);
         assert_eq!(finding["level"], "error");
         assert_eq!(finding["trace"][0]["line"], 1);
+        assert_eq!(finding["trace"][0]["depth"], 0);
     }
 
     #[test]

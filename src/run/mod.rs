@@ -288,7 +288,9 @@ impl Task<'_> {
             self.store.database.store_about(&about)?;
         }
         let without = ledger.functions.analysed == 0;
-        let wanted = self.settings.analyse && (without || self.settings.look_for_calls);
+        let mut passes = self.passes.iter();
+        let of_locks = passes.any(|pass| !pass.property.watches_accesses());
+        let wanted = self.settings.analyse && of_locks && (without || self.settings.look_for_calls);
         Ok(Run {
             lock_calls: match wanted && !interrupted {
                 true => Some(self.lock_calls(capture)),
@@ -388,11 +390,15 @@ impl Task<'_> {
 
     /// Looks in the files for calls of the functions that operate on the machines' objects.
     fn lock_calls(&self, capture: &Capture) -> Calls {
+        let of_locks = || {
+            let passes = self.passes.iter();
+            passes.filter(|pass| !pass.property.watches_accesses())
+        };
         let operates = |name: &&str| {
-            let mut seeds = self.passes.iter().map(|pass| pass.seeds.get(name));
+            let mut seeds = of_locks().map(|pass| pass.seeds.get(name));
             seeds.any(|seed| seed.is_some_and(|seed| !seed.summary.rows.is_empty()))
         };
-        let names = self.passes.iter().flat_map(|pass| pass.seeds.names());
+        let names = of_locks().flat_map(|pass| pass.seeds.names());
         let names: BTreeSet<&str> = names.filter(operates).collect();
         let arguments = self.settings.compiler_arguments.clone();
         let preprocessor =

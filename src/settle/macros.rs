@@ -21,7 +21,7 @@ pub fn explain(finding: &mut Finding, sources: &mut Sources, root: &Path) {
     let by_macro = match compared.peek() {
         Some(_) => compared.all(|step| {
             let line = sources.line(root, &step.file, step.line);
-            line.is_some_and(is_use_of_macro)
+            line.is_some_and(|line| is_use_of_macro(line) || calls_without_test(line))
         }),
         None => made_null_by_macro(finding, sources, root),
     };
@@ -67,9 +67,34 @@ fn is_use_of_macro(line: &str) -> bool {
         && !rest.contains('?')
 }
 
+/// Whether a line calls something, and asks nothing itself: what is asked there, a macro asks (`kind = kind_of(p);`).
+fn calls_without_test(line: &str) -> bool {
+    let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let calls = line.match_indices('(').any(|(at, _)| {
+        let before = line[..at].trim_end();
+        before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    });
+    let whole = line.matches('(').count() == line.matches(')').count();
+    let asks = ["?", "&&", "||", "!", "=="];
+    calls
+        && whole
+        && !asks.iter().any(|token| line.contains(token))
+        && !words.any(|word| STATEMENTS.contains(&word) && word != "return")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_asks_nothing_itself_has_a_macro_that_asks() {
+        assert!(calls_without_test("\tExifIfd ifd = kind_of(e) ;"));
+        assert!(calls_without_test("\treturn kind_of(e);"));
+        assert!(!calls_without_test("\tkind = e ? kind_of(e) : NONE;"));
+        assert!(!calls_without_test("\tif (known(e))"));
+        assert!(!calls_without_test("\tkind = kind_of(e"));
+        assert!(!calls_without_test("\tkind = e"));
+    }
 
     #[test]
     fn an_assertion_is_a_macro_and_an_if_is_none() {

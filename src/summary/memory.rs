@@ -17,12 +17,14 @@ use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::state::Object;
-use crate::symbolic::term::{Node, Term};
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Accesses that callers learn of, at most.
 const MAX_USES: usize = 16;
 /// Accesses by one pointer, each under its own conditions.
 const MAX_WAYS: usize = 4;
+/// Conditions without which control does not come back.
+const MAX_CONDITIONS: usize = 4;
 /// Pointers from a root to what is accessed.
 const MAX_PATH: usize = 3;
 
@@ -50,6 +52,7 @@ pub fn add_behind(
         add_keeps(execution, oracle, summary, exit);
         add_null_result(oracle, summary, exit);
         summary.may_end = !execution.log.ends.is_empty();
+        summary.returns_when = returns_when(execution, oracle, exit);
         summary.outside = exit
             .result
             .is_some_and(|result| oracle.is_from_outside(result));
@@ -95,7 +98,9 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
             told.retain(|&(_, paths)| sleep::callers_know(oracle, &mut converter, paths));
         }
         for (event, paths) in told {
-            let conditions = sleep::conditions(oracle, &mut converter, Guard::TRUE, paths);
+            let Some(conditions) = sleep::few_conditions(oracle, &mut converter, paths) else {
+                continue;
+            };
             let incond = sleep::valuation(summary, conditions);
             summary.uses.push(Use {
                 object: object.clone(),
@@ -239,7 +244,83 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
     }
     if is_failure(oracle, result, null) || says_failure(oracle, null) {
         summary.null_result = NullResult::May;
+        summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
     }
+}
+
+/// The conditions over the function's parameters, with which it was called, that hold on all of these paths.
+fn over_parameters(arena: &mut Arena<'_>, paths: Guard) -> Vec<IExpr> {
+    let mut converter = Converter::of_entry();
+    let mut found = Vec::new();
+    for (condition, holds) in arena.formula.guards.implied_literals(paths) {
+        let term = arena.formula.cond_term(condition);
+        if let Some(expr) = converter.expr(arena, term)
+            && is_over_parameters(&expr)
+        {
+            found.push(if holds { expr } else { negated(expr) });
+        }
+    }
+    found
+}
+
+/// Whether callers can evaluate an expression by what they pass, whatever is in memory.
+fn is_over_parameters(expr: &IExpr) -> bool {
+    let mut known = true;
+    expr.each(&mut |part| {
+        known &= match part {
+            IExpr::Value { object, .. } => {
+                matches!(object.root, Root::Param(_)) && object.path.is_empty()
+            }
+            IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
+            _ => false,
+        };
+    });
+    known
+}
+
+fn both(one: IExpr, other: IExpr) -> IExpr {
+    IExpr::Op {
+        op: Op::And,
+        width: 1,
+        args: vec![one, other],
+    }
+}
+
+fn negated(condition: IExpr) -> IExpr {
+    IExpr::Op {
+        op: Op::Not,
+        width: 1,
+        args: vec![condition],
+    }
+}
+
+/// The conditions over parameters that hold wherever control comes back, and without which the program ends (`log_at(FATAL, …)`).
+fn returns_when(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+) -> Vec<(IExpr, bool)> {
+    let mut ended = Guard::FALSE;
+    for event in &execution.log.ends {
+        ended = oracle.formula.guards.or(ended, event.guard);
+    }
+    let mut found = Vec::new();
+    if ended == Guard::FALSE {
+        return found;
+    }
+    let mut converter = Converter::of_entry();
+    for (condition, holds) in oracle.formula.guards.implied_literals(exit.state.guard) {
+        let without = oracle.formula.guards.literal(condition, !holds);
+        let term = oracle.formula.cond_term(condition);
+        if found.len() < MAX_CONDITIONS
+            && oracle.formula.guards.implies(without, ended)
+            && let Some(expr) = converter.expr(oracle, term)
+            && is_over_parameters(&expr)
+        {
+            found.push((expr, holds));
+        }
+    }
+    found
 }
 
 /// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.

@@ -182,6 +182,15 @@ pub struct Unnamed {
 }
 
 /// What a caller needs to know of a function.
+/// Bounds of a result, of a primitive that says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ResultRange {
+    /// The least number. With one the result is signed.
+    pub least: Option<i32>,
+    /// The parameter that it is never greater than.
+    pub most: Option<u32>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Summary {
     /// P_in: conditions over entry values.
@@ -213,6 +222,8 @@ pub struct Summary {
     pub null_when: Option<IExpr>,
     /// The parameter that leads to the string that the result is the length of.
     pub length_of: Option<u32>,
+    /// Between what the result lies, where no more is known of it.
+    pub range: ResultRange,
     /// The parameter that is a format as `printf` has it: it says which of the arguments behind it are text that is read.
     pub format: Option<u32>,
     /// The result is what the world outside the program has answered: no caller and no callee sees to it that it is the one or the other.
@@ -225,6 +236,8 @@ pub struct Summary {
     pub result: Option<IExpr>,
     /// Control never comes back.
     pub noreturn: bool,
+    /// Conditions over its parameters without which control does not come back, and whether they hold then.
+    pub returns_when: Vec<(IExpr, bool)>,
     /// The function itself ends the program on some of its paths.
     pub may_end: bool,
     /// The parameters' names, for display; empty for seeds.
@@ -277,6 +290,8 @@ impl Summary {
         self.keeps = (0..self.params.len() as u32).collect();
         self.keeps_contents = self.keeps.clone();
         self.null_result = NullResult::Unknown;
+        self.null_when = None;
+        self.returns_when.clear();
         self.result = None;
         self.opaque = true;
         self.partial = true;
@@ -312,6 +327,7 @@ impl Summary {
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && (self.noreturn, self.may_end) == (other.noreturn, other.may_end)
+            && self.returns_when == other.returns_when
             && self.partial == other.partial
             && self.unnamed == other.unnamed
             && self.moves_more == other.moves_more
@@ -321,12 +337,28 @@ impl Summary {
             && self.keeps_contents == other.keeps_contents
             && self.null_result == other.null_result
             && self.null_when == other.null_when
-            && self.outside == other.outside
+            && (self.outside, self.range) == (other.outside, other.range)
             && all_alike(&self.uses, &other.uses, same_use)
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)
             && all_alike(&self.sleeps, &other.sleeps, same_sleep)
             && all_alike(&self.assertions, &other.assertions, same_assertion)
+    }
+
+    /// The bits of the result, as far as its conditions tell.
+    pub fn result_width(&self) -> Option<u16> {
+        let mut found = None;
+        for output in &self.outputs {
+            output.each(&mut |part| {
+                if let IExpr::Value { object, width, .. } = part
+                    && object.root == Root::Return
+                    && object.path.is_empty()
+                {
+                    found = Some(*width);
+                }
+            });
+        }
+        found
     }
 
     /// Whether it is given by seed data: a primitive has no inside.

@@ -9,6 +9,7 @@ use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::term::Op;
 
 /// Ways to sleep that callers learn of, at most.
 const MAX_WAYS: usize = 8;
@@ -112,26 +113,75 @@ pub(super) fn callers_know(
     known == condition
 }
 
-/// The conditions over entry values that hold on all of these paths, a callee's own first.
+/// The conditions over entry values that hold on all of these paths, a callee's own first; of many those first that say most.
 pub(super) fn conditions(
     arena: &mut Arena<'_>,
     converter: &mut Converter,
     callees: Guard,
     paths: Guard,
 ) -> Vec<Literal> {
-    let mut found = Vec::new();
+    let mut found = all_conditions(arena, converter, callees, paths);
+    found.truncate(MAX_CONDITIONS);
+    found
+}
+
+/// The same, unless they are more than are told: then what they are conditions of is not known.
+pub(super) fn few_conditions(
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    paths: Guard,
+) -> Option<Vec<Literal>> {
+    let found = all_conditions(arena, converter, Guard::TRUE, paths);
+    (found.len() <= MAX_CONDITIONS).then_some(found)
+}
+
+fn all_conditions(
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    callees: Guard,
+    paths: Guard,
+) -> Vec<Literal> {
+    let mut found: Vec<Literal> = Vec::new();
     let mut literals = arena.formula.guards.implied_literals(callees);
     literals.extend(arena.formula.guards.implied_literals(paths));
     for (condition, holds) in literals {
         let term = arena.formula.cond_term(condition);
-        if found.len() < MAX_CONDITIONS
-            && let Some(expr) = converter.expr(arena, term)
+        if let Some(expr) = converter.expr(arena, term)
             && !found.contains(&(expr.clone(), holds))
         {
             found.push((expr, holds));
         }
     }
+    if found.len() > MAX_CONDITIONS {
+        drop_implied(&mut found);
+    }
     found
+}
+
+/// Leaves out that something is not equal to constants, where it is equal to another one: the cases before this one of a `switch`.
+fn drop_implied(literals: &mut Vec<Literal>) {
+    let equal: Vec<IExpr> = literals
+        .iter()
+        .filter(|(_, holds)| *holds)
+        .filter_map(|(expr, _)| Some(compared_with_constant(expr)?.clone()))
+        .collect();
+    literals.retain(|(expr, holds)| {
+        *holds || compared_with_constant(expr).is_none_or(|value| !equal.contains(value))
+    });
+}
+
+/// What a condition compares with a constant for equality.
+fn compared_with_constant(condition: &IExpr) -> Option<&IExpr> {
+    let IExpr::Op {
+        op: Op::Eq, args, ..
+    } = condition
+    else {
+        return None;
+    };
+    match &args[..] {
+        [value, IExpr::Const { .. }] | [IExpr::Const { .. }, value] => Some(value),
+        _ => None,
+    }
 }
 
 /// The predicate's place in P_in, added if need be.

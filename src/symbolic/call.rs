@@ -15,7 +15,10 @@ use super::origin::Origin;
 use super::region::{NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
-use crate::ir::{Arg, Body, Call, Callee, ExprKind, LocalId, Pos, RetTy, SymbolKind, SymbolName};
+use crate::ir::{
+    Arg, Body, Call, Callee, ExprKind, LocalId, POINTER_BITS, Pos, RetTy, SymbolKind, SymbolName,
+    Ty,
+};
 
 /// What a call calls.
 enum Meaning {
@@ -36,13 +39,35 @@ struct Invocation<'c> {
     site: Site,
 }
 
+impl Invocation<'_> {
+    /// Whether nothing declares the function that is called.
+    fn is_undeclared(&self) -> bool {
+        let Callee::Direct(symbol) = self.call.callee else {
+            return false;
+        };
+        matches!(
+            self.frame.body.symbol(symbol).kind,
+            SymbolKind::Function {
+                declared: false,
+                ..
+            }
+        )
+    }
+}
+
 impl Executor<'_> {
     pub(super) fn call(&mut self, frame: &Frame<'_>, state: &mut State, call: &Call, pos: Pos) {
         let args: Vec<ArgValue> = call
             .args
             .iter()
             .map(|arg| match arg {
-                Arg::Scalar(value) => ArgValue::Scalar(self.eval(frame, state, *value)),
+                Arg::Scalar(written) => {
+                    let value = self.eval(frame, state, *written);
+                    match self.is_mere_number(frame.body.expr(*written).ty, value) {
+                        true => ArgValue::Number(value),
+                        false => ArgValue::Scalar(value),
+                    }
+                }
                 Arg::Record { addr, size } => {
                     let address = self.eval(frame, state, *addr);
                     let sources = self.arena.locations(address);
@@ -86,6 +111,14 @@ impl Executor<'_> {
                 self.returned(&at, state, result);
             }
         }
+    }
+
+    /// Whether a value as wide as a pointer is none: to look for what it leads to would make one of a size that it is added to.
+    fn is_mere_number(&self, ty: Ty, value: Term) -> bool {
+        let terms = &self.arena.formula.terms;
+        ty != Ty::Ptr
+            && terms.width(value) == POINTER_BITS
+            && !self.arena.regions.is_address(terms, value)
     }
 
     /// A call of each of these functions on its own paths; of the last on all others.
@@ -145,6 +178,7 @@ impl Executor<'_> {
                     args: &at.args,
                     first_members: first_members_of(at.frame.body, at.call),
                     result_width: scalar_width(at.call.ret),
+                    may_return_pointer: at.call.ret == RetTy::Scalar(Ty::Ptr) || at.is_undeclared(),
                     text: &at.call.text,
                     callee: &Arc::new(name),
                     stack,
@@ -153,7 +187,7 @@ impl Executor<'_> {
             }
             CalleeView::NoOp(results) => {
                 let result = self.unknown_call(at, state);
-                result.map(|result| self.one_of(&results, result))
+                result.map(|result| self.one_of(at, &results, result))
             }
             CalleeView::Unknown => {
                 self.call_undeclared(at, state);
@@ -219,7 +253,9 @@ impl Executor<'_> {
             self.mark_lost(state);
             self.logged_call(at, state, false);
         } else if effects.is_opaque() {
-            self.havoc_out_parameters(at.frame, state, &at.args);
+            self.havoc_arguments(at, state);
+        } else if self.arena.watches {
+            self.havoc_kept(at, state, effects.kept());
         }
         if effects.may_end() && self.arena.watches {
             self.execution.log.may_end.push(state.guard);
@@ -244,6 +280,18 @@ impl Executor<'_> {
         state.guard = Guard::FALSE;
     }
 
+    /// Ends all paths to a call but these.
+    pub fn end_but(&mut self, state: &mut State, paths: Guard, site: &CallSite<'_>) {
+        let ended = self.arena.formula.guards.and_not(state.guard, paths);
+        if self.arena.watches
+            && let Some(site) = site.stack.last()
+        {
+            let (guard, site) = (ended, site.clone());
+            self.execution.log.ends.push(EndEvent { guard, site });
+        }
+        state.guard = paths;
+    }
+
     /// Notes that these paths went through a call of a function whose analysis is missing or was cut short.
     fn mark_lost(&mut self, state: &State) {
         self.execution.log.lost = self
@@ -256,15 +304,21 @@ impl Executor<'_> {
     }
 
     /// One of these constants, it is not known which; `result` where there are none.
-    fn one_of(&mut self, results: &[u128], result: Term) -> Term {
+    fn one_of(&mut self, at: &Invocation<'_>, results: &[u128], result: Term) -> Term {
         let Some((&last, others)) = results.split_last() else {
             return result;
         };
         let width = self.arena.formula.terms.width(result);
-        let last = self.arena.formula.terms.constant(last, width);
+        // See `Arena::returned_as`.
+        let narrow = at.is_undeclared() && width > NUMBER_BITS;
+        let returned = |value: u128| match u32::try_from(value) {
+            Ok(value) if narrow => i128::from(value as i32) as u128,
+            _ => value,
+        };
+        let last = self.arena.formula.terms.constant(returned(last), width);
         others.iter().fold(last, |rest, &value| {
             let chosen = self.arena.unknown(1);
-            let value = self.arena.formula.terms.constant(value, width);
+            let value = self.arena.formula.terms.constant(returned(value), width);
             self.arena
                 .formula
                 .terms
@@ -351,7 +405,7 @@ impl Executor<'_> {
         let local = frame.body.local(dst);
         let loc = self.arena.local(frame.id, dst);
         let shape = self.arena.local_shape(local);
-        let value = self.arena.resize(value, shape.bits);
+        let value = self.arena.returned_as(value, shape.bits);
         state.memory.write_shape(loc, value, shape);
         if local.ty == Some(crate::ir::Ty::Ptr) {
             self.arena.mark_pointer(value, 4);
@@ -361,8 +415,24 @@ impl Executor<'_> {
     /// A call of which nothing is known. Optimistic: it changes nothing but the caller's own variables
     /// that it gets a pointer to, as an out-parameter (DESIGN §5).
     fn unknown_call(&mut self, at: &Invocation<'_>, state: &mut State) -> Option<Term> {
-        self.havoc_out_parameters(at.frame, state, &at.args);
+        self.havoc_arguments(at, state);
         self.unknown_result(at, state)
+    }
+
+    /// Makes unknown the caller's own variables whose addresses a callee passes on to others.
+    fn havoc_kept(&mut self, at: &Invocation<'_>, state: &mut State, kept: &[u32]) {
+        for &param in kept {
+            if let Some(ArgValue::Scalar(value)) = at.args.get(param as usize) {
+                self.havoc_out_parameter(at.frame, state, *value);
+            }
+        }
+    }
+
+    fn havoc_arguments(&mut self, at: &Invocation<'_>, state: &mut State) {
+        self.havoc_out_parameters(at.frame, state, &at.args);
+        if self.arena.watches {
+            self.havoc_passed_places(at.frame.body, state, at.call, &at.args);
+        }
     }
 
     /// A call of a function that may do anything to what it gets hold of: nothing is assumed of it, but
@@ -411,19 +481,10 @@ impl Executor<'_> {
     /// return: a variable that it gets may have another value behind it, if it is a constant before
     /// (`T *t = NULL; Data_Get_Struct(value, T, t);`), and control may not come back (`if (!t) rb_raise(…)`).
     fn call_undeclared(&mut self, at: &Invocation<'_>, state: &mut State) {
-        let body = at.frame.body;
-        let Callee::Direct(symbol) = at.call.callee else {
-            return;
-        };
-        if !matches!(
-            body.symbol(symbol).kind,
-            SymbolKind::Function {
-                declared: false,
-                ..
-            }
-        ) {
+        if !at.is_undeclared() {
             return;
         }
+        let body = at.frame.body;
         if self.arena.watches {
             self.execution.log.may_end.push(state.guard);
         }
@@ -469,7 +530,7 @@ impl Executor<'_> {
         for (index, local) in body.locals.iter().take(body.params as usize).enumerate() {
             let loc = self.arena.local(frame.id, LocalId(index as u32));
             match at.args.get(index) {
-                Some(ArgValue::Scalar(value)) => {
+                Some(ArgValue::Scalar(value) | ArgValue::Number(value)) => {
                     let shape = self.arena.local_shape(local);
                     let value = self.arena.resize(*value, shape.bits);
                     state.memory.write_shape(loc, value, shape);

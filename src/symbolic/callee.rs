@@ -58,6 +58,8 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn is_noreturn(&self) -> bool;
     /// The function itself ends the program on some of its paths.
     fn may_end(&self) -> bool;
+    /// Parameters that the function passes on, or leaves where others may find them.
+    fn kept(&self) -> &[u32];
     /// A call touches no object of any machine and does not sleep, but asks for some to be held.
     fn only_asserts(&self) -> bool;
     /// Applies the effects of a call to the state before it. The scalar result, if there is one.
@@ -79,6 +81,8 @@ pub struct CallSite<'c> {
     pub first_members: Vec<(u32, String)>,
     /// Bits of the result, `None` for void and records.
     pub result_width: Option<u16>,
+    /// The result is a pointer, or its type is guessed.
+    pub may_return_pointer: bool,
     pub text: &'c str,
     pub callee: &'c Arc<SymbolName>,
     /// Call sites down to this one, inclusive.

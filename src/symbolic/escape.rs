@@ -271,6 +271,7 @@ impl Executor<'_> {
         for arg in args {
             match *arg {
                 ArgValue::Scalar(value) => self.hand(state, value),
+                ArgValue::Number(_) => {}
                 ArgValue::Record { ref sources, size } => {
                     for &(_, source) in sources.iter() {
                         self.hand_words(state, source, size);

@@ -32,6 +32,15 @@ impl Arena<'_> {
         }
     }
 
+    /// A function's result as its caller takes it: one that does not know the declaration may take an `int` for something wider.
+    pub fn returned_as(&mut self, result: Term, width: u16) -> Term {
+        let terms = &mut self.formula.terms;
+        match terms.width(result) < width {
+            true => terms.sext(result, width),
+            false => self.resize(result, width),
+        }
+    }
+
     /// The pointer that a number of 32 bits is, where pointers have as many.
     pub fn pointer_of(&mut self, number: Term) -> Term {
         heap::widened(&mut self.formula.terms, number)

@@ -49,8 +49,24 @@ pub struct Executor<'a> {
 /// A value passed to a function.
 #[derive(Clone, Debug)]
 pub enum ArgValue {
+    /// A pointer, or a number that may name something.
     Scalar(Term),
-    Record { sources: Locations, size: u64 },
+    /// A number as wide as a pointer, which it is not: it leads nowhere.
+    Number(Term),
+    Record {
+        sources: Locations,
+        size: u64,
+    },
+}
+
+impl ArgValue {
+    /// The value, unless it is a record.
+    pub fn value(&self) -> Option<Term> {
+        match *self {
+            ArgValue::Scalar(value) | ArgValue::Number(value) => Some(value),
+            ArgValue::Record { .. } => None,
+        }
+    }
 }
 
 /// Executes a function whose callers and memory are unknown.

@@ -189,6 +189,22 @@ impl Initial {
         value.unwrap_or_else(|| heap.formula.terms.constant(0, 1))
     }
 
+    /// Whether something was read that begins in these bytes.
+    pub fn is_read(&self, loc: Loc, size: u64) -> bool {
+        let stop = Loc {
+            offset: end(loc, size),
+            ..loc
+        };
+        self.cells.range(loc..stop).next().is_some()
+    }
+
+    /// Whether so many bytes were read there at once.
+    pub fn is_read_whole(&self, loc: Loc, size: u64) -> bool {
+        self.cells
+            .get(&loc)
+            .is_some_and(|&(known, _)| known == size)
+    }
+
     fn make(&mut self, heap: &mut HeapParts<'_>, loc: Loc, shape: Shape) -> Term {
         let Shape {
             bytes: size,

@@ -222,6 +222,8 @@ pub struct AssertionEvent {
     pub kind: Asserted,
     /// The paths on which it is come to and does not hold.
     pub guard: Guard,
+    /// The paths on which it is come to.
+    pub reached: Guard,
     /// The conditions that it asks for.
     pub asked: Vec<Cond>,
     /// The condition as the source has it, if that is known.

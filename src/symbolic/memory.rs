@@ -209,6 +209,11 @@ impl Memory {
         }
     }
 
+    /// Whether something was written to these bytes.
+    pub fn is_written(&self, loc: Loc, size: u64) -> bool {
+        !self.overlapping(loc, size).is_empty()
+    }
+
     pub fn zero(&mut self, loc: Loc, size: u64) {
         self.put(loc, size, Content::Zero);
     }

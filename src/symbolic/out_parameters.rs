@@ -8,11 +8,12 @@ use super::arena::Arena;
 use super::callee_writes::Rewrite;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
+use super::memory::Memory;
 use super::origin::Origin;
 use super::region::{Loc, RegionId, RegionKind};
 use super::state::{State, Status};
 use super::term::Term;
-use crate::ir::POINTER_BITS;
+use crate::ir::{Arg, Body, Call, ExprKind, GUESSED_MEMBERS, POINTER_BITS};
 
 /// A local object larger than this that a callee may write is not made unknown as a whole.
 const MAX_OUT_PARAMETER_SIZE: u64 = 4096;
@@ -23,6 +24,20 @@ impl Arena<'_> {
         let vars = self.formula.vars(value);
         vars.iter()
             .any(|&var| matches!(self.origins.of(var), Origin::State { .. }))
+    }
+
+    /// Whether something was written to these bytes, or read from them.
+    fn is_known(&self, memory: &Memory, loc: Loc, size: u64) -> bool {
+        memory.is_written(loc, size) || self.initial.is_read(loc, size)
+    }
+
+    /// Whether what was written to a place, or else read from it, is as wide as a pointer.
+    fn holds_pointer(&self, memory: &Memory, loc: Loc) -> bool {
+        let size = u64::from(POINTER_BITS / 8);
+        match memory.is_written(loc, size) {
+            true => memory.shape(&self.formula.terms, loc, size).bits == POINTER_BITS,
+            false => self.initial.is_read_whole(loc, size),
+        }
     }
 }
 
@@ -53,7 +68,12 @@ impl Executor<'_> {
             .or(self.execution.log.state_passed_on, state.guard);
     }
 
-    fn havoc_out_parameter(&mut self, frame: &Frame<'_>, state: &mut State, address: Term) {
+    pub(super) fn havoc_out_parameter(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        address: Term,
+    ) {
         if self.arena.formula.terms.width(address) != POINTER_BITS {
             return;
         }
@@ -93,6 +113,53 @@ impl Executor<'_> {
                 for (loc, pointer) in kept {
                     state.memory.write(&self.arena.formula.terms, loc, pointer);
                 }
+                self.havoc_guessed_members(state, loc);
+            }
+        }
+    }
+
+    /// Makes unknown the members of an object of which no declaration is known.
+    fn havoc_guessed_members(&mut self, state: &mut State, object: Loc) {
+        let members = Loc {
+            offset: GUESSED_MEMBERS.start as i64,
+            ..object
+        };
+        let size = GUESSED_MEMBERS.end - GUESSED_MEMBERS.start;
+        if self.arena.is_known(&state.memory, members, size) {
+            state.memory.havoc(&mut self.arena.heap(), members, size);
+        }
+    }
+
+    /// Makes unknown the pointers in memory whose address a call is given (`open_it(&record->member)`): the callee is asked to
+    /// put another one there.
+    pub(super) fn havoc_passed_places(
+        &mut self,
+        body: &Body,
+        state: &mut State,
+        call: &Call,
+        args: &[ArgValue],
+    ) {
+        for (written, value) in call.args.iter().zip(args) {
+            let (Arg::Scalar(written), ArgValue::Scalar(address)) = (written, value) else {
+                continue;
+            };
+            let of_a_place = matches!(
+                body.expr(*written).kind,
+                ExprKind::Member { .. } | ExprKind::AddrSymbol(_)
+            );
+            if !of_a_place || self.arena.formula.terms.width(*address) != POINTER_BITS {
+                continue;
+            }
+            let [(_, loc)] = self.arena.locations(*address)[..] else {
+                continue;
+            };
+            let in_memory = matches!(
+                self.arena.regions.kind(loc.region),
+                RegionKind::Symbol(_) | RegionKind::Environment { .. }
+            );
+            if in_memory && self.arena.holds_pointer(&state.memory, loc) {
+                let size = u64::from(POINTER_BITS / 8);
+                state.memory.havoc(&mut self.arena.heap(), loc, size);
             }
         }
     }

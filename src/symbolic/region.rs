@@ -73,6 +73,8 @@ pub enum RegionKind {
 /// Bits of the numbers that name objects: an `int`.
 pub const NUMBER_BITS: u16 = 32;
 
+/// Choices and sums within each other that are looked through for an address.
+const MAX_NESTED: u32 = 4;
 const SLOT_BITS: u32 = 32;
 /// Lies in the upper half like a kernel address, below the error-pointer range.
 const FIRST_SLOT: u64 = 0xffff_8000_0000_0000;
@@ -185,6 +187,28 @@ impl Regions {
             sum.push((1, *base));
         }
         terms.linear(POINTER_BITS, u128::from(constant), &sum)
+    }
+
+    /// Whether a value is known to be an address, or one of several of which some are.
+    pub fn is_address(&self, terms: &Terms, value: Term) -> bool {
+        self.is_address_within(terms, value, MAX_NESTED)
+    }
+
+    fn is_address_within(&self, terms: &Terms, value: Term, depth: u32) -> bool {
+        let is_address = |part| depth > 0 && self.is_address_within(terms, part, depth - 1);
+        match terms.node(value) {
+            Node::Const(value) => self.slot_of(*value as u64).is_some(),
+            Node::Linear {
+                constant,
+                terms: sum,
+            } => {
+                let based =
+                    |&(coefficient, term): &(u128, Term)| coefficient == 1 && is_address(term);
+                self.slot_of(*constant as u64).is_some() || sum.iter().any(based)
+            }
+            Node::Op { op: Op::Ite, args } => args[1..].iter().any(|&arm| is_address(arm)),
+            _ => terms.is_pointer(value) || is_known_base(&self.ids, value),
+        }
     }
 
     /// Takes an address that is no choice (`ite`) apart. `None` for null and what lies in the first

@@ -25,14 +25,15 @@ impl Executor<'_> {
             return;
         };
         let named = |names: &[String]| names.contains(&callee.name);
-        let (kind, guard, asked) = if named(&rule.failed) {
-            (Asserted::Plain, state.guard, self.led_here(state.guard))
+        let (kind, guard, reached, asked) = if named(&rule.failed) {
+            let (reached, asked) = self.led_here(state.guard);
+            (Asserted::Plain, state.guard, reached, asked)
         } else if named(&rule.angelic) {
             let Some(fails) = self.fails_to_hold(args, state) else {
                 return;
             };
             let asked = self.arena.formula.guards.support(fails).to_vec();
-            (Asserted::Angelic, fails, asked)
+            (Asserted::Angelic, fails, state.guard, asked)
         } else {
             return;
         };
@@ -46,6 +47,7 @@ impl Executor<'_> {
         log.user_assertions.push(AssertionEvent {
             kind,
             guard,
+            reached,
             asked,
             text,
             order: log.ops.len(),
@@ -56,9 +58,7 @@ impl Executor<'_> {
 
     /// The paths on which a call's first argument is zero.
     fn fails_to_hold(&mut self, args: &[ArgValue], state: &State) -> Option<Guard> {
-        let Some(&ArgValue::Scalar(value)) = args.first() else {
-            return None;
-        };
+        let value = args.first()?.value()?;
         let terms = &mut self.arena.formula.terms;
         let zero = terms.constant(0, terms.width(value));
         let fails = terms.eq(value, zero);
@@ -66,11 +66,11 @@ impl Executor<'_> {
         Some(self.arena.formula.guards.and(state.guard, fails))
     }
 
-    /// The conditions of the branches whose one way leads here and nowhere else.
-    fn led_here(&mut self, here: Guard) -> Vec<Cond> {
+    /// The paths to the branches whose one way leads here and nowhere else, and their conditions.
+    fn led_here(&mut self, here: Guard) -> (Guard, Vec<Cond>) {
         let depth = self.stack.len() as u32;
         let branches = self.execution.log.branches.iter().rev();
-        let mut reached = Guard::FALSE;
+        let (mut reached, mut before) = (Guard::FALSE, here);
         let mut asked = Vec::new();
         for branch in branches
             .filter(|branch| branch.depth == depth)
@@ -86,13 +86,14 @@ impl Executor<'_> {
             };
             asked.extend(guards.support(branch.guard));
             reached = guards.or(reached, way);
+            before = guards.or(before, branch.path);
             if reached == here {
                 break;
             }
         }
         asked.sort_unstable();
         asked.dedup();
-        asked
+        (before, asked)
     }
 
     /// The string literal that an argument points to.

@@ -10,7 +10,7 @@ use lang_c::span::Node;
 use super::Lowerer;
 use super::value::{Operand, Place, Repr, Value};
 use crate::frontend::declare::{self, Lower, lost};
-use crate::frontend::types::{IntKind, Kind, Type};
+use crate::frontend::types::{Kind, Type};
 use crate::ir::{ExprId, ExprKind, LocalId, Ty};
 
 impl Lowerer<'_> {
@@ -46,7 +46,7 @@ impl Lowerer<'_> {
             // A guess that turned out to be a pointer.
             _ => {
                 let addr = self.b.cast(addr, Ty::Ptr);
-                Ok(Place::new(addr, Type::int(IntKind::Int)))
+                Ok(Place::new(addr, Type::guessed()))
             }
         }
     }

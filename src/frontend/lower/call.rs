@@ -99,7 +99,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A function that is not declared: external, returning `int`.
+    /// A function that is not declared: external, and what it returns is guessed.
     fn implicit(&mut self, name: &str) -> (Callee, Arc<Signature>) {
         let kind = SymbolKind::Function {
             noreturn: never_returns(name),
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
             Some(signature) => signature,
             // A guess that turned out to be a function.
             None => Arc::new(Signature {
-                ret: Type::int(IntKind::Int),
+                ret: Type::guessed(),
                 params: Vec::new(),
                 variadic: true,
                 prototyped: false,

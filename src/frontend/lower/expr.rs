@@ -212,15 +212,16 @@ impl Lowerer<'_> {
                     let expr = self.b.int(i128::from(name == "true"), IntKind::Bool.ty());
                     Value::scalar_of(expr, Type::int(IntKind::Bool)).into()
                 }
-                // Not declared, as behind a header that was not found: an unknown int.
+                // Not declared, as behind a header that was not found: an unknown number.
                 _ => {
+                    let ty = Type::guessed();
                     let kind = SymbolKind::Object {
-                        size: 4,
+                        size: self.size_of(&ty)?,
                         thread_local: false,
                     };
                     let symbol = self.b.symbol(external(name), kind);
                     let addr = self.b.addr_symbol(symbol);
-                    Place::new(addr, Type::int(IntKind::Int)).into()
+                    Place::new(addr, ty).into()
                 }
             }),
         }

@@ -264,7 +264,7 @@ impl Lowerer<'_> {
             let next = match current.kind {
                 Kind::Typedef(ref name) => match self.typedef_target(name)? {
                     Some(ty) => ty,
-                    None => Type::int(IntKind::Int),
+                    None => Type::guessed(),
                 },
                 Kind::Tag(TagKind::Enum, ref tag) => {
                     let declared = self.declared(&Look::Tag(TagKind::Enum, tag.clone()))?;

@@ -109,7 +109,10 @@ impl Lowerer<'_> {
         }
         let base = self.rvalue(base)?;
         let index = self.value(rhs)?;
-        let swapped = matches!(self.resolve(&base.ty)?.kind, Kind::Int(_));
+        // Of two integers the first is a guess that turned out to be a pointer.
+        let is_int = |kind: &Kind| matches!(kind, Kind::Int(_));
+        let swapped =
+            is_int(&self.resolve(&base.ty)?.kind) && !is_int(&self.resolve(&index.ty)?.kind);
         let (pointer, index) = if swapped {
             (index, base)
         } else {
@@ -210,10 +213,7 @@ impl Lowerer<'_> {
         let (base, to) = match self.resolve(&pointer.ty)?.kind {
             Kind::Pointer(to) => (base, to),
             // A guess that turned out to be a pointer.
-            _ => {
-                let int = Arc::new(Type::int(IntKind::Int));
-                (self.b.cast(base, Ty::Ptr), int)
-            }
+            _ => (self.b.cast(base, Ty::Ptr), Arc::new(Type::guessed())),
         };
         let kind = match self.resolve(&index.ty)?.kind {
             Kind::Int(kind) => kind,

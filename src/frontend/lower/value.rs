@@ -9,7 +9,7 @@ use super::Lowerer;
 use super::size::{Class, Slot};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
-use crate::ir::{BinOp, ExprId, ExprKind, Method, StmtKind, SymbolKind, Ty};
+use crate::ir::{BinOp, ExprId, ExprKind, GUESSED_MEMBERS, Method, StmtKind, SymbolKind, Ty};
 
 /// An lvalue or function designator.
 #[derive(Clone, Debug)]
@@ -403,15 +403,16 @@ impl Lowerer<'_> {
         Ok(place)
     }
 
-    /// A member that is not known: an `int` far behind all others, at the same place for each use of
+    /// A member that is not known: a number far behind all others, at the same place for each use of
     /// the name.
     fn guessed_member(&mut self, base: ExprId, name: &str) -> Place {
         let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        let offset = 1 << 40 | u64::from(hash) << 4;
+        let room = GUESSED_MEMBERS.end - GUESSED_MEMBERS.start;
+        let offset = GUESSED_MEMBERS.start + (u64::from(hash) << 4) % room;
         let addr = self.b.member(base, offset, "", name);
-        Place::new(addr, Type::int(IntKind::Int))
+        Place::new(addr, Type::guessed())
     }
 
     /// The place of a member by its slot; the record's spelling and the member's name.

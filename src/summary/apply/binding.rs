@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::ir::{POINTER_BITS, Ty};
 use crate::summary::{Cube, IExpr, IObj, Offset, Root, Summary};
 use crate::symbolic::callee::CallSite;
-use crate::symbolic::exec::{ArgValue, Executor};
+use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind, SymbolicOffset};
@@ -85,10 +85,7 @@ impl<'s, 'c> Binding<'s, 'c> {
 
     pub(super) fn root(&self, root: &Root) -> Option<Term> {
         match root {
-            Root::Param(index) => match self.site.args.get(*index as usize) {
-                Some(ArgValue::Scalar(value)) => Some(*value),
-                _ => None,
-            },
+            Root::Param(index) => self.site.args.get(*index as usize)?.value(),
             Root::Return => self.result,
             Root::Global(_) | Root::Exit(_) | Root::Entry(_) => None,
         }

@@ -4,9 +4,10 @@
 //! known of the result.
 
 use super::binding::{Binding, cube};
+use super::rows::Enabled;
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Role, Target};
-use crate::summary::{IObj, NullResult, Offset, Root, Summary, SummaryObject};
+use crate::summary::{IObj, NullResult, Offset, Root, Row, Summary, SummaryObject};
 use crate::symbolic::access::Accessor;
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -129,7 +130,7 @@ pub(super) fn result(
     binding: &Binding<'_, '_>,
     result: Term,
 ) {
-    if !exec.arena.watches {
+    if !exec.arena.watches || !binding.site.may_return_pointer {
         return;
     }
     exec.arena.made_by_callee(result);
@@ -170,6 +171,19 @@ pub(super) fn ends(
     })
 }
 
+/// The paths on which the callee ends the life of an object that the caller has.
+pub(super) fn ended(exec: &mut Executor<'_>, machine: MachineId, rows: &[Enabled<'_>]) -> Guard {
+    let machine = exec.arena.machine_at(machine);
+    let is_end = |row: &Row| {
+        machine.role(row.from) == Role::Held
+            && matches!(row.to, Target::State(to) if machine.role(to) == Role::Dead)
+    };
+    let ends = rows.iter().filter(|enabled| is_end(enabled.row));
+    ends.fold(Guard::FALSE, |ended, enabled| {
+        exec.arena.formula.guards.or(ended, enabled.guard)
+    })
+}
+
 /// Whether all that a callee does with an object that it gets, and with what is found there, is in its summary: it passes on nothing that the
 /// object leads to, and moves nothing without a name.
 pub(super) fn ends_alone(summary: &Summary, object: &SummaryObject) -> bool {
@@ -181,13 +195,13 @@ pub(super) fn ends_alone(summary: &Summary, object: &SummaryObject) -> bool {
     object.alone && direct && !kept && !summary.moves_more && !summary.partial
 }
 
-/// Reports that a block is ended by an address within it that is not its first.
+/// Reports that a block is ended, on the paths `ended`, by an address within it that is not its first.
 pub(super) fn check_start(
     exec: &mut Executor<'_>,
     state: &State,
     binding: &Binding<'_, '_>,
     (loc, machine): (Loc, MachineId),
-    (place, ends): (Guard, bool),
+    ended: Guard,
 ) {
     // Who goes back from a place that is not known knows, it is taken, where the block begins.
     let inside = match loc.symbolic {
@@ -195,7 +209,7 @@ pub(super) fn check_start(
         _ => loc.offset >= 0,
     };
     let of = exec.arena.machine_at(machine);
-    let Some(rule) = of.rule(Event::Inside).filter(|_| inside && ends) else {
+    let Some(rule) = of.rule(Event::Inside).filter(|_| inside) else {
         return;
     };
     let starts = match exec.arena.regions.kind(loc.region) {
@@ -206,7 +220,7 @@ pub(super) fn check_start(
         return;
     }
     let object: Object = exec.arena.object_at(loc, machine);
-    let paths = exec.arena.formula.guards.and(state.guard, place);
+    let paths = exec.arena.formula.guards.and(state.guard, ended);
     if paths != Guard::FALSE {
         let (from, accessor) = (Status::At(of.initial), Accessor::Callee(binding.site, &[]));
         exec.log_failure(object, rule, from, (paths, paths), accessor);

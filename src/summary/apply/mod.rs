@@ -22,7 +22,7 @@ use std::sync::Arc;
 use self::binding::{Binding, cube};
 use self::rows::Enabled;
 use super::handles::RESULT;
-use super::{IObj, Root, Row, Summary, SummaryObject};
+use super::{IObj, ResultRange, Root, Row, Summary, SummaryObject};
 use crate::property::{Key, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
 use crate::symbolic::class::Class;
@@ -70,6 +70,10 @@ impl Effects for Summary {
         self.may_end
     }
 
+    fn kept(&self) -> &[u32] {
+        &self.keeps
+    }
+
     fn only_asserts(&self) -> bool {
         self.only_asserts()
     }
@@ -99,6 +103,7 @@ fn apply(
     let binding = Binding::new(site);
     // Stage 1: what the summary names, in the state before the call.
     let inputs = binding.inputs(exec, state, summary);
+    comes_back(exec, state, summary, &binding);
     sleep::note(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
     memory::check_uses(exec, state, summary, &inputs, &binding);
@@ -139,6 +144,27 @@ fn apply(
     }
     application.hold(exec, state);
     result
+}
+
+/// Ends the paths on which control does not come back from the callee.
+fn comes_back(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) {
+    let mut paths = state.guard;
+    for (condition, holds) in &summary.returns_when {
+        let here = binding.condition(exec, state, condition);
+        let here = match holds {
+            true => here,
+            false => exec.arena.formula.guards.not(here),
+        };
+        paths = exec.arena.formula.guards.and(paths, here);
+    }
+    if paths != state.guard {
+        exec.end_but(state, paths, binding.site);
+    }
 }
 
 /// One call of a function with a summary.
@@ -187,15 +213,44 @@ impl Application<'_, '_> {
         let known = known.and_then(|value| self.binding.value(exec, state, value));
         let known = known.or_else(|| memory::length(exec, self.summary, self.site));
         self.site.result_width.map(|width| match known {
-            Some(value) => exec.arena.resize(value, width),
+            Some(value) => exec.arena.returned_as(value, width),
             None => {
                 let origin = Origin::Call {
                     text: self.site.text.into(),
                     outside: self.summary.outside,
                 };
-                exec.arena.call_result(state, width, origin)
+                let own = self.summary.result_width().unwrap_or(width).min(width);
+                let answer = exec.arena.call_result(state, own, origin);
+                let answer = self.within_range(exec, answer);
+                exec.arena.returned_as(answer, width)
             }
         })
+    }
+
+    /// The result where nothing but its bounds is known: what lies beyond one is that bound.
+    fn within_range(&self, exec: &mut Executor<'_>, answer: Term) -> Term {
+        let ResultRange { least, most } = self.summary.range;
+        let width = exec.arena.formula.terms.width(answer);
+        let mut result = answer;
+        if let Some(least) = least {
+            let terms = &mut exec.arena.formula.terms;
+            let least = terms.constant(i128::from(least) as u128, width);
+            let less = terms.slt(result, least);
+            result = terms.ite(less, least, result);
+        }
+        if let Some(most) = most
+            && let Some(most) = self.site.args.get(most as usize)
+            && let Some(most) = most.value()
+        {
+            let most = exec.arena.resize(most, width);
+            let terms = &mut exec.arena.formula.terms;
+            let more = match least {
+                Some(_) => terms.slt(most, result),
+                None => terms.ult(most, result),
+            };
+            result = terms.ite(more, most, result);
+        }
+        result
     }
 
     /// Evaluates P_out, and finds the objects that the caller gets to know from the call.
@@ -238,11 +293,15 @@ impl Application<'_, '_> {
                 let exists = exec.arena.exists(loc);
                 place = exec.arena.formula.guards.and(place, exists);
             }
-            let ends = memory::ends(exec, self.summary, (index, machine));
-            memory::check_start(exec, state, &self.binding, (loc, machine), (place, ends));
-            if memory::is_elsewhere(exec, loc, machine)
-                || ends && memory::is_no_block(exec, &self.binding, &object.object, loc, machine)
+            let ended = memory::ended(exec, machine, &rows);
+            if ended != Guard::FALSE
+                && memory::is_no_block(exec, &self.binding, &object.object, loc, machine)
             {
+                continue;
+            }
+            let ended = exec.arena.formula.guards.and(place, ended);
+            memory::check_start(exec, state, &self.binding, (loc, machine), ended);
+            if memory::is_elsewhere(exec, loc, machine) {
                 continue;
             }
             let at = exec.arena.object_at(loc, machine);

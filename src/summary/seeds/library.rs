@@ -54,6 +54,10 @@ pub(super) struct LibraryRow {
     length: Option<u32>,
     /// The parameter that is a format: of the arguments behind it, those for which it has `%s` lead to text that is read.
     format: Option<u32>,
+    /// The least result, a signed number.
+    at_least: Option<i32>,
+    /// The parameter that the result is never greater than.
+    at_most: Option<u32>,
     /// The result is what the world outside the program answers.
     #[serde(default)]
     outside: bool,
@@ -62,6 +66,8 @@ pub(super) struct LibraryRow {
     reads: bool,
     #[serde(default)]
     noreturn: bool,
+    /// What an argument is where control does not come back.
+    noreturn_if: Option<Spanned<String>>,
     /// Whatever the tree's own definition of the function does.
     #[serde(default)]
     replaces: bool,
@@ -75,6 +81,9 @@ impl LibraryRow {
         document: &mut Document,
     ) {
         let Some(null_when) = self.null_when(document) else {
+            return;
+        };
+        let Some(ends_when) = self.ends_when(document) else {
             return;
         };
         let (Some(cleared), Some(changed)) = (
@@ -103,6 +112,10 @@ impl LibraryRow {
             if let Some(condition) = &null_when {
                 summary.null_when = Some(condition.clone());
             }
+            if let Some(ends) = &ends_when {
+                let returns = (ends.predicate.clone(), !ends.holds);
+                summary.returns_when.push(returns);
+            }
         }
     }
 
@@ -112,6 +125,17 @@ impl LibraryRow {
             return Some(None);
         };
         syntax::bits(when.get_ref())
+            .map_err(|message| document.error(when.span(), message))
+            .ok()
+            .map(Some)
+    }
+
+    /// The same of the argument by which control does not come back.
+    fn ends_when(&self, document: &mut Document) -> Option<Option<syntax::Condition>> {
+        let Some(when) = &self.noreturn_if else {
+            return Some(None);
+        };
+        syntax::argument(when.get_ref())
             .map_err(|message| document.error(when.span(), message))
             .ok()
             .map(Some)
@@ -144,6 +168,8 @@ impl LibraryRow {
         }
         summary.length_of = self.length.or(summary.length_of);
         summary.format = self.format.or(summary.format);
+        summary.range.least = self.at_least.or(summary.range.least);
+        summary.range.most = self.at_most.or(summary.range.most);
         if let Some(param) = self.returns {
             summary.result = Some(pointer(param));
         }

@@ -58,7 +58,7 @@ pub const LIBRARY: &[&str] = &[
 /// The result type of a function that is not declared.
 pub fn result_type(name: &str, model: &Model) -> Type {
     let Some(name) = name.strip_prefix("__builtin_") else {
-        return library_type(name, model).unwrap_or_else(|| Type::int(IntKind::Int));
+        return library_type(name, model).unwrap_or_else(Type::guessed);
     };
     if let Some(ty) = library_type(name, model) {
         return ty;
