@@ -352,7 +352,7 @@ fn outcomes(folder: &Path) -> Result<Outcomes, String> {
 }
 
 /// The folders of fixtures, with the checkers that each is about.
-const FOLDERS: [(&str, &str); 2] = [("lock", "lock"), ("memory", "heap,null,file")];
+const FOLDERS: [(&str, &str); 2] = [("lock", "lock"), ("memory", "heap,null,file,assert")];
 
 #[test]
 fn the_findings_on_the_fixtures_are_those_marked() {

@@ -103,6 +103,13 @@ pub(super) fn fill(template: &str, system: &System, settled: &Macros) -> String 
                 let zero = word == "cmakedefine01" || name.contains("HAVE_DECL_");
                 out.push_str(&definition(name, decision, value, zero));
             }
+            // A type or a keyword that stays open is better left to the system than made a number.
+            "define" if is_placeholder(rest) && name.contains(|c: char| c.is_ascii_lowercase()) => {
+                match decide(name, &comment, system) {
+                    Decision::Undefined => out.push_str(&format!("/* {name} */")),
+                    _ => out.push_str(&substitute(line, None, system)),
+                }
+            }
             "include" => out.push_str(&substitute(line, Some(""), system)),
             _ => out.push_str(&substitute(line, None, system)),
         }
@@ -401,6 +408,16 @@ fn substitute(line: &str, value: Option<&str>, system: &System) -> String {
     out + rest
 }
 
+/// Whether a macro's text is nothing but what a configure script fills in.
+fn is_placeholder(text: &str) -> bool {
+    let text = text.trim();
+    let between = |open, close| text.strip_prefix(open)?.strip_suffix(close);
+    [between("@", "@"), between("${", "}")]
+        .into_iter()
+        .flatten()
+        .any(is_name)
+}
+
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text
@@ -424,6 +441,12 @@ mod tests {
             .lines()
             .map(str::to_owned)
             .collect()
+    }
+
+    #[test]
+    fn a_type_that_is_not_decided_is_left_to_the_system() {
+        let filled = lines("#define ev_ssize_t @ev_ssize_t@\n#define EV_LEVEL @EV_LEVEL@\n");
+        assert_eq!(filled, ["/* ev_ssize_t */", "#define EV_LEVEL 0"]);
     }
 
     #[test]

@@ -237,7 +237,14 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
         return;
     };
     let null = oracle.null_paths(result);
-    let null = oracle.formula.guards.and(exit.state.guard, null);
+    let mut null = oracle.formula.guards.and(exit.state.guard, null);
+    // In the function itself this counts for nothing: that a size is 0 is no excuse for who does not look at the result.
+    for (made, when) in oracle.null_only.clone() {
+        let failed = oracle.null_paths(made);
+        let guards = &mut oracle.formula.guards;
+        let never = guards.and_not(failed, when);
+        null = guards.and_not(null, never);
+    }
     if !oracle.possible(null) {
         summary.null_result = NullResult::Never;
         return;
@@ -320,7 +327,29 @@ fn returns_when(
             found.push((expr, holds));
         }
     }
+    for event in &execution.log.ends {
+        if found.len() >= MAX_CONDITIONS {
+            break;
+        }
+        let together = all_over_parameters(oracle, event.guard);
+        let together = together.into_iter().reduce(both).map(|all| (all, false));
+        found.extend(together);
+    }
     found
+}
+
+/// The conditions over parameters that these paths are; none if they hang on anything else, or on many.
+fn all_over_parameters(oracle: &mut Oracle<'_>, paths: Guard) -> Vec<IExpr> {
+    let mut converter = Converter::of_entry();
+    let known = sleep::callers_know(oracle, &mut converter, paths);
+    let conditions = sleep::few_conditions(oracle, &mut converter, paths).filter(|_| known);
+    let mut conditions = conditions.unwrap_or_default();
+    if conditions.iter().any(|(expr, _)| !is_over_parameters(expr)) {
+        conditions.clear();
+    }
+    let told = conditions.into_iter();
+    told.map(|(expr, holds)| if holds { expr } else { negated(expr) })
+        .collect()
 }
 
 /// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.

@@ -81,6 +81,8 @@ pub struct Arena<'a> {
     pub foreign_conditions: FxHashSet<Cond>,
     /// Those of them on which a callee's result is null that may be so because the callee has got no memory, or the like.
     pub failing_conditions: FxHashSet<Cond>,
+    /// Results that may be null, with the paths on which alone they are.
+    pub null_only: Vec<(Term, Guard)>,
     /// Conditions under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
     pub links: FxHashSet<Cond>,
     /// The member as which each pointer is read from memory, and the pointers that are read as several: members of a union.
@@ -151,6 +153,7 @@ impl<'a> Arena<'a> {
             tested_on: FxHashMap::default(),
             foreign_conditions: FxHashSet::default(),
             failing_conditions: FxHashSet::default(),
+            null_only: Vec::new(),
             links: FxHashSet::default(),
             read_as: FxHashMap::default(),
             read_as_several: FxHashSet::default(),

@@ -248,6 +248,7 @@ impl Executor<'_> {
             effects.note_assertions(self, state, site);
             return self.unknown_call(at, state);
         }
+        self.hand_contents_of_kept(at, state, effects.kept());
         if effects.is_partial() {
             // What else it does is as unknown as all that a lost function does.
             self.mark_lost(state);
@@ -419,19 +420,32 @@ impl Executor<'_> {
         self.unknown_result(at, state)
     }
 
+    /// Who finds one of the caller's own variables, because a callee keeps its address, finds what is in it.
+    fn hand_contents_of_kept(&mut self, at: &Invocation<'_>, state: &State, kept: &[u32]) {
+        if !self.arena.watches {
+            return;
+        }
+        for &param in kept {
+            if let Some(ArgValue::Scalar(value)) = at.args.get(param as usize) {
+                self.hand_contents_of_locals(state, *value);
+            }
+        }
+    }
+
     /// Makes unknown the caller's own variables whose addresses a callee passes on to others.
     fn havoc_kept(&mut self, at: &Invocation<'_>, state: &mut State, kept: &[u32]) {
         for &param in kept {
             if let Some(ArgValue::Scalar(value)) = at.args.get(param as usize) {
-                self.havoc_out_parameter(at.frame, state, *value);
+                self.havoc_out_parameter(at.frame.id, state, *value);
             }
         }
     }
 
     fn havoc_arguments(&mut self, at: &Invocation<'_>, state: &mut State) {
-        self.havoc_out_parameters(at.frame, state, &at.args);
-        if self.arena.watches {
-            self.havoc_passed_places(at.frame.body, state, at.call, &at.args);
+        self.havoc_out_parameters(at.frame.id, state, &at.args);
+        match self.arena.watches {
+            true => self.havoc_passed_places(at.frame.body, state, at.call, &at.args),
+            false => self.havoc_pointers_to_given_back(state, &at.args),
         }
     }
 
@@ -449,12 +463,14 @@ impl Executor<'_> {
             self.disturb(state, &at.args);
         }
         let result = self.unknown_call(at, state);
-        let mut reached = Vec::new();
+        let made = self.arena.formula.terms.len();
+        let (mut given, mut reached) = (Vec::new(), Vec::new());
         for arg in &at.args {
             if let ArgValue::Scalar(address) = arg
                 && self.arena.formula.terms.width(*address) == crate::ir::POINTER_BITS
             {
                 for &(_, loc) in &*self.arena.locations(*address) {
+                    given.push(loc);
                     reached.push(loc.region);
                     if let RegionKind::Symbol(name) = self.arena.regions.kind(loc.region) {
                         self.execution.handed_out.insert(name.clone());
@@ -470,9 +486,13 @@ impl Executor<'_> {
             member,
             guard: state.guard,
             indirect,
+            given,
             reached,
             result,
             terms,
+            made,
+            order: self.execution.log.ops.len(),
+            text: at.call.text.as_str().into(),
         });
         result
     }

@@ -11,6 +11,7 @@ use super::exec::Executor;
 use super::guard::Guard;
 use super::heap::Shape;
 use super::memory::Memory;
+use super::origin::Origin;
 use super::region::{Loc, RegionKind};
 use super::state::State;
 use super::term::{Node, Op, Term};
@@ -139,6 +140,21 @@ impl Arena<'_> {
         value
     }
 
+    /// Whether a value is a part of the unknown that a callee has left behind a pointer that it got.
+    fn is_left_by_callee(&self, value: Term) -> bool {
+        let unknown = |term: Term| match *self.formula.terms.node(term) {
+            Node::Var(var) => Some(self.origins.of(var)),
+            _ => None,
+        };
+        let Some(Origin::Initial { loc, .. }) = unknown(value) else {
+            return false;
+        };
+        let RegionKind::Environment { base } = *self.regions.kind(loc.region) else {
+            return false;
+        };
+        matches!(unknown(base), Some(Origin::Unknown))
+    }
+
     /// What the state holds at a location, if it is of a scalar's size.
     pub fn scalar_at(&mut self, state: &State, loc: Loc, size: u64) -> Option<Term> {
         let scalar = matches!(size, 1 | 2 | 4 | 8);
@@ -249,7 +265,11 @@ impl Executor<'_> {
     pub fn load(&mut self, state: &mut State, address: Term, ty: Ty) -> Term {
         let locations = self.arena.locations(address);
         self.access(state, address, &locations);
-        self.arena.read_at(state, &locations, ty)
+        let value = self.arena.read_at(state, &locations, ty);
+        if self.arena.watches && self.arena.is_left_by_callee(value) {
+            self.arena.names.left_at(value, address);
+        }
+        value
     }
 
     pub fn store(&mut self, state: &mut State, address: Term, value: Term, shape: Shape) {

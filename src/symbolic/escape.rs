@@ -373,6 +373,11 @@ impl Executor<'_> {
             let guard = self.arena.formula.guards.and(state.guard, guard);
             self.contents_escape(region, guard);
         }
+        self.hand_contents_of_locals(state, value);
+    }
+
+    /// Notes the same of what a value leads to among the function's own variables.
+    pub fn hand_contents_of_locals(&mut self, state: &State, value: Term) {
         for loc in self.arena.places_in_locals(value) {
             self.hand_words(state, loc, MAX_SEARCHED);
         }

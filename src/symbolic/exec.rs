@@ -43,7 +43,18 @@ pub struct Executor<'a> {
     /// The outermost loop of the analysed function that is being executed.
     pub(super) in_loop: Option<LoopId>,
     deadline: Option<Instant>,
-    frames: u32,
+    /// The variables of each frame, by its number.
+    pub(super) variables: Vec<Vec<Variable>>,
+    /// [`Body::flags`] of the analysed function.
+    pub(super) flags: Vec<LocalId>,
+}
+
+/// What is asked of a variable of a frame that calls others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variable {
+    pub size: u64,
+    /// The scalar type if it is one.
+    pub ty: Option<Ty>,
 }
 
 /// A value passed to a function.
@@ -90,7 +101,8 @@ pub fn execute<'a>(
         deadline: limits
             .time_limit
             .and_then(|limit| Instant::now().checked_add(limit)),
-        frames: 0,
+        variables: Vec::new(),
+        flags: body.flags(),
     };
     let mut frame = executor.frame(body);
     let state = executor.enter(&frame);
@@ -110,8 +122,12 @@ pub fn execute<'a>(
 
 impl Executor<'_> {
     pub fn frame<'b>(&mut self, body: &'b Body) -> Frame<'b> {
-        let id = FrameId(self.frames);
-        self.frames += 1;
+        let id = FrameId(self.variables.len() as u32);
+        let variables = body.locals.iter().map(|local| Variable {
+            size: local.size,
+            ty: local.ty,
+        });
+        self.variables.push(variables.collect());
         Frame::new(id, body)
     }
 

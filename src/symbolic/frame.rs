@@ -10,7 +10,7 @@ use super::guard::Guard;
 use super::log::Site;
 use super::region::FrameId;
 use super::unroll::Unrolling;
-use crate::ir::{BlockId, Body, LocalId, Pos};
+use crate::ir::{BlockId, Body, Pos};
 
 /// A body being executed.
 pub struct Frame<'b> {
@@ -25,8 +25,6 @@ pub struct Frame<'b> {
     pub(super) leaving: FxHashSet<(BlockId, SmallVec<[u32; 4]>)>,
     /// The guard with which each loop iteration began.
     pub(super) headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
-    /// [`Body::flags`].
-    flags: OnceCell<Vec<LocalId>>,
     /// [`Body::varying_tests`].
     pub(super) varying: OnceCell<Vec<bool>>,
 }
@@ -42,15 +40,8 @@ impl<'b> Frame<'b> {
             folded: FxHashSet::default(),
             leaving: FxHashSet::default(),
             headers: FxHashMap::default(),
-            flags: OnceCell::new(),
             varying: OnceCell::new(),
         }
-    }
-
-    /// Whether a variable is one of [`Body::flags`].
-    pub(super) fn is_flag(&self, local: LocalId) -> bool {
-        let flags = self.flags.get_or_init(|| self.body.flags());
-        flags.contains(&local)
     }
 
     pub fn site(&self, pos: Pos) -> Site {

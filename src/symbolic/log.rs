@@ -355,11 +355,18 @@ pub struct UnknownCall {
     /// Through a pointer.
     pub indirect: bool,
     /// What its arguments point to.
+    pub given: Vec<Loc>,
+    /// The records that this is in.
     pub reached: Vec<RegionId>,
     /// The unknown that is its result.
     pub result: Option<Term>,
-    /// Terms made before it.
+    /// Terms made before it, and before it was over: what it has left behind pointers that it was given is between them.
     pub terms: usize,
+    pub made: usize,
+    /// Number of operations logged before it.
+    pub order: usize,
+    /// The call as the source shows it.
+    pub text: Arc<str>,
 }
 
 impl OpEvent {

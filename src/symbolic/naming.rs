@@ -101,6 +101,13 @@ impl Names {
         }
     }
 
+    /// What lies at an address is what the source calls as the variable at the other one.
+    pub fn root_as_at(&mut self, address: Term, variable: Term) {
+        if let Some(name) = self.roots.get(&variable).cloned() {
+            self.roots.entry(address).or_insert(name);
+        }
+    }
+
     /// The name of a callee's object at an address. A name that the caller's own expressions give it
     /// is preferred.
     pub fn object(&mut self, address: Term, name: &str) {
@@ -473,7 +480,9 @@ impl Namer<'_> {
                 let known = self.names.variables.get(&value);
                 match (self.origins.of(var).clone(), known) {
                     (Origin::Initial { loc, .. }, _) => {
-                        let address = self.regions.address(self.terms, loc);
+                        let place = self.regions.address(self.terms, loc);
+                        let left = self.names.left.get(&value).copied();
+                        let address = left.unwrap_or(place);
                         // The region of this cell may be the pointer itself only through itself.
                         match address == value {
                             true => "…".into(),
@@ -519,7 +528,14 @@ impl Namer<'_> {
                 let symbol = symbol.is_some_and(|loc| self.regions.is_program(loc.region));
                 match signed(constant, width) {
                     0 => text,
-                    _ if symbol => format!("{} + {text}", self.value_at(number, depth + 1)),
+                    _ if symbol => {
+                        let start = self.value_at(number, depth + 1);
+                        match start.strip_prefix('&').filter(|name| is_clear(name)) {
+                            // Which element a computed offset leads to is not known (`this_cpu_ptr(&bases)`).
+                            Some(global) => format!("&{global}[…]"),
+                            None => format!("{start} + {text}"),
+                        }
+                    }
                     negative @ ..0 => format!("{text} - {}", negative.unsigned_abs()),
                     positive => format!("{text} + {positive}"),
                 }

@@ -7,13 +7,13 @@
 use super::arena::Arena;
 use super::callee_writes::Rewrite;
 use super::exec::{ArgValue, Executor};
-use super::frame::Frame;
+use super::guard::Guard;
 use super::memory::Memory;
 use super::origin::Origin;
-use super::region::{Loc, RegionId, RegionKind};
+use super::region::{FrameId, Loc, RegionId, RegionKind};
 use super::state::{State, Status};
-use super::term::Term;
-use crate::ir::{Arg, Body, Call, ExprKind, GUESSED_MEMBERS, POINTER_BITS};
+use super::term::{Node, Term};
+use crate::ir::{Arg, Body, Call, ExprKind, GUESSED_MEMBERS, POINTER_BITS, Ty};
 
 /// A local object larger than this that a callee may write is not made unknown as a whole.
 const MAX_OUT_PARAMETER_SIZE: u64 = 4096;
@@ -33,7 +33,7 @@ impl Arena<'_> {
 
     /// Whether what was written to a place, or else read from it, is as wide as a pointer.
     fn holds_pointer(&self, memory: &Memory, loc: Loc) -> bool {
-        let size = u64::from(POINTER_BITS / 8);
+        let size = self.shape(Ty::Ptr).bytes;
         match memory.is_written(loc, size) {
             true => memory.shape(&self.formula.terms, loc, size).bits == POINTER_BITS,
             false => self.initial.is_read_whole(loc, size),
@@ -42,19 +42,22 @@ impl Arena<'_> {
 }
 
 impl Executor<'_> {
-    /// Makes unknown what the arguments of a call point to in the function's own variables.
+    /// Makes unknown what the arguments of a call point to in the variables of the function that makes it, and in those of one that
+    /// this is inlined into.
     pub(super) fn havoc_out_parameters(
         &mut self,
-        frame: &Frame<'_>,
+        caller: FrameId,
         state: &mut State,
         args: &[ArgValue],
     ) {
         for arg in args {
+            if let Some(value) = arg.value()
+                && self.arena.depends_on_entry_state(value)
+            {
+                self.pass_on_state(state);
+            }
             if let ArgValue::Scalar(value) = arg {
-                if self.arena.depends_on_entry_state(*value) {
-                    self.pass_on_state(state);
-                }
-                self.havoc_out_parameter(frame, state, *value);
+                self.havoc_out_parameter(caller, state, *value);
             }
         }
     }
@@ -70,7 +73,7 @@ impl Executor<'_> {
 
     pub(super) fn havoc_out_parameter(
         &mut self,
-        frame: &Frame<'_>,
+        caller: FrameId,
         state: &mut State,
         address: Term,
     ) {
@@ -82,11 +85,13 @@ impl Executor<'_> {
                 frame: owner,
                 local: id,
             } = *self.arena.regions.kind(loc.region)
-                && owner == frame.id
-                && let Some(local) = frame.body.locals.get(id.index())
+                && let Some(variables) = self.variables.get(owner.0 as usize)
+                && let Some(&local) = variables.get(id.index())
                 && let Ok(offset) = u64::try_from(loc.offset)
                 && offset < local.size
                 && local.size - offset <= MAX_OUT_PARAMETER_SIZE
+                // Of a record further out a callee is seldom meant to fill in more than the part that it gets.
+                && (owner == caller || local.ty.is_some() || self.arena.watches)
             {
                 let size = local.size - offset;
                 let written = state.memory.words(&self.arena.formula.terms, loc, size);
@@ -100,7 +105,8 @@ impl Executor<'_> {
                     None => self.pointers_to_held(state, loc, size),
                     Some(_) => Vec::new(),
                 };
-                let flag = local.ty.is_some() && loc.offset == 0 && frame.is_flag(id);
+                let flag = local.ty.is_some() && loc.offset == 0;
+                let flag = flag && owner == FrameId(0) && self.flags.contains(&id);
                 let before =
                     flag.then(|| (self.arena.formula.terms.next_var(), state.memory.clone()));
                 state.memory.havoc(&mut self.arena.heap(), loc, size);
@@ -110,12 +116,35 @@ impl Executor<'_> {
                     let new = memory.read(&mut self.arena.heap(), loc, size);
                     self.note_callee_write(loc, Rewrite { old, new, made });
                 }
+                if local.ty == Some(Ty::Ptr) && !self.arena.watches {
+                    self.name_left(state, loc, size);
+                }
                 for (loc, pointer) in kept {
                     state.memory.write(&self.arena.formula.terms, loc, pointer);
                 }
                 self.havoc_guessed_members(state, loc);
             }
         }
+    }
+
+    /// Names what a callee has left in a variable by the variable.
+    fn name_left(&mut self, state: &State, variable: Loc, size: u64) {
+        let value = state.memory.read(&mut self.arena.heap(), variable, size);
+        let Node::Var(var) = *self.arena.formula.terms.node(value) else {
+            return;
+        };
+        let Origin::Initial { loc: left, .. } = *self.arena.origins.of(var) else {
+            return;
+        };
+        let Arena {
+            regions,
+            formula,
+            names,
+            ..
+        } = &mut self.arena;
+        let variable = regions.address(&mut formula.terms, variable);
+        let left = regions.address(&mut formula.terms, left);
+        names.root_as_at(left, variable);
     }
 
     /// Makes unknown the members of an object of which no declaration is known.
@@ -158,10 +187,66 @@ impl Executor<'_> {
                 RegionKind::Symbol(_) | RegionKind::Environment { .. }
             );
             if in_memory && self.arena.holds_pointer(&state.memory, loc) {
-                let size = u64::from(POINTER_BITS / 8);
+                let size = self.arena.shape(Ty::Ptr).bytes;
                 state.memory.havoc(&mut self.arena.heap(), loc, size);
             }
         }
+    }
+
+    /// Makes unknown the pointers in memory whose address a call is given and that lead to an object that the function has given
+    /// back: the callee is asked to put another one there, and may have taken what that leads to
+    /// (`entry = map_locked(s, at, &walk->lock)`, once more).
+    pub(super) fn havoc_pointers_to_given_back(&mut self, state: &mut State, args: &[ArgValue]) {
+        let shape = self.arena.shape(Ty::Ptr);
+        for arg in args {
+            let ArgValue::Scalar(address) = arg else {
+                continue;
+            };
+            if self.arena.formula.terms.width(*address) != POINTER_BITS {
+                continue;
+            }
+            let [(_, loc)] = self.arena.locations(*address)[..] else {
+                continue;
+            };
+            let in_memory = matches!(
+                self.arena.regions.kind(loc.region),
+                RegionKind::Symbol(_) | RegionKind::Environment { .. }
+            );
+            // Of the address of a record it is not known that its first member is meant.
+            let of_record = loc.offset == 0;
+            if !in_memory || of_record || !self.arena.holds_pointer(&state.memory, loc) {
+                continue;
+            }
+            let pointer = state.memory.read(&mut self.arena.heap(), loc, shape);
+            let places = self.arena.locations(pointer);
+            let regions: Vec<RegionId> = places.iter().map(|(_, place)| place.region).collect();
+            if self.has_given_back(state, &regions) {
+                state.memory.havoc(&mut self.arena.heap(), loc, shape.bytes);
+            }
+        }
+    }
+
+    /// Whether the function has operated on an object in one of these regions, and keeps none of them held.
+    fn has_given_back(&mut self, state: &State, regions: &[RegionId]) -> bool {
+        let mut operated = false;
+        for (object, tracked) in &state.objects {
+            let guards = &mut self.arena.formula.guards;
+            let touched = guards.and(tracked.touched, state.guard);
+            if touched == Guard::FALSE || !regions.contains(&object.loc.region) {
+                continue;
+            }
+            operated = true;
+            let initial = Status::At(self.arena.machine_of(*object).initial);
+            let guards = &mut self.arena.formula.guards;
+            let is_held = |&(status, paths): &(Status, Guard)| {
+                let held = matches!(status, Status::At(_)) && status != initial;
+                held && !guards.excludes(paths, touched)
+            };
+            if tracked.set.iter().any(is_held) {
+                return false;
+            }
+        }
+        operated
     }
 
     /// The pointers within these bytes that are on the access paths to objects that the function holds.

@@ -96,7 +96,7 @@ int error_read_when_gone(void)
     if (load(&error))
         return 0;
     g_error_free(error);
-    return error->code; //~ note heap/use-after-free
+    return error->code; //~ certain heap/use-after-free
 }
 
 int error_cleared_each_time(void) //~ clean

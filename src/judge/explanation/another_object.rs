@@ -8,7 +8,7 @@
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::property::StateId;
+use crate::property::{Event, StateId};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
@@ -93,7 +93,16 @@ pub fn given_back_as_another(
         })
         .collect();
     let mut untaken = Vec::with_capacity(found.len());
+    let mut two: FxHashMap<Object, Guard> = FxHashMap::default();
     for (other, from, guard, touched, call) in found {
+        let two = match two.get(&other) {
+            Some(&known) => known,
+            None => {
+                let found = known_as_two(execution, arena, object, other);
+                two.insert(other, found);
+                found
+            }
+        };
         // Whoever holds one of the two under another name says nothing of how this one was found on entry.
         let entered = arena.entry_state(other).guard_of(from);
         let mut literals = arena.formula.guards.implied_literals(entered);
@@ -102,7 +111,8 @@ pub fn given_back_as_another(
         literals.dedup();
         let guards = &mut arena.formula.guards;
         let paths = guards.and_not(guard, touched);
-        untaken.push(guards.restrict(paths, &literals));
+        let paths = guards.restrict(paths, &literals);
+        untaken.push(guards.and_not(paths, two));
     }
     union(arena, untaken)
 }
@@ -187,8 +197,14 @@ fn kept_until(
             moves.push((index, other, back, event.guard));
         }
     }
-    let guards = &mut arena.formula.guards;
+    // Where the two are known to be two, what becomes of the other says nothing of this one.
     let mut given_back: FxHashMap<Object, Guard> = FxHashMap::default();
+    let candidates = known.iter().filter(|(_, wanted)| **wanted);
+    for (&other, _) in candidates {
+        let two = known_as_two(execution, arena, object, other);
+        given_back.insert(other, two);
+    }
+    let guards = &mut arena.formula.guards;
     let mut kept = Vec::new();
     for (index, other, back, paths) in moves.into_iter().rev() {
         let later = given_back.entry(other).or_default();
@@ -242,9 +258,63 @@ pub fn meant_for_another(
     paths.retain(|&(other, _)| {
         other != object && other.machine == object.machine && may_be_found_as(arena, object, other)
     });
-    let mut paths: Vec<Guard> = paths.into_iter().map(|(_, paths)| paths).collect();
-    paths.push(before);
-    union(arena, paths)
+    let mut covered = vec![before];
+    for (other, paths) in paths {
+        let two = known_as_two(execution, arena, object, other);
+        covered.push(arena.formula.guards.and_not(paths, two));
+    }
+    union(arena, covered)
+}
+
+/// The paths on which the function itself shows that two objects are two: it takes the one while it holds the other, which would be a
+/// mistake if they were one. How they were found on entry says nothing of that.
+fn known_as_two(execution: &Execution, arena: &mut Arena<'_>, a: Object, b: Object) -> Guard {
+    let machine = arena.machine_of(a);
+    // One that may be taken again tells nothing.
+    let again = machine.counts || machine.saved.is_some();
+    if again || machine.rule(Event::TakenAgain).is_some() || a.machine != b.machine {
+        return Guard::FALSE;
+    }
+    let initial = Status::At(machine.initial);
+    let shared = |held: StateId| {
+        machine
+            .state_ids()
+            .any(|state| machine.takes_again(held, state))
+    };
+    let mut holds = [Guard::FALSE; 2];
+    let mut both = Guard::FALSE;
+    for event in &execution.log.ops {
+        let this = match event.object {
+            object if object == a => 0,
+            object if object == b => 1,
+            _ => continue,
+        };
+        let guards = &mut arena.formula.guards;
+        if event.gives_back(initial) {
+            holds[this] = guards.and_not(holds[this], event.guard);
+        } else if event.takes(initial)
+            && let Some(Status::At(held)) = event.to
+        {
+            let at_once = guards.and(event.guard, holds[1 - this]);
+            both = guards.or(both, at_once);
+            // While it is held by readers another reader may come.
+            if !shared(held) {
+                holds[this] = guards.or(holds[this], event.guard);
+            }
+        }
+    }
+    for condition in arena.formula.guards.support(both).to_vec() {
+        let term = arena.formula.cond_term(condition);
+        let vars = arena.formula.vars(term);
+        let of_entry = vars.iter().any(|&var| {
+            let origin = arena.origins.of(var);
+            matches!(origin, Origin::State { object, .. } if *object == a || *object == b)
+        });
+        if of_entry {
+            both = arena.formula.guards.for_either(both, condition);
+        }
+    }
+    both
 }
 
 /// Whether two objects may be one, at least one of which the function has found by itself, or by way of the

@@ -159,7 +159,9 @@ pub fn taken_by_unknown(
                 let counts = because == Unknown::Any || says_that_it_takes(arena, call, machine);
                 counts && decides(arena, call, guard)
             };
-            at.is_some_and(|at| way[..at].iter().any(found_later) || decides())
+            let found = at.is_some_and(|at| way[..at].iter().any(found_later) || decides());
+            let given = || call.order <= index && takes_what_it_is_given(call, object, machine);
+            (found || left_by(call, &way) || given())
                 && !arena.formula.guards.excludes(call.guard, guard)
         };
         if calls.iter().any(explains) {
@@ -167,6 +169,47 @@ pub fn taken_by_unknown(
         }
     }
     union(arena, paths)
+}
+
+/// The paths on which a function of which nothing is known has got an object between an operation that gives it back once more
+/// and the last one that did, and says by its name that it takes what it gets (`queue_lock(&q->lock)`).
+pub fn taken_again_by_unknown(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    failing: usize,
+) -> Guard {
+    let machine = arena.machine_of(object);
+    let initial = Status::At(machine.initial);
+    let ops = &execution.log.ops;
+    if ops[failing].from != initial {
+        return Guard::FALSE;
+    }
+    let gives = |event: &OpEvent| event.object == object && event.gives_back(initial);
+    let last = ops[..failing].iter().rposition(gives);
+    let since = last.map_or(0, |last| last + 1);
+    let calls = execution.log.unknown_calls.iter();
+    let calls = calls.filter(|call| {
+        (since..=failing).contains(&call.order) && takes_what_it_is_given(call, object, machine)
+    });
+    let paths = calls.map(|call| call.guard).collect();
+    union(arena, paths)
+}
+
+/// Whether a function gets the very object, and its name, or that of the member through which it is called, says that it takes it.
+fn takes_what_it_is_given(call: &UnknownCall, object: Object, machine: &Machine) -> bool {
+    let called = call.text.split('(').next().unwrap_or_default();
+    call.given.contains(&object.loc)
+        && Names::say(&machine.names.held, called)
+        && !Names::say(&machine.names.required, called)
+}
+
+/// Whether the way to an object begins with what a call has left where it was asked to leave something.
+fn left_by(call: &UnknownCall, way: &[(RegionId, Option<Term>)]) -> bool {
+    let first = way.last().and_then(|step| step.1);
+    first.is_some_and(|first| {
+        (call.terms..call.made).contains(&first.index()) && call.result != Some(first)
+    })
 }
 
 /// The paths on which something that leads to the object is handed to a function that is called through a

@@ -195,7 +195,12 @@ fn not_taken_by_unknown(
             let taken = callee::taken_by_unknown(execution, arena, failure.object, Unknown::Any);
             arena.formula.guards.and_not(paths, taken)
         }
-        What::Operation(_) | What::Kept | What::Needed | What::Asleep => paths,
+        What::Operation(event) => {
+            let object = failure.object;
+            let taken = callee::taken_again_by_unknown(execution, arena, object, event);
+            arena.formula.guards.and_not(paths, taken)
+        }
+        What::Kept | What::Needed | What::Asleep => paths,
     }
 }
 
@@ -348,11 +353,15 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     }
     let ops = &execution.log.ops;
     let ended = |event: &&OpEvent| event.object == left.object && event.moves();
-    let Some(ended) = ops[..failing].iter().rev().find(ended) else {
+    let Some(at) = ops[..failing].iter().rposition(|event| ended(&event)) else {
         return false;
     };
-    let of_call = |event: &OpEvent| event.call == ended.call;
-    let since = ops.iter().position(of_call).unwrap_or(failing);
+    // What else a callee does may come after that; a primitive does nothing else.
+    let of_call = |event: &OpEvent| event.call == ops[at].call;
+    let since = match ops[at].primitive {
+        true => at + 1,
+        false => ops.iter().position(of_call).unwrap_or(failing),
+    };
     let way = oracle.access_path(left.object.loc.region);
     let containers: Vec<RegionId> = way.iter().skip(1).map(|(region, _)| *region).collect();
     let mut disturbed = execution.log.disturbed.iter();

@@ -4,13 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::ir::POINTER_BITS;
 use crate::sat::oracle::Oracle;
 use crate::summary::infer::Exit;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::term::{Node, Op, Term, Terms};
+use crate::symbolic::validity::LAST_POINTER;
 
 use super::union;
 
@@ -55,7 +57,9 @@ fn part(arena: &Arena<'_>, term: Term) -> Option<Part> {
 /// Whether each of two ways out may be taken with a result that is not by chance one of the other's: what is in memory is
 /// neither null nor negative (what is kept in a record is a success, which callers do not take for a failure); what the caller has
 /// passed is not 0 and none of the constants that are returned elsewhere (a caller that waits does not ask for a wait of no time);
-/// and the one constant that a callee's result is known to be on one of them is no other callee's result.
+/// the one constant that a callee's result is known to be on one of them is no other callee's result; and a callee's number that
+/// is returned as a pointer, where elsewhere a pointer is (`return ERR_PTR(error)`), is an error number or 0, and not by chance
+/// the pointer.
 pub fn returns_no_failure_by_chance(
     oracle: &mut Oracle<'_>,
     exit: &Exit<'_>,
@@ -78,9 +82,19 @@ pub fn returns_no_failure_by_chance(
     let known = ways
         .map(|paths| known_results(oracle, &parts, paths))
         .concat();
+    let mixed = returns_numbers_as_pointers(oracle, result, &parts);
     let mut failures = Vec::new();
     for &(term, from) in &parts {
         let terms = &mut oracle.formula.terms;
+        if mixed && from == Part::Called && is_number(terms, term) {
+            let (null, last) = (
+                terms.constant(0, POINTER_BITS),
+                terms.constant(LAST_POINTER, POINTER_BITS),
+            );
+            let (is_null, is_error) = (terms.eq(term, null), terms.ult(last, term));
+            let (not_null, no_error) = (terms.not(is_null), terms.not(is_error));
+            failures.push(terms.and(not_null, no_error));
+        }
         let zero = terms.constant(0, terms.width(term));
         let sum = matches!(terms.node(term), Node::Linear { .. });
         match from {
@@ -107,6 +121,26 @@ pub fn returns_no_failure_by_chance(
         }
         still_possible(oracle, paths, proper)
     })
+}
+
+/// Whether a result is a pointer on some paths, and a number that was made one on others.
+fn returns_numbers_as_pointers(arena: &Arena<'_>, result: Term, parts: &[(Term, Part)]) -> bool {
+    let terms = &arena.formula.terms;
+    arena.names.is_pointer(result)
+        && terms.width(result) == POINTER_BITS
+        && parts.iter().any(|&(term, _)| is_number(terms, term))
+        && parts.iter().any(|&(term, _)| !is_number(terms, term))
+}
+
+/// Whether a term is a number of fewer bits, made as wide as it is.
+fn is_number(terms: &Terms, term: Term) -> bool {
+    matches!(
+        terms.node(term),
+        Node::Op {
+            op: Op::Sext | Op::Zext,
+            ..
+        }
+    )
 }
 
 /// The callees' results, among the parts of this one's, that are one constant on all of these paths, and not 0, with that

@@ -138,6 +138,11 @@ pub(super) fn result(
     let by_arguments = by_arguments.map(|when| binding.condition(exec, state, when));
     let never =
         by_arguments.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
+    match (summary.null_result, by_arguments) {
+        (NullResult::Never, _) => is_never_null(exec, state, result),
+        (NullResult::May, Some(when)) => exec.arena.null_only.push((result, when)),
+        _ => {}
+    }
     match summary.null_result {
         NullResult::May if never => {
             state.nonnull.insert(result);
@@ -153,6 +158,15 @@ pub(super) fn result(
         NullResult::Never => {
             state.nonnull.insert(result);
         }
+    }
+}
+
+/// Leaves out the paths on which a result is null that never is.
+fn is_never_null(exec: &mut Executor<'_>, state: &mut State, result: Term) {
+    let null = exec.arena.null_paths(result);
+    let left = exec.arena.formula.guards.and_not(state.guard, null);
+    if left != Guard::FALSE {
+        state.guard = left;
     }
 }
 

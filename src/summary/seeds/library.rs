@@ -124,10 +124,17 @@ impl LibraryRow {
         let Some(when) = &self.null_when else {
             return Some(None);
         };
-        syntax::bits(when.get_ref())
+        let condition = syntax::argument(when.get_ref())
             .map_err(|message| document.error(when.span(), message))
-            .ok()
-            .map(Some)
+            .ok()?;
+        Some(Some(match condition.holds {
+            true => condition.predicate,
+            false => IExpr::Op {
+                op: Op::Not,
+                width: 1,
+                args: vec![condition.predicate],
+            },
+        }))
     }
 
     /// The same of the argument by which control does not come back.

@@ -1,0 +1,36 @@
+// An assertion is certain to fail only where no run that comes to it is left.
+#include <assert.h>
+#include <unistd.h>
+
+struct bits {
+    unsigned char mask[9];
+};
+
+unsigned char byte_of(const struct bits *from, unsigned count)
+{
+    if (count > 8) {
+        assert(count < 8); //~ certain assert/failure
+        count = 8;
+    }
+    return from->mask[count];
+}
+
+int written(int fd)
+{
+    int done = write(fd, "x", 1);
+
+    assert(done == 1); //~ note assert/failure
+    return done;
+}
+
+// No more is read than was asked for.
+int one_byte(int fd) //~ clean
+{
+    unsigned char byte;
+    ssize_t done = read(fd, &byte, sizeof(byte));
+
+    if (done <= 0)
+        return -1;
+    assert(done == sizeof(byte));
+    return byte;
+}
