@@ -125,3 +125,41 @@ fn a_variable_of_another_file_is_constant_as_long_as_nothing_writes_to_it() {
     fs::remove_file(tree.path().join("main.c")).unwrap();
     assert_eq!(leaks(), 1);
 }
+
+#[test]
+fn results_that_a_program_hardly_ever_looks_at_are_notes() {
+    let levels = |tested: usize| {
+        let mut text =
+            "void *malloc(unsigned long); void free(void *); void note(char *);\n".to_owned();
+        for number in 0..14 {
+            text += &format!(
+                "void use_{number}(void) {{ char *p = malloc(9); p[0] = 0; note(p); free(p); }}\n"
+            );
+        }
+        for number in 0..tested {
+            text += &format!(
+                "void ask_{number}(void) {{ char *p = malloc(9); if (p) p[0] = 0; free(p); }}\n"
+            );
+        }
+        let tree = tempfile::tempdir().unwrap();
+        fs::write(tree.path().join("a.c"), text).unwrap();
+        let output = Command::cargo_bin("cassini")
+            .unwrap()
+            .args(["check", ".", "--format", "json", "--no-progress"])
+            .args(["--level", "note", "--checkers", "null"])
+            .current_dir(tree.path())
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = of(&report["findings"], "null/unchecked-result");
+        assert_eq!(findings.len(), 14);
+        let levels = findings.iter();
+        let mut levels: Vec<String> = levels
+            .map(|finding| finding["level"].as_str().unwrap().to_owned())
+            .collect();
+        levels.dedup();
+        levels
+    };
+    assert_eq!(levels(4), ["note"]);
+    assert_eq!(levels(10), ["warning"]);
+}

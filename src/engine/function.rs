@@ -10,6 +10,7 @@ use crate::judge::lock_order;
 use crate::judge::obligation::collect::{self, Finished};
 use crate::judge::record::{Facts, FunctionResult, Outcome, Statistics};
 use crate::judge::recursive;
+use crate::judge::results::{self, Results};
 use crate::property::Property;
 use crate::sat::oracle::Oracle;
 use crate::summary::Summary;
@@ -135,6 +136,12 @@ fn judge(
     };
     if property.watches_accesses() {
         filtering::filter(body, execution, oracle, &mut findings);
+    }
+    if property.watches_accesses() {
+        judged.facts.results = Results {
+            of: results::count(execution, oracle),
+            unchecked: std::mem::take(&mut findings.unchecked),
+        };
     }
     judged.facts.findings = findings.found;
     let values = findings.values.into_iter().map(|(finding, _)| finding);

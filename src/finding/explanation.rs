@@ -108,6 +108,8 @@ pub enum Kind {
     NeverNull,
     /// A store through one of the block's own pointers has changed the place that its pointer is read from.
     ReplacedByLink,
+    /// The program hardly ever looks at the results of the function that has failed.
+    HardlyTested,
     /// A union's members lie in one place.
     AnotherMember,
     /// A loop that would put the object somewhere runs at least once.
@@ -118,7 +120,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 47] = [
+    pub const ALL: [Kind; 48] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -163,6 +165,7 @@ impl Kind {
         Kind::TestedElsewhere,
         Kind::NeverNull,
         Kind::ReplacedByLink,
+        Kind::HardlyTested,
         Kind::AnotherMember,
         Kind::LoopRuns,
         Kind::Excluded,
@@ -183,8 +186,8 @@ impl Kind {
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
             | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds
-            | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | ReplacedByLink
-            | AnotherMember | LoopRuns => Level::Note,
+            | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | HardlyTested
+            | ReplacedByLink | AnotherMember | LoopRuns => Level::Note,
         }
     }
 
@@ -284,6 +287,7 @@ impl Kind {
             TestedElsewhere => {
                 format!("`{object}` is null only on the ways on which it is compared with null")
             }
+            HardlyTested => "the program means to end where that function fails: it hardly ever looks at its results".to_owned(),
             NeverNull => "a pointer is not null that nobody compares with null".to_owned(),
             ReplacedByLink => {
                 format!("`{object}` was taken out of a list, and another is read from its place")

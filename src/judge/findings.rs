@@ -47,6 +47,8 @@ pub struct Findings<'a> {
     pub about: Vec<About>,
     /// Findings about pointers and about what is lost: no other function has a part in them.
     pub values: Vec<(Finding, Failing)>,
+    /// Those about results that are not looked at: file, line, and the function that returned it.
+    pub unchecked: Vec<(String, u32, String)>,
     /// Findings that an explanation covers wholly.
     pub explained: Vec<Finding>,
     /// Failures all of whose paths explanations cover, if there are any.
@@ -127,6 +129,7 @@ impl<'a> Findings<'a> {
             found: Vec::new(),
             about: Vec::new(),
             values: Vec::new(),
+            unchecked: Vec::new(),
             explained: Vec::new(),
             covered: Vec::new(),
             covered_exits: Vec::new(),

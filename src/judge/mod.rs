@@ -19,4 +19,5 @@ pub mod operation;
 pub mod record;
 pub mod recursive;
 pub mod requirement;
+pub mod results;
 pub mod returned_local;

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use super::findings::{Failing, Findings, Place, possible_unchanged};
+use super::results;
 use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, ExprId, ExprKind, print};
 use crate::property::PointerRules;
@@ -135,9 +136,16 @@ impl Findings<'_> {
             Reason::Constant => MADE_NULL,
             Reason::Tested | Reason::Unchecked => "is null here",
         };
+        let result = event.base.filter(|_| reason == Reason::Unchecked);
+        let made = result.and_then(|result| results::call_of(oracle, result));
+        let made = made.filter(|made| *made != name);
+        let made = made.map_or_else(String::new, |made| {
+            format!(", which `{made}` has returned,")
+        });
         let here = match &event.text {
-            Some(text) => format!("{text}: follows `{name}`, which {null}"),
-            None => format!("`{name}` {null}"),
+            Some(text) if made.is_empty() => format!("{text}: follows `{name}`, which {null}"),
+            Some(text) => format!("{text}: follows `{name}`{made} and which {null}"),
+            None => format!("`{name}`{made} {null}"),
         };
         steps.extend(access(event, here));
         let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
@@ -148,6 +156,10 @@ impl Findings<'_> {
         }
         for kind in readings(execution, oracle, event, reason, paths) {
             finding.explain_by(kind);
+        }
+        if let Some(callee) = result.and_then(|result| results::called(oracle, result)) {
+            let place = (finding.file.clone(), finding.line);
+            self.unchecked.push((place.0, place.1, callee.to_owned()));
         }
         self.keep_value(finding, Failing::Access(index));
         true

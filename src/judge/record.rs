@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::lock_order::LockOrder;
 use super::obligation::Obligations;
 use super::recursive::Recursion;
+use super::results::Results;
 use crate::finding::Finding;
 use crate::frontend::LossReason;
 use crate::program::FunctionId;
@@ -62,6 +63,7 @@ pub struct Facts {
     pub obligations: Obligations,
     pub lock_order: LockOrder,
     pub recursion: Recursion,
+    pub results: Results,
     pub statistics: Statistics,
 }
 

@@ -34,7 +34,7 @@ use crate::capture::hidden::{self, Calls};
 use crate::capture::{
     self, Capture, CaptureError, Exclude, NoCompiler, Preprocessor, Problem, Scope, Severity,
 };
-use crate::finding::{Filter, Finding};
+use crate::finding::{ExplanationKind, Filter, Finding};
 use crate::frontend::BodyKey;
 use crate::ir::Body;
 use crate::property::Property;
@@ -522,6 +522,10 @@ fn findings(
     let without = without.filter(|(id, _)| of_tree(*id));
     let hidden = settled.hidden.into_iter().filter(|(id, _)| of_tree(*id));
     let of_several = undischarged.chain(without).chain(hidden);
+    let hardly_tested = settle::results::hardly_tested(records);
+    let pointers = pass.property.pointers();
+    let about_results =
+        |finding: &Finding| pointers.is_some_and(|rules| rules.unchecked == finding.rule);
     let mut own = Vec::new();
     for (id, record) in program.ids().zip(records) {
         let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {
@@ -534,6 +538,13 @@ fn findings(
             let mut finding = finding.clone();
             for (&kind, &other) in settled.explained.get(&(id, index)).into_iter().flatten() {
                 settle::explain(&mut finding, program, kind, other);
+            }
+            let unchecked = record.facts.results.unchecked.iter();
+            let mut here = unchecked.filter(|(file, line, _)| {
+                (file, *line) == (&finding.file, finding.line) && about_results(&finding)
+            });
+            if here.any(|(.., callee)| hardly_tested.contains(callee)) {
+                finding.explain_by(ExplanationKind::HardlyTested);
             }
             let finding = match recursive.get(&(id, index)) {
                 Some(verdict) => verdict.apply(finding),

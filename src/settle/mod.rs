@@ -19,6 +19,7 @@ pub mod lock_order;
 pub mod macros;
 pub mod recursive;
 pub mod requirement;
+pub mod results;
 
 use std::collections::BTreeMap;
 

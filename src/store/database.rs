@@ -179,7 +179,7 @@ impl Database {
             postcard::to_stdvec(&result.facts.findings),
             postcard::to_stdvec(&result.facts.obligations),
             postcard::to_stdvec(&result.facts.lock_order),
-            postcard::to_stdvec(&result.facts.recursion),
+            postcard::to_stdvec(&(&result.facts.recursion, &result.facts.results)),
         ) else {
             return;
         };

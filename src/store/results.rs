@@ -18,6 +18,7 @@ pub(super) struct ResultRow {
     pub findings: Vec<u8>,
     pub obligations: Vec<u8>,
     pub lock_order: Vec<u8>,
+    /// The recursion, and the results of callees that are looked at.
     pub recursion: Vec<u8>,
     pub statistics: Statistics,
 }
@@ -93,6 +94,7 @@ impl ResultRow {
 
     pub fn decode(self) -> Option<StoredResult> {
         let reason = self.reason.unwrap_or_default();
+        let (recursion, results) = postcard::from_bytes(&self.recursion).ok()?;
         Some(StoredResult {
             identity: blake3::Hash::from_bytes(self.identity),
             active: self.active,
@@ -100,7 +102,8 @@ impl ResultRow {
                 findings: postcard::from_bytes(&self.findings).ok()?,
                 obligations: postcard::from_bytes(&self.obligations).ok()?,
                 lock_order: postcard::from_bytes(&self.lock_order).ok()?,
-                recursion: postcard::from_bytes(&self.recursion).ok()?,
+                recursion,
+                results,
                 statistics: self.statistics,
             },
             outcome: match self.outcome {

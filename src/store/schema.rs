@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, plain, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 20;
+pub const VERSION: i64 = 21;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree. Further tables, for people: [`super::plain`].
@@ -25,7 +25,7 @@ const TABLES: &str = "
         findings BLOB NOT NULL,     -- postcard
         obligations BLOB NOT NULL,      -- postcard
         lock_order BLOB NOT NULL,      -- postcard
-        recursion BLOB NOT NULL,    -- postcard
+        recursion BLOB NOT NULL,    -- postcard; with it, which results of callees are looked at
         blocks INTEGER NOT NULL, terms INTEGER NOT NULL,
         queries INTEGER NOT NULL, solver_calls INTEGER NOT NULL,
         checksum INTEGER NOT NULL   -- of all that

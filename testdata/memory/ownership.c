@@ -235,3 +235,44 @@ int given_by_pool(struct memory_pool *pool, int failed) //~ clean
     text[0] = 0;
     return 0;
 }
+
+// What a callee leaves behind a pointer where it fails is nothing, and nothing is freed then.
+static int split(const char *text, char **name, char **host)
+{
+    const char *at;
+
+    *name = 0;
+    *host = 0;
+    at = strchr(text, '@');
+    if (at) {
+        *name = strndup(text, at - text);
+        if (!*name)
+            goto error;
+        text = at + 1;
+    }
+    if (!*text)
+        goto error;
+    *host = strdup(text);
+    if (!*host)
+        goto error;
+    return 0;
+error:
+    if (*name)
+        free(*name);
+    *name = 0;
+    return -1;
+}
+
+int first_of_host(const char *text) //~ clean
+{
+    char *name = 0, *host = 0;
+    int first = 0;
+
+    if (split(text, &name, &host) == 0)
+        first = host[0];
+    if (name)
+        free(name);
+    if (host)
+        free(host);
+    return first;
+}

@@ -3,6 +3,8 @@
 //! In: the summary, the call site and the state before the call, or after it. Out: the accesses, checked; the pointers that escape; what is
 //! known of the result.
 
+use smallvec::SmallVec;
+
 use super::binding::{Binding, cube};
 use super::rows::Enabled;
 use crate::ir::POINTER_BITS;
@@ -13,7 +15,7 @@ use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
-use crate::symbolic::state::{MachineId, Object, State, Status};
+use crate::symbolic::state::{MachineId, Object, State, Status, Tracked};
 use crate::symbolic::term::Term;
 
 /// Checks what the callee accesses.
@@ -168,6 +170,46 @@ fn is_never_null(exec: &mut Executor<'_>, state: &mut State, result: Term) {
     if left != Guard::FALSE {
         state.guard = left;
     }
+}
+
+/// What a callee has returned, or left behind a pointer, and has not made may be anything that somebody else has: nothing is known of it.
+pub(super) fn leave_unknown(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    object: Object,
+    place: Guard,
+) {
+    let machine = exec.arena.machine_of(object);
+    // What is known to be a variable, or text, is no block.
+    let unknown = matches!(
+        exec.arena.regions.kind(object.loc.region),
+        RegionKind::Environment { .. }
+    );
+    if machine.key != Key::Region || !machine.watches_accesses() || !unknown {
+        return;
+    }
+    let mut states = machine.state_ids();
+    let Some(unknown) = states.find(|id| machine.role(*id) == Role::Unknown) else {
+        return;
+    };
+    let initial = Status::At(machine.initial);
+    let Some(before) = state.objects.get(&object).cloned() else {
+        return;
+    };
+    let mut after = Tracked {
+        set: SmallVec::new(),
+        touched: before.touched,
+    };
+    for (status, held) in before.set {
+        let guards = &mut exec.arena.formula.guards;
+        let (away, here) = match status == initial {
+            true => (guards.and_not(held, place), guards.and(held, place)),
+            false => (held, Guard::FALSE),
+        };
+        after.add(&mut exec.arena.formula, status, away);
+        after.add(&mut exec.arena.formula, Status::At(unknown), here);
+    }
+    state.objects.insert(object, after);
 }
 
 /// Whether the callee ends the life of an object that the caller has.

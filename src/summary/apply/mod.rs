@@ -330,6 +330,9 @@ impl Application<'_, '_> {
                 site: self.site,
             };
             transition::transition(exec, state, &moved, place, &rows);
+            if object.object.root.is_output() && !self.summary.is_primitive() {
+                memory::leave_unknown(exec, state, at, place);
+            }
         }
         memory::own(exec, self.summary, (index, object), &self.objects[index]);
     }
