@@ -71,7 +71,8 @@ fn rows() -> Vec<Row> {
         let file = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let text: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
         for kind in ["function", "library"] {
-            for keys in text[kind].as_array().unwrap() {
+            let of_kind = text.get(kind).and_then(Value::as_array);
+            for keys in of_kind.into_iter().flatten() {
                 rows.push(Row {
                     file: file.clone(),
                     kind,

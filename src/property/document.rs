@@ -50,8 +50,20 @@ pub(crate) struct Document<'a> {
 }
 
 /// The sections of a property file and its plain keys.
-const KEYS: [&str; 10] = [
-    "name", "in_force", "pointers", "locals", "checks", "machine", "rule", "function", "sleep",
+const KEYS: [&str; 14] = [
+    "name",
+    "in_force",
+    "pointers",
+    "locals",
+    "checks",
+    "machine",
+    "rule",
+    "function",
+    "library",
+    "sleep",
+    "initialise",
+    "write",
+    "initialiser",
     "assert",
 ];
 

@@ -141,7 +141,7 @@ fn mistakes_name_what_was_expected() {
         ),
         (
             "[[machines]]".into(),
-            "my.toml:1:3: unknown key `machines`; expected one of name, in_force, pointers, locals, checks, machine, rule, function, sleep, assert",
+            "my.toml:1:3: unknown key `machines`; expected one of name, in_force, pointers, locals, checks, machine, rule, function, library, sleep, initialise, write, initialiser, assert",
         ),
         (
             machine("operations = {}\nsaved = { b = 1 }"),
