@@ -136,8 +136,6 @@ fn judge(
     };
     if property.watches_accesses() {
         filtering::filter(body, execution, oracle, &mut findings);
-    }
-    if property.watches_accesses() {
         judged.facts.results = Results {
             of: results::count(execution, oracle),
             unchecked: std::mem::take(&mut findings.unchecked),

@@ -176,17 +176,7 @@ impl Executor<'_> {
                 body.expr(*written).kind,
                 ExprKind::Member { .. } | ExprKind::AddrSymbol(_)
             );
-            if !of_a_place || self.arena.formula.terms.width(*address) != POINTER_BITS {
-                continue;
-            }
-            let [(_, loc)] = self.arena.locations(*address)[..] else {
-                continue;
-            };
-            let in_memory = matches!(
-                self.arena.regions.kind(loc.region),
-                RegionKind::Symbol(_) | RegionKind::Environment { .. }
-            );
-            if in_memory && self.arena.holds_pointer(&state.memory, loc) {
+            if of_a_place && let Some(loc) = self.pointer_in_memory(state, *address) {
                 let size = self.arena.shape(Ty::Ptr).bytes;
                 state.memory.havoc(&mut self.arena.heap(), loc, size);
             }
@@ -202,21 +192,11 @@ impl Executor<'_> {
             let ArgValue::Scalar(address) = arg else {
                 continue;
             };
-            if self.arena.formula.terms.width(*address) != POINTER_BITS {
-                continue;
-            }
-            let [(_, loc)] = self.arena.locations(*address)[..] else {
+            // Of the address of a record it is not known that its first member is meant.
+            let place = self.pointer_in_memory(state, *address);
+            let Some(loc) = place.filter(|loc| loc.offset != 0) else {
                 continue;
             };
-            let in_memory = matches!(
-                self.arena.regions.kind(loc.region),
-                RegionKind::Symbol(_) | RegionKind::Environment { .. }
-            );
-            // Of the address of a record it is not known that its first member is meant.
-            let of_record = loc.offset == 0;
-            if !in_memory || of_record || !self.arena.holds_pointer(&state.memory, loc) {
-                continue;
-            }
             let pointer = state.memory.read(&mut self.arena.heap(), loc, shape);
             let places = self.arena.locations(pointer);
             let regions: Vec<RegionId> = places.iter().map(|(_, place)| place.region).collect();
@@ -224,6 +204,21 @@ impl Executor<'_> {
                 state.memory.havoc(&mut self.arena.heap(), loc, shape.bytes);
             }
         }
+    }
+
+    /// The one place in memory that an address leads to, if a pointer is known to be there.
+    fn pointer_in_memory(&mut self, state: &State, address: Term) -> Option<Loc> {
+        if self.arena.formula.terms.width(address) != POINTER_BITS {
+            return None;
+        }
+        let [(_, loc)] = self.arena.locations(address)[..] else {
+            return None;
+        };
+        let in_memory = matches!(
+            self.arena.regions.kind(loc.region),
+            RegionKind::Symbol(_) | RegionKind::Environment { .. }
+        );
+        (in_memory && self.arena.holds_pointer(&state.memory, loc)).then_some(loc)
     }
 
     /// Whether the function has operated on an object in one of these regions, and keeps none of them held.

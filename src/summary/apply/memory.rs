@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::binding::{Binding, cube};
 use super::rows::Enabled;
 use crate::ir::POINTER_BITS;
-use crate::property::{Event, Key, Role, Target};
+use crate::property::{Event, Key, Machine, Role, Target};
 use crate::summary::{IObj, NullResult, Offset, Root, Row, Summary, SummaryObject};
 use crate::symbolic::access::Accessor;
 use crate::symbolic::callee::CallSite;
@@ -220,21 +220,19 @@ pub(super) fn ends(
 ) -> bool {
     let machine = exec.arena.machine_at(machine);
     let mut rows = summary.rows.iter();
-    rows.any(|row| {
-        row.object as usize == index
-            && machine.role(row.from) == Role::Held
-            && matches!(row.to, Target::State(to) if machine.role(to) == Role::Dead)
-    })
+    rows.any(|row| row.object as usize == index && is_end(machine, row))
+}
+
+/// Whether a row ends the life of an object.
+fn is_end(machine: &Machine, row: &Row) -> bool {
+    machine.role(row.from) == Role::Held
+        && matches!(row.to, Target::State(to) if machine.role(to) == Role::Dead)
 }
 
 /// The paths on which the callee ends the life of an object that the caller has.
 pub(super) fn ended(exec: &mut Executor<'_>, machine: MachineId, rows: &[Enabled<'_>]) -> Guard {
     let machine = exec.arena.machine_at(machine);
-    let is_end = |row: &Row| {
-        machine.role(row.from) == Role::Held
-            && matches!(row.to, Target::State(to) if machine.role(to) == Role::Dead)
-    };
-    let ends = rows.iter().filter(|enabled| is_end(enabled.row));
+    let ends = rows.iter().filter(|enabled| is_end(machine, enabled.row));
     ends.fold(Guard::FALSE, |ended, enabled| {
         exec.arena.formula.guards.or(ended, enabled.guard)
     })
