@@ -22,7 +22,7 @@ pub fn operated_on_what_is_there(operations: &[Operation], oracle: &mut Oracle<'
             continue;
         };
         let pointer = oracle.formula.terms.is_pointer(base);
-        if pointer && !oracle.nullable.contains(&base) && !oracle.tested.contains_key(&base) {
+        if pointer && !oracle.nullable.contains_key(&base) && !oracle.tested.contains_key(&base) {
             let null = oracle.null_paths(base);
             there = oracle.formula.guards.and_not(there, null);
         }
@@ -118,7 +118,7 @@ pub fn of_use(
             event.null
         }
         Some(base) => {
-            let may_fail = oracle.nullable.contains(&base);
+            let may_fail = oracle.nullable.contains_key(&base);
             if !(scope == Scope::All || may_fail || oracle.tested.contains_key(&base)) {
                 return None;
             }

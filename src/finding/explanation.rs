@@ -108,8 +108,8 @@ pub enum Kind {
     NeverNull,
     /// A store through one of the block's own pointers has changed the place that its pointer is read from.
     ReplacedByLink,
-    /// The program hardly ever looks at the results of the function that has failed.
-    HardlyTested,
+    /// The program often follows results of the function that has failed without a look.
+    OftenUntested,
     /// A union's members lie in one place.
     AnotherMember,
     /// A loop that would put the object somewhere runs at least once.
@@ -165,7 +165,7 @@ impl Kind {
         Kind::TestedElsewhere,
         Kind::NeverNull,
         Kind::ReplacedByLink,
-        Kind::HardlyTested,
+        Kind::OftenUntested,
         Kind::AnotherMember,
         Kind::LoopRuns,
         Kind::Excluded,
@@ -186,7 +186,7 @@ impl Kind {
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
             | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds
-            | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | HardlyTested
+            | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | OftenUntested
             | ReplacedByLink | AnotherMember | LoopRuns => Level::Note,
         }
     }
@@ -287,7 +287,7 @@ impl Kind {
             TestedElsewhere => {
                 format!("`{object}` is null only on the ways on which it is compared with null")
             }
-            HardlyTested => "the program means to end where that function fails: it hardly ever looks at its results".to_owned(),
+            OftenUntested => "the program means to end where that function fails: it often follows its results without a test".to_owned(),
             NeverNull => "a pointer is not null that nobody compares with null".to_owned(),
             ReplacedByLink => {
                 format!("`{object}` was taken out of a list, and another is read from its place")

@@ -157,9 +157,9 @@ impl Findings<'_> {
         for kind in readings(execution, oracle, event, reason, paths) {
             finding.explain_by(kind);
         }
-        if let Some(callee) = result.and_then(|result| results::called(oracle, result)) {
+        if let Some(callee) = result.and_then(|result| oracle.nullable.get(&result)) {
             let place = (finding.file.clone(), finding.line);
-            self.unchecked.push((place.0, place.1, callee.to_owned()));
+            self.unchecked.push((place.0, place.1, callee.name.clone()));
         }
         self.keep_value(finding, Failing::Access(index));
         true

@@ -31,10 +31,8 @@ pub struct Results {
 /// Counts the results that a function compares with null, and those that it follows only.
 pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looked> {
     let mut found: BTreeMap<String, Looked> = BTreeMap::new();
-    for &result in &arena.nullable {
-        let Some(callee) = called(arena, result) else {
-            continue;
-        };
+    for (&result, callee) in &arena.nullable {
+        let callee = &callee.name;
         let followed = || {
             execution
                 .log
@@ -43,9 +41,9 @@ pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looke
                 .any(|event| event.base == Some(result))
         };
         if arena.tested.contains_key(&result) {
-            found.entry(callee.to_owned()).or_default().tested += 1;
+            found.entry(callee.clone()).or_default().tested += 1;
         } else if followed() {
-            found.entry(callee.to_owned()).or_default().untested += 1;
+            found.entry(callee.clone()).or_default().untested += 1;
         }
     }
     found
@@ -60,11 +58,4 @@ pub fn call_of<'a>(arena: &'a Arena<'_>, result: Term) -> Option<&'a str> {
         Origin::Call { text, .. } => Some(text),
         _ => None,
     }
-}
-
-/// The name of the function whose result a pointer is.
-pub fn called<'a>(arena: &'a Arena<'_>, result: Term) -> Option<&'a str> {
-    let (name, _) = call_of(arena, result)?.split_once('(')?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }

@@ -5,6 +5,7 @@
 
 mod checks;
 mod comments;
+mod findings;
 mod plain;
 mod problems;
 mod reading;
@@ -27,19 +28,16 @@ use crate::engine::timings::Timings;
 use crate::judge::record::{Record, ResultKey};
 use crate::program::link::{Objects, link};
 use crate::program::{FunctionId, Program};
-use crate::settle::{self, annotations, lock_order, recursive, requirement};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::capture::hidden::{self, Calls};
 use crate::capture::{
     self, Capture, CaptureError, Exclude, NoCompiler, Preprocessor, Problem, Scope, Severity,
 };
-use crate::finding::{ExplanationKind, Filter, Finding};
+use crate::finding::Filter;
 use crate::frontend::BodyKey;
 use crate::ir::Body;
 use crate::property::Property;
 use crate::report;
-use crate::source::Sources;
 use crate::store::{Part, Store, StoreError, default_folder, refuse_links};
 use crate::summary::Summary;
 use crate::triage::{self, Entry};
@@ -367,10 +365,8 @@ impl Task<'_> {
     ) -> Result<Vec<Entry>, RunError> {
         let mut found = Vec::new();
         for (pass, (_, records)) in self.passes.iter().zip(records) {
-            found.extend(findings(program, records, pass, root));
-        }
-        for finding in &mut found {
-            finding.pass(self.settings.filter);
+            let filter = self.settings.filter;
+            found.extend(findings::of(program, records, pass, filter, root));
         }
         let mut found = report::arrange(found, root);
         found.retain(|finding| !self.settings.exclude.leaves_out(&finding.file));
@@ -493,116 +489,4 @@ impl analysis::Bodies for Tracked<'_> {
         }
         body
     }
-}
-
-/// The findings to report: those in functions of the tree's own files.
-fn findings(
-    program: &Program,
-    records: &[Option<Record>],
-    pass: &Pass,
-    root: &Path,
-) -> Vec<Finding> {
-    let settled = settle::settle(program, records);
-    let recursive = recursive::settle(program, records, &pass.seeds);
-    let rings = lock_order::settle(program, records, &pass.property);
-    let of_tree = |id: FunctionId| program.function(id).own;
-    let mut sources = Sources::default();
-    let undischarged = settled
-        .undischarged
-        .into_iter()
-        .filter(|(id, kind, finding)| {
-            let obligation = (*kind, finding);
-            of_tree(*id)
-                && !annotations::stated(&mut sources, root, program.function(*id), obligation)
-        });
-    let undischarged = undischarged.map(|(id, _, finding)| (id, finding));
-    let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
-    let rings = rings.map(|(_, finding)| finding);
-    let without = requirement::settle(program, records).into_iter();
-    let without = without.filter(|(id, _)| of_tree(*id));
-    let hidden = settled.hidden.into_iter().filter(|(id, _)| of_tree(*id));
-    let of_several = undischarged.chain(without).chain(hidden);
-    let hardly_tested = settle::results::hardly_tested(records);
-    let pointers = pass.property.pointers();
-    let about_results =
-        |finding: &Finding| pointers.is_some_and(|rules| rules.unchecked == finding.rule);
-    let mut own = Vec::new();
-    for (id, record) in program.ids().zip(records) {
-        let Some(record) = record.as_ref().filter(|_| of_tree(id)) else {
-            continue;
-        };
-        for (index, finding) in (0..).zip(&record.facts.findings) {
-            if settled.dropped.contains(&(id, index)) {
-                continue;
-            }
-            let mut finding = finding.clone();
-            for (&kind, &other) in settled.explained.get(&(id, index)).into_iter().flatten() {
-                settle::explain(&mut finding, program, kind, other);
-            }
-            let unchecked = record.facts.results.unchecked.iter();
-            let mut here = unchecked.filter(|(file, line, _)| {
-                (file, *line) == (&finding.file, finding.line) && about_results(&finding)
-            });
-            if here.any(|(.., callee)| hardly_tested.contains(callee)) {
-                finding.explain_by(ExplanationKind::HardlyTested);
-            }
-            let finding = match recursive.get(&(id, index)) {
-                Some(verdict) => verdict.apply(finding),
-                None => Some(finding),
-            };
-            own.extend(finding.map(|finding| (id, finding)));
-        }
-    }
-    let mut findings = of_programs(program, own.into_iter().chain(of_several));
-    findings.extend(rings);
-    let mut sources = Sources::default();
-    for finding in &mut findings {
-        settle::macros::explain(finding, &mut sources, root);
-    }
-    findings
-}
-
-/// The findings of all variants of a function as those of one, each with the programs that it is in if it is not in all.
-fn of_programs(
-    program: &Program,
-    findings: impl Iterator<Item = (FunctionId, Finding)>,
-) -> Vec<Finding> {
-    let mut kept: Vec<(FunctionId, Finding)> = Vec::new();
-    let mut known: FxHashMap<_, Vec<(usize, FxHashSet<FunctionId>)>> = FxHashMap::default();
-    for (id, finding) in findings {
-        let function = program.function(id);
-        if function.variant.is_none() {
-            kept.push((id, finding));
-            continue;
-        }
-        let key = (
-            function.definition,
-            finding.rule.clone(),
-            (finding.file.clone(), finding.line, finding.column),
-            finding.object.clone(),
-        );
-        let same = known.entry(key).or_default();
-        // A variant that has two of them has two findings.
-        match same
-            .iter_mut()
-            .find(|(_, variants)| !variants.contains(&id))
-        {
-            Some((at, variants)) => {
-                variants.insert(id);
-                let first = &mut kept[*at].1;
-                if finding.level < first.level {
-                    (first.level, first.explanations) = (finding.level, finding.explanations);
-                }
-            }
-            None => {
-                same.push((kept.len(), FxHashSet::from_iter([id])));
-                kept.push((id, finding));
-            }
-        }
-    }
-    for (at, variants) in known.into_values().flatten() {
-        let (id, finding) = &mut kept[at];
-        finding.programs = program.programs_of_variants(*id, &variants);
-    }
-    kept.into_iter().map(|(_, finding)| finding).collect()
 }

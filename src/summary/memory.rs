@@ -355,7 +355,7 @@ fn all_over_parameters(oracle: &mut Oracle<'_>, paths: Guard) -> Vec<IExpr> {
 /// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.
 fn says_failure(oracle: &mut Oracle<'_>, null: Guard) -> bool {
     let mut asked = oracle.compared_with_null(null);
-    asked.retain(|pointer| oracle.nullable.contains(pointer));
+    asked.retain(|pointer| oracle.nullable.contains_key(pointer));
     asked.into_iter().any(|pointer| {
         let failed = oracle.null_paths(pointer);
         let here = oracle.formula.guards.and(null, failed);
@@ -371,14 +371,14 @@ fn is_failure(oracle: &mut Oracle<'_>, pointer: Term, null: Guard) -> bool {
             return false;
         };
         let here = oracle.formula.guards.and(null, guard);
-        oracle.nullable.contains(&base) && oracle.possible(here)
+        oracle.nullable.contains_key(&base) && oracle.possible(here)
     })
 }
 
 /// Whether a pointer that the function leaves in memory may be null because a callee has failed, and the function has not looked: one that
 /// it has compared with null it leaves there as null on purpose.
 pub fn may_be_null(oracle: &mut Oracle<'_>, exit: &Exit<'_>, pointer: Term) -> NullResult {
-    let nullable = oracle.nullable.contains(&pointer) && !oracle.tested.contains_key(&pointer);
+    let nullable = oracle.nullable.contains_key(&pointer) && !oracle.tested.contains_key(&pointer);
     if !oracle.watches || !nullable || oracle.formula.terms.width(pointer) != POINTER_BITS {
         return NullResult::Unknown;
     }

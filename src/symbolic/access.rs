@@ -151,7 +151,7 @@ impl Executor<'_> {
         // What lies further on is not null if the pointer is.
         let plain = loc == start_of(loc.region);
         let in_question =
-            self.arena.tested.contains_key(&base) || self.arena.nullable.contains(&base);
+            self.arena.tested.contains_key(&base) || self.arena.nullable.contains_key(&base);
         match plain && in_question {
             true => {
                 let null = self.arena.null_paths(base);
@@ -284,6 +284,7 @@ impl Executor<'_> {
             saves: false,
             alone: false,
             open: false,
+            others: Guard::TRUE,
             contested: false,
             call: log.call,
             stack,

@@ -6,6 +6,7 @@
 //! and extend it when the execution itself is finished.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -23,7 +24,7 @@ use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::{Node, Op, Term};
-use crate::ir::{LocalId, POINTER_BITS};
+use crate::ir::{LocalId, POINTER_BITS, SymbolName};
 use crate::property::{AssertionRule, Key, Machine, Property, StateId};
 
 /// The slot that a frame's result is returned through.
@@ -91,7 +92,7 @@ pub struct Arena<'a> {
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,
     /// Results of functions that return null when they fail.
-    pub nullable: FxHashSet<Term>,
+    pub nullable: FxHashMap<Term, Arc<SymbolName>>,
     /// Parameters that are records: what they lead to has no name for a caller.
     pub given_records: Vec<RegionId>,
     /// Bytes of a pointer in memory, for the function and all that it inlines.
@@ -158,7 +159,7 @@ impl<'a> Arena<'a> {
             read_as: FxHashMap::default(),
             read_as_several: FxHashSet::default(),
             exposed: FxHashSet::default(),
-            nullable: FxHashSet::default(),
+            nullable: FxHashMap::default(),
             given_records: Vec::new(),
             pointer_size: u64::from(POINTER_BITS / 8),
         }

@@ -284,7 +284,7 @@ impl Executor<'_> {
         }
         if let [(_, loc)] = locations[..] {
             state.memory.write_shape(loc, value, shape);
-            self.relink(state, loc, value, shape);
+            self.relink(state, Guard::TRUE, loc, value, shape);
             self.release_stored_bits(state, Guard::TRUE, loc, shape.bytes);
             return;
         }
@@ -293,14 +293,15 @@ impl Executor<'_> {
             let old = memory.read(&mut self.arena.heap(), loc, shape);
             let new = self.arena.formula.ite_guard(guard, value, old);
             state.memory.write_shape(loc, new, shape);
+            self.relink(state, guard, loc, value, shape);
             self.release_stored_bits(state, guard, loc, shape.bytes);
         }
     }
 
     /// Takes a pointer that is stored through a pointer which a block holds to be stored, perhaps, where the pointer to the block
     /// was read from: so a list's element is taken out (`e->next->prev = e->prev`), whose neighbours are otherwise taken to be
-    /// different objects.
-    pub fn relink(&mut self, state: &mut State, loc: Loc, value: Term, shape: Shape) {
+    /// different objects. `guard`: the paths on which it is stored there.
+    pub fn relink(&mut self, state: &mut State, guard: Guard, loc: Loc, value: Term, shape: Shape) {
         if !self.arena.watches || shape.bits != POINTER_BITS {
             return;
         }
@@ -319,7 +320,8 @@ impl Executor<'_> {
         }
         let memory = state.memory.clone();
         let old = memory.read(&mut self.arena.heap(), place, shape);
-        let new = self.arena.formula.ite_guard(same, value, old);
+        let replaced = self.arena.formula.guards.and(guard, same);
+        let new = self.arena.formula.ite_guard(replaced, value, old);
         state.memory.write_shape(place, new, shape);
     }
 

@@ -94,6 +94,9 @@ pub struct OpEvent {
     pub alone: bool,
     /// The callee has other outcomes on these paths.
     pub open: bool,
+    /// The paths on which it may have one of those, as far as is known from its arguments and what it returns. What it has found in memory
+    /// is not asked for: a callee in between may have changed it.
+    pub others: Guard,
     /// Whether the callee leaves the object held on purpose is decided by its callers, when all functions are done.
     pub contested: bool,
     /// The call that it is part of, as counted by [`Log::call`].

@@ -179,3 +179,57 @@ void remove_all_without_taking_them_off(void)
         (void)name;
     }
 }
+
+// An element is looked for and taken out of a list that a callee goes through afterwards.
+struct request {
+    int id;
+    struct request *next, *prev;
+};
+
+static struct request *requests;
+
+static int sum_of_requests(void) //~ clean
+{
+    int sum = 0;
+
+    for (struct request *r = requests; r; r = r->next)
+        sum += r->id;
+    return sum;
+}
+
+int delete_request(struct request *request)
+{
+    struct request *r = requests;
+
+    while (r) {
+        if (r == request)
+            break;
+        r = r->next;
+    }
+    if (!r)
+        return -1;
+    if (!r->prev) {
+        requests = r->next;
+        free(r);
+    } else if (!r->next) {
+        r->prev->next = 0;
+        free(r);
+    } else {
+        r->prev->next = r->next;
+        r->next->prev = r->prev;
+        free(r);
+    }
+    return sum_of_requests(); //~ note heap/use-after-free
+}
+
+int delete_request_without_taking_it_out(void)
+{
+    struct request *r = requests;
+
+    if (!r)
+        return -1;
+    if (r->next)
+        r = r->next;
+    free(r);
+    return sum_of_requests(); //~ certain heap/use-after-free
+}

@@ -5,7 +5,7 @@
 use crate::property::{Machine, Names, StateId};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Guard, Guards};
 use crate::symbolic::log::{OpEvent, SleepEvent, UnknownCall};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionId;
@@ -314,8 +314,35 @@ pub fn decides_outcome(
     if unnamed || !guards.excludes(paths, execution.log.lost) {
         return true;
     }
-    let mut events = execution.log.ops.iter();
-    events.any(|event| event.object == object && event.open && !guards.excludes(paths, event.guard))
+    let mut events = execution.log.ops.iter().enumerate();
+    events.any(|(index, event)| {
+        let here = guards.and(paths, event.guard);
+        event.object == object && event.open && is_left_open(execution, guards, index, here)
+    })
+}
+
+/// Whether a callee may have had another outcome than the one that an event tells of, on these of its paths. Not if what the callee
+/// returned rules the others out; nor where the event is a failure, if the function goes on to ask for just that: it has code for
+/// this outcome, which would be dead if the callee never had it.
+fn is_left_open(execution: &Execution, guards: &mut Guards, event: usize, here: Guard) -> bool {
+    let other = guards.and(here, execution.log.ops[event].others);
+    if other == Guard::FALSE {
+        return false;
+    }
+    if execution.log.ops[event].to.is_some() {
+        return true;
+    }
+    let branches = execution.log.branches.iter();
+    let mut own = branches.filter(|branch| branch.depth == 0 && branch.order > event);
+    !own.any(|branch| {
+        let asked = guards.and(here, branch.path);
+        let ways = [
+            guards.and(asked, branch.guard),
+            guards.and_not(asked, branch.guard),
+        ];
+        ways.into_iter()
+            .any(|way| way != Guard::FALSE && guards.excludes(way, other))
+    })
 }
 
 /// The paths on which a callee may have ended an object's state: it does so under conditions that are not known here, as where

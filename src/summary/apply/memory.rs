@@ -3,6 +3,8 @@
 //! In: the summary, the call site and the state before the call, or after it. Out: the accesses, checked; the pointers that escape; what is
 //! known of the result.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::binding::{Binding, cube};
@@ -151,7 +153,8 @@ pub(super) fn result(
         }
         NullResult::Unknown => {}
         NullResult::May => {
-            exec.arena.nullable.insert(result);
+            let callee = Arc::clone(binding.site.callee);
+            exec.arena.nullable.entry(result).or_insert(callee);
             if let Some(&null) = exec.arena.invalid_on.get(&result) {
                 let conditions = exec.arena.formula.guards.support(null).to_vec();
                 exec.arena.failing_conditions.extend(conditions);

@@ -383,9 +383,20 @@ impl Application<'_, '_> {
             wanted.is_some() && open && rows::asks_for_kind(input)
         });
         let exact = summary.objects[row.object as usize].exact;
+        let certain = match exact {
+            true => {
+                let about_memory = summary.inputs.iter().map(transition::reads_memory);
+                let incond = row.incond.iter().zip(about_memory);
+                let incond = incond.map(|(wanted, memory)| wanted.filter(|_| !memory));
+                let entry = cube(exec, &incond.collect(), &self.inputs);
+                exec.arena.formula.guards.and(entry, exit)
+            }
+            false => Guard::TRUE,
+        };
         Enabled {
             row,
             guard: exec.arena.formula.guards.and(entry, exit),
+            certain,
             doubtful: row.doubtful || of_kind && matches!(row.to, Target::Error(_)),
             doubt,
             inferred: !summary.is_primitive(),

@@ -2,9 +2,11 @@
 //!
 //! In: the summary's M and the state before the call. Out: the memory after it.
 
+use std::sync::Arc;
+
 use super::binding::Binding;
 use super::memory::ends;
-use crate::ir::POINTER_BITS;
+use crate::ir::{POINTER_BITS, SymbolName};
 use crate::summary::{IObj, NullResult, Summary};
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
@@ -97,7 +99,7 @@ pub(super) fn modify(
                 let paths = exec.arena.formula.guards.and(state.guard, guard);
                 exec.note_stored(loc, value, paths);
                 exec.arena.made_by_callee(value);
-                left_pointer(exec, loc, value, (null, made));
+                left_pointer(exec, (loc, value), (null, made), binding.site.callee);
             }
             let memory = state.memory.clone();
             let old = memory.read(&mut exec.arena.heap(), loc, shape);
@@ -105,7 +107,7 @@ pub(super) fn modify(
             exec.note_callee_write(loc, Rewrite { old, new, made });
             state.memory.write_shape(loc, new, shape);
             if single && (through_ended || exec.arena.takes_out(loc, new)) {
-                exec.relink(state, loc, new, shape);
+                exec.relink(state, guard, loc, new, shape);
             }
             exec.release_stored_bits(state, guard, loc, size);
         }
@@ -129,14 +131,20 @@ fn through_ended(exec: &Executor<'_>, summary: &Summary, written: &IObj) -> bool
 }
 
 /// Notes what is known of a pointer that the callee leaves at a location: where the source finds it, and whether it may be null.
-fn left_pointer(exec: &mut Executor<'_>, loc: Loc, value: Term, (null, made): (NullResult, Var)) {
+fn left_pointer(
+    exec: &mut Executor<'_>,
+    (loc, value): (Loc, Term),
+    (null, made): (NullResult, Var),
+    callee: &Arc<SymbolName>,
+) {
     let terms = &exec.arena.formula.terms;
     let of_callee = matches!(*terms.node(value), Node::Var(var) if var >= made);
     if !of_callee || terms.width(value) != POINTER_BITS {
         return;
     }
     if null == NullResult::May {
-        exec.arena.nullable.insert(value);
+        let callee = Arc::clone(callee);
+        exec.arena.nullable.entry(value).or_insert(callee);
     }
     let arena = &mut exec.arena;
     let address = arena.regions.address(&mut arena.formula.terms, loc);

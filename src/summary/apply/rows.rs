@@ -19,6 +19,8 @@ pub(super) struct Enabled<'s> {
     pub row: &'s Row,
     /// Its conditions.
     pub guard: Guard,
+    /// Those of them that are not about memory on entry; no condition if the callee is not exact.
+    pub certain: Guard,
     /// It is not known whether the row can be taken.
     pub doubtful: bool,
     /// The paths on which it is not known here, either, whether the row can be taken.

@@ -109,7 +109,23 @@ struct RowsFrom<'r, 's> {
     here: Guard,
     /// The callee has other outcomes here, and the paths do not tell them apart.
     open: bool,
+    /// All that the callee may do here; none if nothing of it can be told from what it returns.
+    possible: Vec<&'r Enabled<'s>>,
     moves: Vec<&'r Enabled<'s>>,
+}
+
+impl RowsFrom<'_, '_> {
+    /// The paths on which the callee may have done something else than what a row says, as far as is known.
+    fn others(&self, exec: &mut Executor<'_>, taken: &Enabled<'_>) -> Guard {
+        if !self.open || self.possible.is_empty() {
+            return Guard::TRUE;
+        }
+        let others = self.possible.iter();
+        let others = others.filter(|other| other.row.to != taken.row.to);
+        others.fold(Guard::FALSE, |all, other| {
+            exec.arena.formula.guards.or(all, other.certain)
+        })
+    }
 }
 
 impl Transition<'_, '_> {
@@ -132,11 +148,15 @@ impl Transition<'_, '_> {
             enabled.inferred && !exec.arena.formula.guards.excludes(here, enabled.guard)
         });
         let possible: Vec<&Enabled<'_>> = possible.copied().collect();
-        let open = exec.execution.log.several || self.reported || leave_open(&possible);
+        let untold = exec.execution.log.several || self.reported;
         let rows = RowsFrom {
             state: from,
             here,
-            open,
+            open: untold || leave_open(&possible),
+            possible: match untold {
+                true => Vec::new(),
+                false => possible,
+            },
             moves,
         };
         let failures = self.failures(exec, &rows, &errors);
@@ -228,6 +248,7 @@ impl Transition<'_, '_> {
         let object = self.moved.object;
         let paths = exec.arena.formula.guards.and(self.paths, guard);
         let touched = exec.arena.formula.guards.and(paths, self.touched);
+        let others = rows.others(exec, enabled);
         let (to, rule) = match &row.to {
             Target::State(to) => (Some(Status::At(*to)), None),
             Target::Error(rule) => (None, rule.clone()),
@@ -250,6 +271,7 @@ impl Transition<'_, '_> {
             saves: self.moved.saves,
             alone: self.moved.alone,
             open: rows.open,
+            others,
             contested: row.contested,
             call: log.call,
             stack: self.moved.site.stack.clone(),
@@ -290,7 +312,8 @@ fn surely_apart(one: &Enabled<'_>, other: &Enabled<'_>) -> bool {
         || outputs.any(|(one, other)| differ(one, other))
 }
 
-fn reads_memory(condition: &IExpr) -> bool {
+/// Whether a condition asks for what is in memory.
+pub(super) fn reads_memory(condition: &IExpr) -> bool {
     let mut found = false;
     condition.each(&mut |part| {
         found |= matches!(part, IExpr::Value { object, .. } if !object.path.is_empty());
