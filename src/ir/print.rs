@@ -3,6 +3,7 @@
 //! In: a [`Body`]. Out: text. Reads and writes of variables, members and elements look as in C;
 //! conversions are explicit.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 
 use super::{
@@ -13,19 +14,33 @@ use super::{
 /// Prints a whole body.
 pub fn print(body: &Body) -> String {
     let mut out = String::new();
-    let printer = Printer { body };
+    let printer = Printer {
+        body,
+        for_reader: false,
+        unnamed: Cell::new(false),
+    };
     // Writing to a string cannot fail.
     let _ = printer.body(&mut out);
     out
 }
 
-/// Prints one expression of a body.
-pub fn print_expr(body: &Body, id: ExprId) -> String {
-    Printer { body }.value(id, 0)
+/// An expression of a body as the source has it; `None` if it is about a variable that the source does not have.
+pub fn source_text(body: &Body, id: ExprId) -> Option<String> {
+    let printer = Printer {
+        body,
+        for_reader: true,
+        unnamed: Cell::new(false),
+    };
+    let text = printer.value(id, 0);
+    (!printer.unnamed.get()).then_some(text)
 }
 
 struct Printer<'a> {
     body: &'a Body,
+    /// Variables of one name are not told apart.
+    for_reader: bool,
+    /// A variable without a name was printed.
+    unnamed: Cell<bool>,
 }
 
 /// A type's short name: `i32`, `u8`, `ptr`, `f64`.
@@ -119,6 +134,11 @@ impl Printer<'_> {
         let Some(local) = self.body.locals.get(id.index()) else {
             return format!("%{}", id.0);
         };
+        self.unnamed
+            .set(self.unnamed.get() || local.name.is_empty());
+        if self.for_reader {
+            return local.name.clone();
+        }
         let alike = |other: &super::Local| other.name == local.name;
         if local.name.is_empty() || self.body.locals.iter().filter(|l| alike(l)).count() > 1 {
             return format!("{}%{}", local.name, id.0);

@@ -391,7 +391,7 @@ fn pointer(body: &Body, mut address: ExprId) -> Option<String> {
         match body.expr(address).kind {
             ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => address = base,
             ExprKind::Cast { arg } => address = arg,
-            ExprKind::Load { .. } => return Some(print::print_expr(body, address)),
+            ExprKind::Load { .. } => return print::source_text(body, address),
             _ => return None,
         }
     }

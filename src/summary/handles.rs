@@ -124,6 +124,12 @@ fn is_handle(arena: &mut Arena<'_>, state: &State, value: Term) -> bool {
     match arena.formula.terms.width(value) {
         POINTER_BITS => true,
         NUMBER_BITS if arena.follows_values => {
+            let numbers = state.objects.keys();
+            let numbers = numbers.filter_map(|object| arena.regions.base(object.loc.region));
+            // Which paths lead to which number is costly to tell.
+            if !arena.formula.is_made_of_any(value, &numbers.collect()) {
+                return false;
+            }
             let places = arena.locations(value);
             let mut objects = state.objects.keys();
             objects.any(|object| places.iter().any(|&(_, loc)| loc == object.loc))

@@ -6,11 +6,13 @@
 //! and extend it when the execution itself is finished.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::alias::Compared;
 use super::callee::Callees;
 use super::class::Class;
 use super::dereference::Locations;
@@ -50,6 +52,10 @@ pub struct Arena<'a> {
     /// The paths on which each pointer is dereferenced.
     pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
+    /// The differences that are 0 where an object is another one, with the number of objects that were known then.
+    pub(super) differences_of: FxHashMap<Object, (usize, Rc<FxHashSet<Term>>)>,
+    /// The comparisons of addresses that were asked for.
+    pub(super) compared_addresses: FxHashMap<Cond, Rc<[Compared]>>,
     /// Addresses of which not all locations are known: they are too many.
     pub(super) untold: FxHashSet<Term>,
     /// The paths on which an address is null or an error number, where it depends on a condition.
@@ -138,6 +144,8 @@ impl<'a> Arena<'a> {
             warned: Guard::FALSE,
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
+            differences_of: FxHashMap::default(),
+            compared_addresses: FxHashMap::default(),
             untold: FxHashSet::default(),
             invalid_on: FxHashMap::default(),
             assertions: property.assertions(),

@@ -169,7 +169,7 @@ impl Arena<'_> {
     /// test's outcome, the condition tells none.
     fn numbers_in(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
         let mut found = Vec::new();
-        if !self.follows_values {
+        if !self.follows_values || !self.leads(value).followed {
             return found;
         }
         let mut work = vec![(Guard::TRUE, value)];

@@ -107,6 +107,28 @@ impl Formula {
         vars
     }
 
+    /// Whether a term is one of these or is made of one, but for its conditions.
+    pub fn is_made_of_any(&self, term: Term, parts: &FxHashSet<Term>) -> bool {
+        if parts.is_empty() {
+            return false;
+        }
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut work = vec![term];
+        while let Some(term) = work.pop() {
+            if parts.contains(&term) {
+                return true;
+            }
+            match self.terms.node(term) {
+                Node::Const(_) | Node::Var(_) | Node::Guard(_) => {}
+                _ if !seen.insert(term) => {}
+                Node::Op { op: Op::Ite, args } => work.extend(&args[1..]),
+                Node::Op { args, .. } => work.extend(args),
+                Node::Linear { terms, .. } => work.extend(terms.iter().map(|&(_, part)| part)),
+            }
+        }
+        false
+    }
+
     /// Whether a term is made of another. Looks no further than at some thousands of parts.
     pub fn mentions(&self, term: Term, part: Term) -> bool {
         let mut seen: FxHashSet<Term> = FxHashSet::default();

@@ -4,7 +4,7 @@
 //! that it takes.
 
 use super::binding::Binding;
-use crate::property::{Event, StateId, States, Target};
+use crate::property::{Event, States, Target};
 use crate::summary::{IExpr, Root, Row, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::Executor;
@@ -100,12 +100,20 @@ pub(super) fn doubt(
 ) {
     let before = exec.arena.now(state, object);
     let initial = exec.arena.machine_of(object).initial;
-    // Entry states, what is doubtful from there, and whether it is which of several rows it is.
-    let mut doubtful: Vec<(StateId, Guard, bool)> = Vec::new();
+    let guards = &mut exec.arena.formula.guards;
+    let place = guards.and(place, state.guard);
     for (index, one) in rows.iter().enumerate() {
-        let (row, guards) = (one.row, &mut exec.arena.formula.guards);
+        let row = one.row;
+        let guards = &mut exec.arena.formula.guards;
+        // Where the object is in the row's state, which most rows are not taken from.
+        let here = guards.and(place, before.guard_of(Status::At(row.from)));
+        let here = guards.and(here, one.guard);
+        if here == Guard::FALSE {
+            continue;
+        }
         if one.doubtful {
-            doubtful.push((row.from, guards.and(one.guard, one.doubt), false));
+            let doubtful = guards.and(here, one.doubt);
+            exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, doubtful);
         }
         let moves = |enabled: &Enabled<'_>| {
             matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
@@ -113,7 +121,10 @@ pub(super) fn doubt(
         for other in &rows[index + 1..] {
             let differ = row.from == other.row.from && row.to != other.row.to;
             if differ && moves(one) && moves(other) && !row.excludes(other.row) {
-                doubtful.push((row.from, guards.and(one.guard, other.guard), true));
+                let guards = &mut exec.arena.formula.guards;
+                let both = guards.and(here, other.guard);
+                exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, both);
+                exec.execution.open.add(guards, object, both);
             }
         }
         let gives_back = |other: &Enabled<'_>| {
@@ -122,17 +133,9 @@ pub(super) fn doubt(
         let told = row.outcond.iter().any(Option::is_some);
         let keeps = row.from != initial && row.to == Target::State(row.from);
         if keeps && told && rows.iter().any(gives_back) {
-            doubtful.push((row.from, guards.and(one.guard, before.touched), false));
-        }
-    }
-    let guards = &mut exec.arena.formula.guards;
-    let place = guards.and(place, state.guard);
-    for (from, paths, several) in doubtful {
-        let here = guards.and(paths, place);
-        let here = guards.and(here, before.guard_of(Status::At(from)));
-        exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, here);
-        if several {
-            exec.execution.open.add(guards, object, here);
+            let guards = &mut exec.arena.formula.guards;
+            let kept = guards.and(here, before.touched);
+            exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, kept);
         }
     }
 }
