@@ -118,14 +118,16 @@ pub(super) fn doubt(
         let moves = |enabled: &Enabled<'_>| {
             matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
         };
-        for other in &rows[index + 1..] {
+        let others = rows[index + 1..].iter().filter(|other| {
             let differ = row.from == other.row.from && row.to != other.row.to;
-            if differ && moves(one) && moves(other) && !row.excludes(other.row) {
-                let guards = &mut exec.arena.formula.guards;
-                let both = guards.and(here, other.guard);
-                exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, both);
-                exec.execution.open.add(guards, object, both);
-            }
+            differ && moves(one) && moves(other) && !row.excludes(other.row)
+        });
+        let guards = &mut exec.arena.formula.guards;
+        let others = others.fold(Guard::FALSE, |all, other| guards.or(all, other.guard));
+        let several = guards.and(here, others);
+        if several != Guard::FALSE {
+            exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, several);
+            exec.execution.open.add(guards, object, several);
         }
         let gives_back = |other: &Enabled<'_>| {
             other.row.from == row.from && other.row.to == Target::State(initial)
