@@ -13,7 +13,6 @@ use crate::summary::infer::Exits;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::OpEvent;
 use crate::symbolic::state::Status;
 
 pub(super) fn uses(
@@ -35,7 +34,7 @@ pub(super) fn uses(
         } else if event.gives_back(initial) || unheld {
             (
                 Kind::Required,
-                of_required(execution, arena, finished, event),
+                of_required(execution, arena, finished, index),
             )
         } else {
             continue;
@@ -94,8 +93,9 @@ fn of_required(
     execution: &Execution,
     arena: &mut Arena<'_>,
     finished: &Finished<'_>,
-    event: &OpEvent,
+    index: usize,
 ) -> Vec<Use> {
+    let event = &execution.log.ops[index];
     let mut uses = Vec::new();
     let machine = arena.machine_of(event.object);
     let untouched = arena.formula.guards.and_not(event.guard, event.touched);
@@ -103,7 +103,7 @@ fn of_required(
     let taken = arena.formula.guards.and(untouched, taken);
     let touched = event.touched != Guard::FALSE;
     let gives_back = event.gives_back(Status::At(machine.initial));
-    if gives_back && touched || taken != Guard::FALSE {
+    if gives_back && touched && has_taken(execution, arena, index) || taken != Guard::FALSE {
         uses.push(Use::Discharged);
     } else if touched {
         // It has given the object back already.
@@ -118,4 +118,20 @@ fn of_required(
         }
     }
     uses
+}
+
+/// Whether the function may have taken itself what an event gives back. What its caller holds twice it may only have given back once
+/// before.
+fn has_taken(execution: &Execution, arena: &mut Arena<'_>, index: usize) -> bool {
+    let event = &execution.log.ops[index];
+    let initial = Status::At(arena.machine_of(event.object).initial);
+    let entered = arena.entry_state(event.object).guard_of(initial);
+    let guards = &mut arena.formula.guards;
+    let mut before = execution.log.ops[..index].iter();
+    !guards.excludes(event.touched, entered)
+        || before.any(|earlier| {
+            earlier.object == event.object
+                && earlier.takes(initial)
+                && !guards.excludes(event.touched, earlier.guard)
+        })
 }
