@@ -48,3 +48,26 @@ char first_after_telling(const char *name)
         tell("no name");
     return *name; //~ certain null/dereference
 }
+
+void *malloc(unsigned long size);
+
+// A macro of a header that is missing, which tells the compiler which way is taken.
+int *made_or_null(void) //~ clean
+{
+    int *p = malloc(sizeof(int));
+
+    if (__glibc_unlikely(p == 0))
+        return 0;
+    *p = 1;
+    return p;
+}
+
+int *made_without_looking(int n)
+{
+    int *p = malloc(sizeof(int));
+
+    if (__glibc_unlikely(n == 0))
+        return p;
+    *p = 1; //~ certain null/unchecked-result
+    return p;
+}
