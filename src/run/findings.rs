@@ -23,24 +23,22 @@ pub(super) fn of(
     root: &Path,
 ) -> Vec<Finding> {
     let of_tree = |id: FunctionId| program.function(id).own;
-    let settled = settle::settle(program, records);
     let mut sources = Sources::default();
-    let undischarged = settled.undischarged.iter();
+    let settled = settle::settle(program, records);
+    let own = own(program, records, pass, &settled);
+    let undischarged = settled.undischarged.into_iter();
     let undischarged = undischarged.filter(|(id, kind, finding)| {
         let function = program.function(*id);
-        !annotations::stated(&mut sources, root, function, (*kind, finding))
+        of_tree(*id) && !annotations::stated(&mut sources, root, function, (*kind, finding))
     });
-    let undischarged = undischarged.map(|(id, _, finding)| (*id, finding.clone()));
-    let without = requirement::settle(program, records).into_iter();
-    let of_several = undischarged.chain(without);
-    let of_several = of_several.chain(settled.hidden.iter().cloned());
-    let own = own(program, records, pass, &settled);
-    let all = own.into_iter().chain(of_several);
+    let undischarged = undischarged.map(|(id, _, finding)| (id, finding));
+    let without = requirement::settle(program, records);
+    let all = own.into_iter().chain(undischarged);
+    let all = all.chain(without).chain(settled.hidden);
     let mut findings = of_programs(program, all.filter(|(id, _)| of_tree(*id)));
     let rings = lock_order::settle(program, records, &pass.property);
     let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
     findings.extend(rings.map(|(_, finding)| finding));
-    let mut sources = Sources::default();
     for finding in &mut findings {
         settle::macros::explain(finding, &mut sources, root);
         finding.pass(filter);

@@ -5,12 +5,8 @@
 //! different, with a state each (DESIGN §5). On a path that compares two such pointers and finds them equal (a walk over a list
 //! stops at the element at which an earlier walk stopped; an object is looked up again) neither state is right.
 
-use std::rc::Rc;
-
-use rustc_hash::FxHashSet;
-
 use super::arena::Arena;
-use super::guard::{Cond, Guard};
+use super::guard::Guard;
 use super::region::Loc;
 use super::state::Object;
 use super::term::{Node, Op, Term};
@@ -21,9 +17,6 @@ const MAX_CHAIN: usize = 6;
 /// Pairs of addresses that one comparison may be about.
 const MAX_CHOICES: usize = 32;
 
-/// The paths on which two addresses are equal, and their difference either way.
-pub(super) type Compared = (Guard, Term, Term);
-
 impl Arena<'_> {
     /// The guard's paths on which no pointer comparison has found the object to be another of its
     /// machine.
@@ -31,26 +24,6 @@ impl Arena<'_> {
         let comparisons = self.pointer_comparisons(guard);
         if comparisons.is_empty() {
             return guard;
-        }
-        let same = self.differences_from_others(object);
-        let mut guard = guard;
-        for (condition, left, right) in comparisons {
-            for &(chosen, there, back) in self.compared(condition, left, right).iter() {
-                if same.contains(&there) || same.contains(&back) {
-                    guard = self.formula.guards.and_not(guard, chosen);
-                }
-            }
-        }
-        guard
-    }
-
-    /// The differences that are 0 where an object is another one of its machine.
-    fn differences_from_others(&mut self, object: Object) -> Rc<FxHashSet<Term>> {
-        let known = self.entries.len();
-        if let Some((objects, same)) = self.differences_of.get(&object)
-            && *objects == known
-        {
-            return Rc::clone(same);
         }
         let others: Vec<Loc> = self
             .entries
@@ -62,26 +35,18 @@ impl Arena<'_> {
         for other in others {
             self.differences(object.loc, other, &mut same);
         }
-        let same = Rc::new(FxHashSet::from_iter(same));
-        self.differences_of
-            .insert(object, (known, Rc::clone(&same)));
-        same
-    }
-
-    /// The paths on which a comparison has found two addresses equal, and their difference either way.
-    fn compared(&mut self, condition: Cond, left: Term, right: Term) -> Rc<[Compared]> {
-        if let Some(known) = self.compared_addresses.get(&condition) {
-            return Rc::clone(known);
+        let mut guard = guard;
+        for (condition, left, right) in comparisons {
+            let equal = self.formula.guards.literal(condition, true);
+            for (chosen, left, right) in self.choices_of(equal, left, right) {
+                let terms = &mut self.formula.terms;
+                let (there, back) = (terms.sub(left, right), terms.sub(right, left));
+                if same.contains(&there) || same.contains(&back) {
+                    guard = self.formula.guards.and_not(guard, chosen);
+                }
+            }
         }
-        let equal = self.formula.guards.literal(condition, true);
-        let choices = self.choices_of(equal, left, right).into_iter();
-        let terms = &mut self.formula.terms;
-        let compared = choices
-            .map(|(chosen, left, right)| (chosen, terms.sub(left, right), terms.sub(right, left)));
-        let compared: Rc<[Compared]> = compared.collect();
-        self.compared_addresses
-            .insert(condition, Rc::clone(&compared));
-        compared
+        guard
     }
 
     /// Two addresses, of which either may be chosen by a condition (the element at which one of several ways out of a
@@ -137,7 +102,7 @@ impl Arena<'_> {
     }
 
     /// The equalities between unknown addresses that a guard depends on.
-    fn pointer_comparisons(&self, guard: Guard) -> Vec<(Cond, Term, Term)> {
+    fn pointer_comparisons(&self, guard: Guard) -> Vec<(super::guard::Cond, Term, Term)> {
         let terms = &self.formula.terms;
         let unknown = |term: Term| terms.as_const(term).is_none();
         self.formula

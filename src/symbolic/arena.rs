@@ -6,13 +6,11 @@
 //! and extend it when the execution itself is finished.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::alias::Compared;
 use super::callee::Callees;
 use super::class::Class;
 use super::dereference::Locations;
@@ -52,10 +50,6 @@ pub struct Arena<'a> {
     /// The paths on which each pointer is dereferenced.
     pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
-    /// The differences that are 0 where an object is another one, with the number of objects that were known then.
-    pub(super) differences_of: FxHashMap<Object, (usize, Rc<FxHashSet<Term>>)>,
-    /// The comparisons of addresses that were asked for.
-    pub(super) compared_addresses: FxHashMap<Cond, Rc<[Compared]>>,
     /// Addresses of which not all locations are known: they are too many.
     pub(super) untold: FxHashSet<Term>,
     /// The paths on which an address is null or an error number, where it depends on a condition.
@@ -97,7 +91,7 @@ pub struct Arena<'a> {
     pub read_as_several: FxHashSet<Term>,
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,
-    /// Results of functions that return null when they fail.
+    /// Results of functions that return null when they fail, and what these leave in memory then; with the function.
     pub nullable: FxHashMap<Term, Arc<SymbolName>>,
     /// Parameters that are records: what they lead to has no name for a caller.
     pub given_records: Vec<RegionId>,
@@ -144,8 +138,6 @@ impl<'a> Arena<'a> {
             warned: Guard::FALSE,
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
-            differences_of: FxHashMap::default(),
-            compared_addresses: FxHashMap::default(),
             untold: FxHashSet::default(),
             invalid_on: FxHashMap::default(),
             assertions: property.assertions(),

@@ -102,9 +102,9 @@ pub(super) fn doubt(
     let initial = exec.arena.machine_of(object).initial;
     let guards = &mut exec.arena.formula.guards;
     let place = guards.and(place, state.guard);
+    let mut unknown = Guard::FALSE;
     for (index, one) in rows.iter().enumerate() {
         let row = one.row;
-        let guards = &mut exec.arena.formula.guards;
         // Where the object is in the row's state, which most rows are not taken from.
         let here = guards.and(place, before.guard_of(Status::At(row.from)));
         let here = guards.and(here, one.guard);
@@ -113,7 +113,7 @@ pub(super) fn doubt(
         }
         if one.doubtful {
             let doubtful = guards.and(here, one.doubt);
-            exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, doubtful);
+            unknown = guards.or(unknown, doubtful);
         }
         let moves = |enabled: &Enabled<'_>| {
             matches!(enabled.row.to, Target::State(_)) && !enabled.row.reported
@@ -122,11 +122,10 @@ pub(super) fn doubt(
             let differ = row.from == other.row.from && row.to != other.row.to;
             differ && moves(one) && moves(other) && !row.excludes(other.row)
         });
-        let guards = &mut exec.arena.formula.guards;
         let others = others.fold(Guard::FALSE, |all, other| guards.or(all, other.guard));
         let several = guards.and(here, others);
         if several != Guard::FALSE {
-            exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, several);
+            unknown = guards.or(unknown, several);
             exec.execution.open.add(guards, object, several);
         }
         let gives_back = |other: &Enabled<'_>| {
@@ -135,11 +134,11 @@ pub(super) fn doubt(
         let told = row.outcond.iter().any(Option::is_some);
         let keeps = row.from != initial && row.to == Target::State(row.from);
         if keeps && told && rows.iter().any(gives_back) {
-            let guards = &mut exec.arena.formula.guards;
             let kept = guards.and(here, before.touched);
-            exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, kept);
+            unknown = guards.or(unknown, kept);
         }
     }
+    exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, unknown);
 }
 
 /// The paths on which a row restores a state from a value that comes from outside the function, where the saved state
