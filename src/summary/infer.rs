@@ -22,7 +22,6 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::OpEvent;
 use crate::symbolic::naming::Named;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::{MachineId, Object, State, Status};
@@ -297,27 +296,20 @@ pub fn infer(
         let candidates = super::predicates::mine(execution, oracle, &mut converter, exit, object);
         let chosen = select(oracle, &candidates, &object.moves);
         let index = summary.objects.len() as u32;
-        let machine = oracle.machine_of(object.object).name.clone();
         let name = converter.name(oracle, &interface, object.object.loc);
         let optional = !oracle.surely_exists(exit.state, object.object.loc);
-        let class = oracle.class_of(object.object.loc);
-        let mut events = execution.log.ops.iter();
-        let exact =
-            !execution.cut && events.all(|event| event.object != object.object || event.primitive);
-        let mut events = execution.log.ops.iter();
-        let alone =
-            |event: &OpEvent| event.object != object.object || event.primitive || event.alone;
-        let alone = !execution.cut && events.all(alone);
+        let events = execution.log.ops.iter();
+        let moves = || events.clone().filter(|event| event.object == object.object);
         summary.objects.push(SummaryObject {
             object: interface,
             name,
-            class,
-            machine,
+            class: oracle.class_of(object.object.loc),
+            machine: oracle.machine_of(object.object).name.clone(),
             optional,
             open,
             shared: false,
-            exact,
-            alone,
+            exact: !execution.cut && moves().all(|event| event.primitive),
+            alone: !execution.cut && moves().all(|event| event.primitive || event.alone),
         });
         let paths = rows(execution, oracle, &mut summary, index, object, &chosen);
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));

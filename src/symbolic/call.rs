@@ -3,6 +3,8 @@
 //!
 //! In: a call statement and the state before it. Out: the state after it.
 
+mod unknown;
+
 use std::sync::Arc;
 
 use super::callee::{CallSite, CalleeView, Effects, INLINE_DEPTH};
@@ -10,14 +12,12 @@ use super::eval::first_members;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
-use super::log::{CallEvent, EndEvent, Site, UnknownCall};
-use super::origin::Origin;
+use super::log::{CallEvent, EndEvent, Site};
 use super::region::{NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
 use crate::ir::{
-    Arg, Body, Call, Callee, ExprKind, LocalId, POINTER_BITS, Pos, RetTy, SymbolKind, SymbolName,
-    Ty,
+    Arg, Body, Call, Callee, LocalId, POINTER_BITS, Pos, RetTy, SymbolKind, SymbolName, Ty,
 };
 
 /// What a call calls.
@@ -410,138 +410,6 @@ impl Executor<'_> {
         state.memory.write_shape(loc, value, shape);
         if local.ty == Some(crate::ir::Ty::Ptr) {
             self.arena.mark_pointer(value, 4);
-        }
-    }
-
-    /// A call of which nothing is known. Optimistic: it changes nothing but the caller's own variables
-    /// that it gets a pointer to, as an out-parameter (DESIGN §5).
-    fn unknown_call(&mut self, at: &Invocation<'_>, state: &mut State) -> Option<Term> {
-        self.havoc_arguments(at, state);
-        self.unknown_result(at, state)
-    }
-
-    /// Who finds one of the caller's own variables, because a callee keeps its address, finds what is in it.
-    fn hand_contents_of_kept(&mut self, at: &Invocation<'_>, state: &State, kept: &[u32]) {
-        if !self.arena.watches {
-            return;
-        }
-        for &param in kept {
-            if let Some(ArgValue::Scalar(value)) = at.args.get(param as usize) {
-                self.hand_contents_of_locals(state, *value);
-            }
-        }
-    }
-
-    /// Makes unknown the caller's own variables whose addresses a callee passes on to others.
-    fn havoc_kept(&mut self, at: &Invocation<'_>, state: &mut State, kept: &[u32]) {
-        for &param in kept {
-            if let Some(ArgValue::Scalar(value)) = at.args.get(param as usize) {
-                self.havoc_out_parameter(at.frame.id, state, *value);
-            }
-        }
-    }
-
-    fn havoc_arguments(&mut self, at: &Invocation<'_>, state: &mut State) {
-        self.havoc_out_parameters(at.frame.id, state, &at.args);
-        match self.arena.watches {
-            true => self.havoc_passed_places(at.frame.body, state, at.call, &at.args),
-            false => self.havoc_pointers_to_given_back(state, &at.args),
-        }
-    }
-
-    /// A call of a function that may do anything to what it gets hold of: nothing is assumed of it, but
-    /// no finding should rest on that.
-    fn logged_call(
-        &mut self,
-        at: &Invocation<'_>,
-        state: &mut State,
-        indirect: bool,
-    ) -> Option<Term> {
-        let terms = self.arena.formula.terms.len();
-        self.note_handed(state, &at.args);
-        if self.arena.watches {
-            self.disturb(state, &at.args);
-        }
-        let result = self.unknown_call(at, state);
-        let made = self.arena.formula.terms.len();
-        let (mut given, mut reached) = (Vec::new(), Vec::new());
-        for arg in &at.args {
-            if let ArgValue::Scalar(address) = arg
-                && self.arena.formula.terms.width(*address) == crate::ir::POINTER_BITS
-            {
-                for &(_, loc) in &*self.arena.locations(*address) {
-                    given.push(loc);
-                    reached.push(loc.region);
-                    if let RegionKind::Symbol(name) = self.arena.regions.kind(loc.region) {
-                        self.execution.handed_out.insert(name.clone());
-                    }
-                }
-            }
-        }
-        let member = match &at.call.callee {
-            Callee::Indirect { field, .. } => field.clone(),
-            Callee::Direct(_) => None,
-        };
-        self.execution.log.unknown_calls.push(UnknownCall {
-            member,
-            guard: state.guard,
-            indirect,
-            given,
-            reached,
-            result,
-            terms,
-            made,
-            order: self.execution.log.ops.len(),
-            text: at.call.text.as_str().into(),
-        });
-        result
-    }
-
-    /// What nothing declares and nothing defines may be a macro of a header that is missing, or a function that it declares never to
-    /// return: a variable that it gets may have another value behind it, if it is a constant before
-    /// (`T *t = NULL; Data_Get_Struct(value, T, t);`), and control may not come back (`if (!t) rb_raise(…)`).
-    fn call_undeclared(&mut self, at: &Invocation<'_>, state: &mut State) {
-        if !at.is_undeclared() {
-            return;
-        }
-        let body = at.frame.body;
-        if self.arena.watches {
-            self.execution.log.may_end.push(state.guard);
-        }
-        for arg in &at.call.args {
-            let Arg::Scalar(value) = *arg else { continue };
-            let ExprKind::Load { addr, .. } = body.expr(value).kind else {
-                continue;
-            };
-            let ExprKind::AddrLocal(local) = body.expr(addr).kind else {
-                continue;
-            };
-            let before = self.eval(at.frame, state, value);
-            if self.arena.formula.terms.as_const(before).is_some() {
-                let loc = self.arena.local(at.frame.id, local);
-                let shape = self.arena.local_shape(body.local(local));
-                state.memory.havoc(&mut self.arena.heap(), loc, shape.bytes);
-            }
-        }
-    }
-
-    fn unknown_result(&mut self, at: &Invocation<'_>, state: &mut State) -> Option<Term> {
-        match at.call.ret {
-            RetTy::Void => None,
-            RetTy::Scalar(ty) => {
-                let origin = Origin::Call {
-                    text: at.call.text.as_str().into(),
-                    outside: false,
-                };
-                Some(self.arena.call_result(state, ty.bits(), origin))
-            }
-            RetTy::Record { size } => {
-                if let Some(dst) = at.call.dst {
-                    let loc = self.arena.local(at.frame.id, dst);
-                    state.memory.havoc(&mut self.arena.heap(), loc, size);
-                }
-                None
-            }
         }
     }
 

@@ -71,3 +71,22 @@ int *made_without_looking(int n)
     *p = 1; //~ certain null/unchecked-result
     return p;
 }
+
+// `NULL` means one thing only, whether or not the header that defines it was found.
+int *made_or_NULL(void) //~ clean
+{
+    int *p = malloc(sizeof(int));
+
+    if (p == NULL)
+        return NULL;
+    *p = 1;
+    return p;
+}
+
+int *made_unless(int n)
+{
+    int *p = n ? malloc(sizeof(int)) : NULL;
+
+    *p = 1; //~ certain null/unchecked-result
+    return p;
+}

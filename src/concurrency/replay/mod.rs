@@ -4,6 +4,7 @@
 //! a statement, since a schedule may switch threads within a C statement (`count++`). A failure that a processor does
 //! not notice (freed memory used, a lock misused) ends in `abort` at its step.
 
+mod library;
 mod print;
 
 use std::fmt::Write as _;

@@ -207,29 +207,38 @@ impl Lowerer<'_> {
                 }
                 Ok(self.entity_place(name, &entity)?.into())
             }
-            None => Ok(match name {
-                // What headers that are not found say of results: those of other systems', most of all.
-                "INVALID_SOCKET" | "SOCKET_ERROR" | "INVALID_HANDLE_VALUE" | "EOF" => {
-                    let expr = self.b.int(-1, IntKind::Long.ty());
-                    Value::scalar_of(expr, Type::guessed()).into()
-                }
-                "true" | "false" => {
-                    let expr = self.b.int(i128::from(name == "true"), IntKind::Bool.ty());
-                    Value::scalar_of(expr, Type::int(IntKind::Bool)).into()
-                }
-                // Not declared, as behind a header that was not found: an unknown number.
-                _ => {
-                    let ty = Type::guessed();
-                    let kind = SymbolKind::Object {
-                        size: self.size_of(&ty)?,
-                        thread_local: false,
-                    };
-                    let symbol = self.b.symbol(external(name), kind);
-                    let addr = self.b.addr_symbol(symbol);
-                    Place::new(addr, ty).into()
-                }
-            }),
+            None => self.undeclared(name),
         }
+    }
+
+    /// A name that nothing declares: of a header that was not found.
+    fn undeclared(&mut self, name: &str) -> Lower<Operand> {
+        Ok(match name {
+            // What headers that are not found say of results: those of other systems', most of all.
+            "INVALID_SOCKET" | "SOCKET_ERROR" | "INVALID_HANDLE_VALUE" | "EOF" => {
+                let expr = self.b.int(-1, IntKind::Long.ty());
+                Value::scalar_of(expr, Type::guessed()).into()
+            }
+            "true" | "false" => {
+                let expr = self.b.int(i128::from(name == "true"), IntKind::Bool.ty());
+                Value::scalar_of(expr, Type::int(IntKind::Bool)).into()
+            }
+            "NULL" => {
+                let expr = self.b.int(0, Ty::Ptr);
+                Value::scalar_of(expr, Type::pointer(Type::void())).into()
+            }
+            // An unknown number.
+            _ => {
+                let ty = Type::guessed();
+                let kind = SymbolKind::Object {
+                    size: self.size_of(&ty)?,
+                    thread_local: false,
+                };
+                let symbol = self.b.symbol(external(name), kind);
+                let addr = self.b.addr_symbol(symbol);
+                Place::new(addr, ty).into()
+            }
+        })
     }
 
     /// The place of a file-scope function or object.

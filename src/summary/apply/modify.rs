@@ -37,6 +37,17 @@ pub(super) fn modify(
     made: Var,
 ) {
     // All values are of the state before the call, so nothing is written until all are known.
+    for write in writes(exec, state, summary, binding) {
+        write_back(exec, state, write, (binding, made));
+    }
+}
+
+fn writes(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) -> Vec<Write> {
     let mut writes: Vec<Write> = Vec::new();
     for modified in &summary.modified {
         if modified.size == 0 || modified.object.root.is_output() {
@@ -64,53 +75,60 @@ pub(super) fn modify(
             through_ended: exec.arena.watches && through_ended(exec, summary, &modified.object),
         });
     }
-    for Write {
+    writes
+}
+
+fn write_back(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    write: Write,
+    (binding, made): (&Binding<'_, '_>, Var),
+) {
+    let Write {
         places,
         size,
         value,
         pointer,
         null,
         through_ended,
-    } in writes
-    {
-        let single = places.len() == 1;
-        for (guard, loc) in places {
-            let guard = if single { Guard::TRUE } else { guard };
-            if size > 16 {
-                if single {
-                    state.memory.havoc(&mut exec.arena.heap(), loc, size);
-                }
-                continue;
+    } = write;
+    let single = places.len() == 1;
+    for (guard, loc) in places {
+        let guard = if single { Guard::TRUE } else { guard };
+        if size > 16 {
+            if single {
+                state.memory.havoc(&mut exec.arena.heap(), loc, size);
             }
-            let shape = match value.map(|value| exec.arena.formula.terms.width(value)) {
-                Some(bits) if exec.arena.is_whole(size, bits) => Shape { bytes: size, bits },
-                // A pointer is as wide as all others, whatever room it has in memory.
-                None if pointer && exec.arena.is_whole(size, POINTER_BITS) => Shape {
-                    bytes: size,
-                    bits: POINTER_BITS,
-                },
-                _ => Shape::from(size),
-            };
-            let value = match value {
-                Some(value) => exec.arena.resize(value, shape.bits),
-                None => exec.arena.unknown(shape.bits),
-            };
-            if exec.arena.watches {
-                let paths = exec.arena.formula.guards.and(state.guard, guard);
-                exec.note_stored(loc, value, paths);
-                exec.arena.made_by_callee(value);
-                left_pointer(exec, (loc, value), (null, made), binding.site.callee);
-            }
-            let memory = state.memory.clone();
-            let old = memory.read(&mut exec.arena.heap(), loc, shape);
-            let new = exec.arena.formula.ite_guard(guard, value, old);
-            exec.note_callee_write(loc, Rewrite { old, new, made });
-            state.memory.write_shape(loc, new, shape);
-            if single && (through_ended || exec.arena.takes_out(loc, new)) {
-                exec.relink(state, guard, loc, new, shape);
-            }
-            exec.release_stored_bits(state, guard, loc, size);
+            continue;
         }
+        let shape = match value.map(|value| exec.arena.formula.terms.width(value)) {
+            Some(bits) if exec.arena.is_whole(size, bits) => Shape { bytes: size, bits },
+            // A pointer is as wide as all others, whatever room it has in memory.
+            None if pointer && exec.arena.is_whole(size, POINTER_BITS) => Shape {
+                bytes: size,
+                bits: POINTER_BITS,
+            },
+            _ => Shape::from(size),
+        };
+        let value = match value {
+            Some(value) => exec.arena.resize(value, shape.bits),
+            None => exec.arena.unknown(shape.bits),
+        };
+        if exec.arena.watches {
+            let paths = exec.arena.formula.guards.and(state.guard, guard);
+            exec.note_stored(loc, value, paths);
+            exec.arena.made_by_callee(value);
+            left_pointer(exec, (loc, value), (null, made), binding.site.callee);
+        }
+        let memory = state.memory.clone();
+        let old = memory.read(&mut exec.arena.heap(), loc, shape);
+        let new = exec.arena.formula.ite_guard(guard, value, old);
+        exec.note_callee_write(loc, Rewrite { old, new, made });
+        state.memory.write_shape(loc, new, shape);
+        if single && (through_ended || exec.arena.takes_out(loc, new)) {
+            exec.relink(state, guard, loc, new, shape);
+        }
+        exec.release_stored_bits(state, guard, loc, size);
     }
 }
 

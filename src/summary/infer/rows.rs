@@ -59,14 +59,7 @@ pub(super) fn rows(
                 Some(model) => trace::inside(execution, oracle, &model, exits.object),
                 None => Vec::new(),
             };
-            let mut incond: Cube = vec![None; summary.inputs.len()];
-            let mut outcond: Cube = vec![None; summary.outputs.len()];
-            for (wanted, &(side, column)) in cube.iter().zip(&columns) {
-                match side {
-                    Side::Input => incond[column] = *wanted,
-                    Side::Output => outcond[column] = *wanted,
-                }
-            }
+            let (incond, outcond) = in_columns(summary, &cube, &columns);
             let row = Row {
                 object: index,
                 incond,
@@ -98,6 +91,19 @@ pub(super) fn rows(
     let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
     summary.rows.extend(rows);
     paths
+}
+
+/// The literals of a cube over the chosen predicates, as literals over the summary's.
+fn in_columns(summary: &Summary, cube: &[Option<bool>], columns: &[(Side, usize)]) -> (Cube, Cube) {
+    let mut incond: Cube = vec![None; summary.inputs.len()];
+    let mut outcond: Cube = vec![None; summary.outputs.len()];
+    for (wanted, &(side, column)) in cube.iter().zip(columns) {
+        match side {
+            Side::Input => incond[column] = *wanted,
+            Side::Output => outcond[column] = *wanted,
+        }
+    }
+    (incond, outcond)
 }
 
 /// Marks the rows of which nothing but what the world outside the program has answered decides which one is taken.

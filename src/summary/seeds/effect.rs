@@ -239,29 +239,7 @@ impl<'a> Effect<'a> {
         if summary.objects.iter().any(known) {
             return false;
         }
-        let object = summary.objects.len() as u32;
-        summary.objects.push(SummaryObject {
-            object: self.object.clone(),
-            name: self.name.to_owned(),
-            class: None,
-            machine: machine.name.clone(),
-            optional: self.optional,
-            open: false,
-            shared: false,
-            exact: true,
-            alone: true,
-        });
-        if let Root::Exit(pointer) = &self.object.root {
-            let bits = match self.object.path.is_empty() {
-                true => NUMBER_BITS,
-                false => POINTER_BITS,
-            };
-            modify(summary, (**pointer).clone(), u64::from(bits / 8));
-        } else if let Operation::Transition(..) = self.operation {
-            // The lock's word is modified, but that is the machine's business: size 0, nothing to
-            // havoc.
-            modify(summary, self.object.clone(), 0);
-        }
+        let object = self.add_object(summary, machine);
         let width = self.result.width();
         let happened = self.condition.as_ref().map(|condition| {
             let result = IObj {
@@ -294,19 +272,10 @@ impl<'a> Effect<'a> {
         };
         if provided.is_some() {
             for from in machine.state_ids() {
-                summary.rows.push(Row {
-                    object,
-                    incond: incond(false),
-                    from,
-                    outcond: vec![None; summary.outputs.len()],
-                    to: Target::State(otherwise(machine, &self.object).unwrap_or(from)),
-                    touched: false,
-                    doubtful: false,
-                    reported: false,
-                    contested: false,
-                    answered: false,
-                    trace: Vec::new(),
-                });
+                let to = Target::State(otherwise(machine, &self.object).unwrap_or(from));
+                let outcond = vec![None; summary.outputs.len()];
+                let row = given_row(object, (incond(false), outcond), (from, to), false);
+                summary.rows.push(row);
             }
         }
         for from in machine.state_ids() {
@@ -315,19 +284,7 @@ impl<'a> Effect<'a> {
                 if let (Some(outcome), Some((index, holds))) = (outcome, happened) {
                     outcond[index] = Some(outcome == holds);
                 }
-                let row = Row {
-                    object,
-                    incond: incond(true),
-                    from,
-                    outcond,
-                    to,
-                    touched: true,
-                    doubtful: false,
-                    reported: false,
-                    contested: false,
-                    answered: false,
-                    trace: Vec::new(),
-                };
+                let row = given_row(object, (incond(true), outcond), (from, to), true);
                 match kept.is_empty() {
                     true => summary.rows.push(row),
                     false => summary
@@ -337,6 +294,34 @@ impl<'a> Effect<'a> {
             }
         }
         true
+    }
+
+    /// Adds the object that the row is about to the summary's, and to M where the row moves it. Gives its index.
+    fn add_object(&self, summary: &mut Summary, machine: &Machine) -> u32 {
+        let object = summary.objects.len() as u32;
+        summary.objects.push(SummaryObject {
+            object: self.object.clone(),
+            name: self.name.to_owned(),
+            class: None,
+            machine: machine.name.clone(),
+            optional: self.optional,
+            open: false,
+            shared: false,
+            exact: true,
+            alone: true,
+        });
+        if let Root::Exit(pointer) = &self.object.root {
+            let bits = match self.object.path.is_empty() {
+                true => NUMBER_BITS,
+                false => POINTER_BITS,
+            };
+            modify(summary, (**pointer).clone(), u64::from(bits / 8));
+        } else if let Operation::Transition(..) = self.operation {
+            // The lock's word is modified, but that is the machine's business: size 0, nothing to
+            // havoc.
+            modify(summary, self.object.clone(), 0);
+        }
+        object
     }
 
     /// Where the function leads from a state: for each outcome of the condition (`None`: both), the
@@ -434,6 +419,28 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             pointer: Told(false),
             null: Default::default(),
         });
+    }
+}
+
+/// A row as a seed gives it.
+fn given_row(
+    object: u32,
+    (incond, outcond): (Cube, Cube),
+    (from, to): (StateId, Target),
+    touched: bool,
+) -> Row {
+    Row {
+        object,
+        incond,
+        from,
+        outcond,
+        to,
+        touched,
+        doubtful: false,
+        reported: false,
+        contested: false,
+        answered: false,
+        trace: Vec::new(),
     }
 }
 
