@@ -312,13 +312,13 @@ pub(super) fn hold(
     (index, object): (usize, &SummaryObject),
     (binding, places): (&Binding<'_, '_>, &[(Guard, Loc)]),
 ) {
-    let Root::Exit(pointer) = &object.object.root else {
+    let Some(pointer) = pointer_to(&object.object) else {
         return;
     };
     if !is_made_for_caller(exec, summary, (index, object)) {
         return;
     }
-    for (guard, holder) in binding.locate(exec, state, pointer) {
+    for (guard, holder) in binding.locate(exec, state, &pointer) {
         for &(other, loc) in places {
             let Some(base) = exec.arena.regions.base(loc.region) else {
                 continue;
@@ -329,6 +329,18 @@ pub(super) fn hold(
             let paths = guards.and(state.guard, both);
             exec.note_left(holder, base, paths);
         }
+    }
+}
+
+/// The place in memory whose pointer leads to an object; `None` if it is no place, but the callee's result.
+fn pointer_to(object: &IObj) -> Option<IObj> {
+    match (object.path.split_last(), &object.root) {
+        (Some((_, path)), root) if !path.is_empty() => Some(IObj {
+            root: root.clone(),
+            path: path.to_vec(),
+        }),
+        (_, Root::Exit(pointer)) => Some((**pointer).clone()),
+        _ => None,
     }
 }
 
