@@ -16,6 +16,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::model::Model;
+use crate::symbolic::naming::is_clear;
 use crate::symbolic::state::{Object, State, Status};
 
 impl Findings<'_> {
@@ -82,15 +83,48 @@ impl Findings<'_> {
     ) -> Option<Finding> {
         let event = &execution.log.ops[index];
         let object = event.object;
-        let name = event.name.clone();
+        let name = match is_clear(&event.name) {
+            true => event.name.clone(),
+            false => called_alike(execution, index).unwrap_or_else(|| event.name.clone()),
+        };
         let state = match event.from {
             Status::At(state) => arena.machine_of(object).state_text(state).to_string(),
             Status::Error(_) => String::new(),
         };
         let place = Place::of(event.stack.first()?);
-        let trace = trace::path(execution, arena, model, object, paths, Some(index));
+        let mut trace = trace::path(execution, arena, model, object, paths, Some(index));
+        if name != event.name {
+            for step in &mut trace {
+                step.message = step.message.replace(&event.name, &name);
+            }
+        }
         self.finding(rule, place, &name, &state, trace)
     }
+}
+
+/// What the function's own source calls the object of a failing operation, if another operation of its own that has moved the
+/// object calls it alike: that it is one object is then not for the analysis alone to say.
+fn called_alike(execution: &Execution, index: usize) -> Option<String> {
+    let (before, rest) = execution.log.ops.split_at(index);
+    let failing = rest.first()?;
+    let name = named_in_call(failing)?;
+    let mut others = before.iter().filter(|event| event.object == failing.object);
+    others
+        .any(|event| event.moves() && named_in_call(event) == Some(name))
+        .then(|| name.to_owned())
+}
+
+/// The object of an operation as the call's first argument has it, if the call stands in the function itself: `active->lock` in
+/// `unlock(&active->lock)`.
+fn named_in_call(event: &OpEvent) -> Option<&str> {
+    if !event.primitive || event.stack.len() != 1 {
+        return None;
+    }
+    let (_, arguments) = event.text.split_once('(')?;
+    let first = arguments.split([',', ')']).next()?.trim();
+    let name = first.strip_prefix('&')?;
+    let of_lvalue = |symbol: char| symbol.is_alphanumeric() || "_->.".contains(symbol);
+    name.chars().all(of_lvalue).then_some(name)
 }
 
 /// The paths to a failing operation on which the function fails from every other entry state, too; or

@@ -49,10 +49,7 @@ impl Arena<'_> {
             if let Some(&made) = self.made_on.get(&base) {
                 return self.formula.guards.and(exists, made);
             }
-            let Node::Var(var) = *self.formula.terms.node(base) else {
-                break;
-            };
-            let Origin::Initial { loc: pointer, .. } = *self.origins.of(var) else {
+            let Some(pointer) = self.found_at(base) else {
                 break;
             };
             let RegionKind::Environment { base: outer } = *self.regions.kind(pointer.region) else {
@@ -207,28 +204,42 @@ impl Arena<'_> {
         (errors && bound == (1u128 << width) - MAX_ERRNO).then_some(number)
     }
 
-    /// Notes that these paths dereference the pointer to a location.
+    /// Notes that these paths dereference the pointer to a location, and so the pointers that this one was found through:
+    /// whoever has the value of `p->next` has read it from what `p` leads to, perhaps in a callee.
     pub fn dereferenced_on(&mut self, loc: Loc, paths: Guard) {
-        if let RegionKind::Environment { base } = *self.regions.kind(loc.region) {
-            let before = self
-                .dereferenced
-                .get(&base)
-                .copied()
-                .unwrap_or(Guard::FALSE);
-            let paths = self.formula.guards.or(before, paths);
-            self.dereferenced.insert(base, paths);
+        let mut loc = loc;
+        for _ in 0..MAX_POINTER_CHAIN {
+            let RegionKind::Environment { base } = *self.regions.kind(loc.region) else {
+                break;
+            };
+            let before = self.dereferenced.get(&base).copied().unwrap_or_default();
+            let after = self.formula.guards.or(before, paths);
+            if after == before {
+                break;
+            }
+            self.dereferenced.insert(base, after);
+            let Some(outer) = self.found_at(base) else {
+                break;
+            };
+            loc = outer;
+        }
+    }
+
+    /// Where a pointer was found that is an unknown of the state on entry.
+    fn found_at(&self, pointer: Term) -> Option<Loc> {
+        let Node::Var(var) = *self.formula.terms.node(pointer) else {
+            return None;
+        };
+        match self.origins.of(var) {
+            Origin::Initial { loc, .. } => Some(*loc),
+            _ => None,
         }
     }
 
     /// Whether a condition with this outcome says that a pointer in memory is valid which the function dereferences on some
     /// path. (Of a parameter that would say more: callers pass null where there is nothing to do.)
     pub fn allows_dereference(&self, condition: Cond, holds: bool) -> bool {
-        let in_memory = |base: &Term| {
-            let Node::Var(var) = *self.formula.terms.node(*base) else {
-                return false;
-            };
-            matches!(self.origins.of(var), Origin::Initial { .. })
-        };
+        let in_memory = |base: &Term| self.found_at(*base).is_some();
         match self.pointer_test(condition) {
             Some((Some(address), value)) if value == holds => self
                 .bases(address)

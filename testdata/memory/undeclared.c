@@ -83,10 +83,12 @@ int *made_or_NULL(void) //~ clean
     return p;
 }
 
-int *made_unless(int n)
+int *made_unless_NULL(void)
 {
-    int *p = n ? malloc(sizeof(int)) : NULL;
+    int *p = malloc(sizeof(int));
 
-    *p = 1; //~ certain null/unchecked-result
-    return p;
+    if (p != NULL)
+        return p;
+    *p = 1; //~ certain null/dereference
+    return NULL;
 }
