@@ -155,7 +155,10 @@ def checks(flow, name):
             continue
         start = flow.function.body + word.start()
         body = flow.skip(node.end)
-        end = closing(flow.masked, body) if flow.masked[body] == "{" else flow.expression_end(body)
+        try:
+            end = closing(flow.masked, body) if flow.masked[body] == "{" else flow.expression_end(body)
+        except Malformed:
+            continue  # a macro that ends otherwise than a statement
         alone = flow.source.text[flow.source.line_start(start) : start].strip() == ""
         if alone and LEAVES.search(flow.masked[body:end]) and not re.compile(r"\s*else\b").match(flow.masked, end):
             yield node, start, end

@@ -1,6 +1,7 @@
 //! The analysis of a whole program: for each component of the call graph, decide what its functions
 //! are (seeded, lost, no-op), take stored results where nothing they depend on has changed, analyse
-//! the rest (paper §6).
+//! the rest (paper §6). Where seed data stands for a function, its callers go by that; what it does itself is checked all
+//! the same, unless it is a primitive of some lock's.
 //!
 //! In: a linked [`Program`], bodies, seeds, property, stored results. Out: a [`Record`] for every
 //! function, equal whatever the number of threads and whatever was stored.
@@ -27,7 +28,7 @@ use crate::judge::recursive::Recursion;
 use crate::panics::contained;
 use crate::program::call_graph::Condensation;
 use crate::program::{CalleeRef, Function, FunctionId, Program};
-use crate::property::Property;
+use crate::property::{Key, Property};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
 use crate::symbolic::callee::{CalleeView, INLINE_DEPTH};
@@ -107,7 +108,8 @@ pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
 }
 
 struct Done {
-    interface: Interface,
+    /// What callers see; `None` if seed data stands for the function.
+    interface: Option<Interface>,
     record: Record,
 }
 
@@ -121,10 +123,19 @@ struct Run<'a> {
     /// Functions that are called and not defined.
     externals: FxHashMap<&'a SymbolName, Interface>,
     external: Interface,
+    /// What callers see of the functions that seed data stands for.
+    seeded: FxHashMap<FunctionId, Seeded>,
     done: Vec<OnceLock<Done>>,
     demand: Demand,
     /// Results of functions that have several variants: most variants have the same result.
     twins: Mutex<FxHashMap<ResultKey, Twin>>,
+}
+
+/// A function that seed data stands for.
+struct Seeded {
+    interface: Interface,
+    /// It is a lock's primitive, or its definition was not read: nothing is to be found in it.
+    opaque: bool,
 }
 
 /// A result, with its summary.
@@ -151,6 +162,7 @@ impl<'a> Run<'a> {
             ]),
             externals,
             external: Interface::external(),
+            seeded: seeded(inputs),
             done: inputs
                 .program
                 .functions
@@ -166,14 +178,12 @@ impl<'a> Run<'a> {
         self.inputs.program.function(id)
     }
 
-    /// For each function those that it depends on: nothing, where seed data stands for it. (What `printk` calls in
-    /// turn would tie half of Linux into one circle.)
+    /// For each function those that it depends on; on none that seed data stands for. (What `printk` calls in turn would tie
+    /// half of Linux into one circle.)
     fn edges(&self) -> Vec<Vec<u32>> {
         let mut edges = self.inputs.program.edges();
-        for (id, callees) in self.inputs.program.ids().zip(&mut edges) {
-            if self.seeded(id).is_some() {
-                callees.clear();
-            }
+        for callees in &mut edges {
+            callees.retain(|&callee| !self.seeded.contains_key(&FunctionId(callee)));
         }
         edges
     }
@@ -181,7 +191,10 @@ impl<'a> Run<'a> {
     /// What is known of a callee; `None` for one of the component at hand.
     fn interface(&self, callee: &CalleeRef) -> Option<&Interface> {
         match callee.function {
-            Some(id) => self.done[id.index()].get().map(|done| &done.interface),
+            Some(id) => match self.seeded.get(&id) {
+                Some(seeded) => Some(&seeded.interface),
+                None => self.done[id.index()].get()?.interface.as_ref(),
+            },
             None => Some(self.externals.get(&callee.name).unwrap_or(&self.external)),
         }
     }
@@ -190,12 +203,12 @@ impl<'a> Run<'a> {
     fn component(&self, members: &[FunctionId]) {
         let mut open = Vec::new();
         for &id in members {
-            match (self.seeded(id), &self.function(id).body) {
-                (Some(summary), _) => self.finish_seeded(id, summary),
-                (None, Err(reason)) => {
+            match (self.seeded.get(&id), &self.function(id).body) {
+                (Some(seeded), _) if seeded.opaque => self.finish_seeded(id),
+                (_, Err(reason)) => {
                     self.finish(id, Interface::lost(), Disposition::Lost(reason.clone()));
                 }
-                (None, Ok(body)) => open.push((id, *body)),
+                (_, Ok(body)) => open.push((id, *body)),
             }
         }
         let touches =
@@ -264,29 +277,9 @@ impl<'a> Run<'a> {
     /// Frees the summaries that nobody asks for now that these functions are done.
     fn let_go(&self, members: &[FunctionId]) {
         for &id in members {
-            let interface =
-                |id: FunctionId| self.done[id.index()].get().map(|done| &done.interface);
+            let interface = |id: FunctionId| self.done[id.index()].get()?.interface.as_ref();
             self.demand.done(id, self.function(id), interface);
         }
-    }
-
-    /// The seed summary that stands for this function, if there is one.
-    fn seeded(&self, id: FunctionId) -> Option<Arc<Summary>> {
-        let function = self.function(id);
-        let seeds = self.inputs.seeds;
-        let summary = seeds.summary(&function.name, None)?;
-        let Ok(key) = function.body else {
-            // Nothing is known of its parameters, so that it is seeded by its name alone.
-            return Some(summary);
-        };
-        let body = self.inputs.bodies.body(key).ok()?;
-        let params: Vec<String> = body
-            .locals
-            .iter()
-            .take(body.params as usize)
-            .map(|local| local.type_name.clone())
-            .collect();
-        seeds.summary(&function.name, Some(&params))
     }
 
     /// What callers see of a function that touches no object of any machine.
@@ -459,11 +452,16 @@ impl<'a> Run<'a> {
             key: None,
             facts: Facts::default(),
         };
-        self.finish_with(id, interface, record);
+        self.finish_with(id, Some(interface), record);
     }
 
-    fn finish_seeded(&self, id: FunctionId, summary: Arc<Summary>) {
-        self.finish(id, Interface::primitive(summary), Disposition::Seeded);
+    fn finish_seeded(&self, id: FunctionId) {
+        let record = Record {
+            disposition: Disposition::Seeded,
+            key: None,
+            facts: Facts::default(),
+        };
+        self.finish_with(id, None, record);
     }
 
     /// `touches`: some callee touches an object. A function that only initialises some is a no-op to its callers, unless they
@@ -476,8 +474,9 @@ impl<'a> Run<'a> {
         summary: Option<Arc<Summary>>,
     ) {
         let interface = match self.function(id).body {
-            Ok(body) if !touches && !result.hands_on() => self.noop(id, body),
-            _ => self.analysed(id, key, &result, summary),
+            _ if self.seeded.contains_key(&id) => None,
+            Ok(body) if !touches && !result.hands_on() => Some(self.noop(id, body)),
+            _ => Some(self.analysed(id, key, &result, summary)),
         };
         let mut facts = result.facts;
         if result.outcome != Outcome::Analysed {
@@ -516,11 +515,45 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn finish_with(&self, id: FunctionId, interface: Interface, record: Record) {
+    fn finish_with(&self, id: FunctionId, interface: Option<Interface>, record: Record) {
         self.inputs.results.finished(id, &record);
         // A component runs once, so the cell is empty.
         let _ = self.done[id.index()].set(Done { interface, record });
     }
+}
+
+/// The functions that seed data stands for.
+fn seeded(inputs: &Inputs<'_>) -> FxHashMap<FunctionId, Seeded> {
+    let Inputs { program, seeds, .. } = inputs;
+    let mut seeded = FxHashMap::default();
+    for id in program.ids() {
+        let function = program.function(id);
+        if seeds.get(&function.name.name).is_none() {
+            continue;
+        }
+        let body = match function.body {
+            Ok(key) => match inputs.bodies.body(key) {
+                Ok(body) => Some(body),
+                Err(_) => continue,
+            },
+            Err(_) => None,
+        };
+        if let Some(summary) = seeds.in_place_of(&function.name, body.as_deref()) {
+            let opaque = body.is_none() || moves_lock(inputs.property, &summary);
+            let interface = Interface::primitive(summary);
+            seeded.insert(id, Seeded { interface, opaque });
+        }
+    }
+    seeded
+}
+
+/// Whether the function is a primitive of a lock's, or of another object that lies at a place and holds its own state.
+fn moves_lock(property: &Property, summary: &Summary) -> bool {
+    summary.objects.iter().any(|object| {
+        let mut machines = property.machines();
+        let machine = machines.find(|machine| machine.name == object.machine);
+        machine.is_some_and(|machine| machine.key == Key::Location)
+    })
 }
 
 pub(super) fn hash(parts: &[&[u8]]) -> blake3::Hash {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::report::Places;
 use crate::store::query::{FunctionRow, Reader};
 use crate::summary::Summary;
-use crate::summary::seeds::Seeds;
+use crate::summary::seeds::{Seed, Seeds};
 
 /// Names the files of the tree that the database is about.
 pub fn places(reader: &Reader, folder: &Path) -> anyhow::Result<Places> {
@@ -61,16 +61,20 @@ pub fn memory_of(reader: &Reader, row: &FunctionRow) -> anyhow::Result<Option<Su
     }))
 }
 
+/// What is known of a function beforehand and its callers go by, whatever its body does.
+pub fn seed_of<'s>(row: &FunctionRow, seeds: &'s Seeds) -> Option<&'s Seed> {
+    let seed = seeds.get(&row.name.name)?;
+    (row.outcome.as_deref() == Some("seeded") || seed.applies(Some(&[]))).then_some(seed)
+}
+
 /// What callers see of a function, if the last run has it.
 pub fn summary_of(
     reader: &Reader,
     row: &FunctionRow,
     seeds: &Seeds,
 ) -> anyhow::Result<Option<Summary>> {
-    if row.outcome.as_deref() == Some("seeded") {
-        return Ok(seeds
-            .get(&row.name.name)
-            .map(|seed| (*seed.summary).clone()));
+    if let Some(seed) = seed_of(row, seeds) {
+        return Ok(Some((*seed.summary).clone()));
     }
     let Some(key) = row.result else {
         return Ok(None);

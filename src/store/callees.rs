@@ -27,15 +27,17 @@ impl StoredCallees<'_> {
     }
 
     fn stored_view(&self, name: &SymbolName) -> Result<CalleeView, StoreError> {
-        let seed = |params| {
-            let summary = self.seeds.summary(name, params);
-            summary.map_or(CalleeView::Unknown, CalleeView::from)
-        };
         let Some(row) = self.resolve(name)? else {
-            return Ok(seed(None));
+            let seed = self.seeds.summary(name, None);
+            return Ok(seed.map_or(CalleeView::Unknown, CalleeView::from));
         };
+        if self.seeds.get(&name.name).is_some() {
+            let body = row.body.and_then(|key| self.bodies.get(key));
+            if let Some(summary) = self.seeds.in_place_of(name, body.as_deref()) {
+                return Ok(CalleeView::from(summary));
+            }
+        }
         Ok(match row.of_pass(self.accesses) {
-            (Some("seeded"), _) => seed(None),
             (Some("no-op"), _) => {
                 let body = row.body.and_then(|key| self.bodies.get(key));
                 let results = body.map_or_else(Vec::new, |body| constant_results(&body));

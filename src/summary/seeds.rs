@@ -19,7 +19,7 @@ use toml::Spanned;
 
 use self::effect::{Effect, FunctionRow};
 use super::{Assertion, Cube, IExpr, IObj, Sleep, Summary, SummaryObject};
-use crate::ir::SymbolName;
+use crate::ir::{Body, SymbolName};
 use crate::property::document::{Document, built_in};
 use crate::property::{LoadError, Property, SourceFile};
 
@@ -153,6 +153,17 @@ impl Seeds {
     ) -> Option<Arc<Summary>> {
         let seed = self.get(&name.name)?;
         seed.applies(defined_params).then(|| seed.summary.clone())
+    }
+
+    /// The summary that stands for a function of the program, if a seed does; `body` is `None` if its definition was not read.
+    pub fn in_place_of(&self, name: &SymbolName, body: Option<&Body>) -> Option<Arc<Summary>> {
+        // Where nothing is known of its parameters, it is seeded by its name alone.
+        let Some(body) = body else {
+            return self.summary(name, None);
+        };
+        let params = body.locals.iter().take(body.params as usize);
+        let params: Vec<String> = params.map(|local| local.type_name.clone()).collect();
+        self.summary(name, Some(&params))
     }
 
     /// Whether a primitive operates on objects of this type.

@@ -196,7 +196,8 @@ pub(super) fn function(
     output::write_plain(None, |out| {
         for ((row, summary), memory) in shown.iter().zip(&memory) {
             let summaries = [summary.as_ref(), memory.as_ref()];
-            write_function(out, (row, places), summaries, (&property, extent))?;
+            let known = query::seed_of(row, &seeds).is_some();
+            write_function(out, (row, places, known), summaries, (&property, extent))?;
         }
         Ok(())
     })
@@ -204,7 +205,7 @@ pub(super) fn function(
 
 fn write_function(
     out: &mut dyn Write,
-    (row, places): (&FunctionRow, &Places),
+    (row, places, known): (&FunctionRow, &Places, bool),
     [summary, memory]: [Option<&Summary>; 2],
     (property, extent): (&Property, Extent),
 ) -> io::Result<()> {
@@ -228,6 +229,10 @@ fn write_function(
         }
         Some("seeded") => {
             writeln!(out, "(known primitive)")?;
+            summary
+        }
+        Some("analysed") if known => {
+            writeln!(out, "(known primitive; its body was checked, too)")?;
             summary
         }
         Some("analysed") => {
