@@ -16,6 +16,7 @@ mod body;
 )]
 pub mod eval;
 pub mod fold;
+mod followed;
 pub mod image;
 mod loop_variance;
 mod objects;

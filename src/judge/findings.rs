@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use super::by_argument::Tested;
 use super::obligation::CalleeObligation;
+use super::results::Unchecked;
 use crate::finding::{self, ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, RetTy, Ty};
 use crate::property::{Event, Property, Rule};
@@ -47,8 +48,8 @@ pub struct Findings<'a> {
     pub about: Vec<About>,
     /// Findings about pointers and about what is lost: no other function has a part in them.
     pub values: Vec<(Finding, Failing)>,
-    /// Those about results that are not looked at: file, line, and the function that returned it.
-    pub unchecked: Vec<(String, u32, String)>,
+    /// Those about results that are not looked at.
+    pub unchecked: Vec<Unchecked>,
     /// Findings that an explanation covers wholly.
     pub explained: Vec<Finding>,
     /// Failures all of whose paths explanations cover, if there are any.

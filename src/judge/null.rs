@@ -7,7 +7,7 @@
 use rustc_hash::FxHashSet;
 
 use super::findings::{Failing, Findings, Place, possible_unchanged};
-use super::results;
+use super::results::{self, Unchecked};
 use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
 use crate::ir::{Body, ExprId, ExprKind, print};
 use crate::property::PointerRules;
@@ -16,7 +16,7 @@ use crate::summary::trace::{self, MADE_NULL};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::{Site, Tested, UseEvent};
+use crate::symbolic::log::{LateTest, Site, Tested, UseEvent};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Op, Term};
 
@@ -45,7 +45,7 @@ impl Findings<'_> {
             let mut uses = execution.log.uses.iter();
             let unknown = uses.any(|event| event.base == Some(test.pointer));
             if unknown && failed.insert(test.pointer) {
-                self.tested_late(execution, oracle, rules, (test.pointer, &test.site));
+                self.tested_late(execution, oracle, rules, test);
             }
         }
         let mut looked_at = 0;
@@ -74,22 +74,29 @@ impl Findings<'_> {
         execution: &Execution,
         oracle: &mut Oracle<'_>,
         rules: &PointerRules,
-        (pointer, site): (Term, &Site),
+        test: &LateTest,
     ) {
-        let mut uses = execution.log.uses.iter().enumerate();
-        let Some((index, event)) = uses.find(|(_, event)| event.base == Some(pointer)) else {
-            return;
-        };
-        let null = oracle.null_paths(pointer);
-        let null = oracle.formula.guards.and(event.guard, null);
-        let Some(model) = oracle.model_of_null(null, Some(pointer)) else {
+        let pointer = test.pointer;
+        let is_null = oracle.null_paths(pointer);
+        // A callee may have followed it where it had found it not to be null.
+        let before = (test.order, test.branches);
+        let uses = execution.log.uses.iter().enumerate();
+        let mut uses = uses.filter(|(_, event)| {
+            event.base == Some(pointer) && (event.order, event.branches) <= before
+        });
+        let found = uses.find_map(|(index, event)| {
+            let null = oracle.formula.guards.and(event.guard, is_null);
+            let model = oracle.model_of_null(null, Some(pointer))?;
+            Some((index, event, null, model))
+        });
+        let Some((index, event, null, model)) = found else {
             return;
         };
         let name = pointer_name(self.body, oracle, event);
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, null, before);
         steps.extend(access(event, format!("`{name}` is followed here")));
-        steps.push(trace::compared(site, &name));
+        steps.push(trace::compared(&test.site, &name));
         if let Some(finding) = self.access_finding(&rules.null, event, &name, steps) {
             self.keep_value(finding, Failing::Access(index));
         }
@@ -110,7 +117,11 @@ impl Findings<'_> {
         };
         let tested = tested(oracle, event);
         let reason = match reason(event, tested.as_ref()) {
-            Reason::Constant if fails_unasked(oracle, event, paths) => Reason::Unchecked,
+            Reason::Constant
+                if fails_unasked(oracle, event, paths) || is_unasked_result(oracle, event) =>
+            {
+                Reason::Unchecked
+            }
             reason => reason,
         };
         let (mut paths, mut elsewhere) = (paths, event.tested.is_none());
@@ -157,9 +168,15 @@ impl Findings<'_> {
         for kind in readings(execution, oracle, event, reason, paths) {
             finding.explain_by(kind);
         }
-        if let Some(callee) = result.and_then(|result| oracle.nullable.get(&result)) {
-            let place = (finding.file.clone(), finding.line);
-            self.unchecked.push((place.0, place.1, callee.name.clone()));
+        if reason == Reason::Unchecked
+            && let Some((callee, fails)) = results::callee_of(oracle, event)
+        {
+            self.unchecked.push(Unchecked {
+                file: finding.file.clone(),
+                line: finding.line,
+                callee,
+                fails,
+            });
         }
         self.keep_value(finding, Failing::Access(index));
         true
@@ -227,6 +244,11 @@ fn fails_unasked(oracle: &Oracle<'_>, event: &UseEvent, paths: Guard) -> bool {
         && of_paths.any(|condition| conditions.contains(condition))
 }
 
+/// Whether a pointer is what a callee returns, which is null at times, and the function does not ask whether it is.
+fn is_unasked_result(oracle: &Arena<'_>, event: &UseEvent) -> bool {
+    oracle.null_at_times.contains_key(&event.address) && !results::is_asked(oracle, event.address)
+}
+
 /// The readings under which the pointer is not null.
 fn readings(
     execution: &Execution,
@@ -237,9 +259,12 @@ fn readings(
 ) -> Vec<Kind> {
     let mut kinds = Vec::new();
     let plain = tested(oracle, event).is_some_and(|tested| tested.plain);
-    let mut ends_loop = reason == Reason::Tested && !plain;
     let (mut foreign, mut unasked) = (false, false);
-    if reason == Reason::Constant {
+    // A test behind the access says that it may be null here, whatever made it so.
+    let mut late_tests = execution.log.late_tests.iter();
+    let tested_late = late_tests.any(|test| test.pointer == event.address);
+    let mut ends_loop = reason == Reason::Tested && !plain && !tested_late;
+    if reason == Reason::Constant && !tested_late {
         for condition in oracle.formula.guards.support(paths).to_vec() {
             if is_asked_on(oracle, condition, paths) {
                 continue;

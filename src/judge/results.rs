@@ -4,11 +4,15 @@
 //! results that are compared with null and those that are followed all the same, for [`crate::settle::results`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::ir::SymbolName;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
+use crate::symbolic::log::UseEvent;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Term};
 
@@ -24,29 +28,55 @@ pub struct Looked {
 pub struct Results {
     /// By the callee's name.
     pub of: BTreeMap<String, Looked>,
-    /// The findings about results that are not looked at: file, line and the callee's name.
-    pub unchecked: Vec<(String, u32, String)>,
+    /// The findings about results that are not looked at.
+    pub unchecked: Vec<Unchecked>,
+}
+
+/// A finding about a result that is not looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unchecked {
+    pub file: String,
+    pub line: u32,
+    /// The callee's name.
+    pub callee: String,
+    /// It is null where the callee has failed; else at times only, for reasons that nobody knows.
+    pub fails: bool,
 }
 
 /// Counts the results that a function compares with null, and those that it follows only.
 pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looked> {
     let mut found: BTreeMap<String, Looked> = BTreeMap::new();
-    for (&result, callee) in &arena.nullable {
+    for (&result, callee) in arena.nullable.iter().chain(&arena.null_at_times) {
         let callee = &callee.name;
         let followed = || {
-            execution
-                .log
-                .uses
-                .iter()
-                .any(|event| event.base == Some(result))
+            let mut uses = execution.log.uses.iter();
+            uses.any(|event| event.base.unwrap_or(event.address) == result)
         };
-        if arena.tested.contains_key(&result) {
+        if is_asked(arena, result) {
             found.entry(callee.clone()).or_default().tested += 1;
         } else if followed() {
             found.entry(callee.clone()).or_default().untested += 1;
         }
     }
     found
+}
+
+/// Whether the function itself asks whether a result is null.
+pub fn is_asked(arena: &Arena<'_>, result: Term) -> bool {
+    let null = arena.invalid_on.get(&result).copied().unwrap_or_default();
+    let mut conditions = arena.formula.guards.support(null).iter();
+    arena.tested.contains_key(&result)
+        || conditions.any(|condition| arena.own_conditions.contains_key(condition))
+}
+
+/// The function whose result the pointer of an access is, and whether it is null where that one has failed.
+pub fn callee_of(arena: &Arena<'_>, event: &UseEvent) -> Option<(String, bool)> {
+    let result = event.base.unwrap_or(event.address);
+    let of = |results: &FxHashMap<Term, Arc<SymbolName>>| {
+        results.get(&result).map(|callee| callee.name.clone())
+    };
+    let fails = of(&arena.nullable).map(|callee| (callee, true));
+    fails.or_else(|| Some((of(&arena.null_at_times)?, false)))
 }
 
 /// The call whose result a pointer is, as the source has it.

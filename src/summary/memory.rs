@@ -252,6 +252,14 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
     if is_failure(oracle, result, null) || says_failure(oracle, null) {
         summary.null_result = NullResult::May;
         summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
+        return;
+    }
+    oracle.locations(result);
+    let constant = oracle.invalid_on.get(&result).copied().unwrap_or_default();
+    let constant = oracle.formula.guards.and(null, constant);
+    if oracle.possible(constant) && all_over_parameters(oracle, null).is_empty() {
+        summary.null_result = NullResult::AtTimes;
+        summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
     }
 }
 

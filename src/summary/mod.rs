@@ -169,6 +169,8 @@ pub enum NullResult {
     Unknown,
     /// It is when the function fails, which its callers have to look at.
     May,
+    /// It is on some of the function's paths, for reasons of its own, be they failures or not: there is nothing to be found.
+    AtTimes,
     Never,
 }
 

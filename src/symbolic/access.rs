@@ -23,8 +23,9 @@ use crate::property::{Event, Key};
 pub enum Accessor<'s> {
     /// The statement being executed, by this expression.
     Statement(Option<ExprId>),
-    /// The function called at this site, on the way that these steps tell.
-    Callee(&'s CallSite<'s>, &'s [TraceStep]),
+    /// The function called at this site, on the way that these steps tell, which follows the argument of this number itself, or
+    /// something else.
+    Callee(&'s CallSite<'s>, &'s [TraceStep], Option<u32>),
 }
 
 impl Arena<'_> {
@@ -150,8 +151,9 @@ impl Executor<'_> {
     fn null_at(&mut self, loc: Loc, base: Term, paths: Guard) -> Guard {
         // What lies further on is not null if the pointer is.
         let plain = loc == start_of(loc.region);
-        let in_question =
-            self.arena.tested.contains_key(&base) || self.arena.nullable.contains_key(&base);
+        let in_question = self.arena.tested.contains_key(&base)
+            || self.arena.nullable.contains_key(&base)
+            || self.arena.null_at_times.contains_key(&base);
         match plain && in_question {
             true => {
                 let null = self.arena.null_paths(base);
@@ -195,6 +197,7 @@ impl Executor<'_> {
             tested,
             expr: match (stack.len(), accessor) {
                 (1, Accessor::Statement(expr)) => expr,
+                (1, Accessor::Callee(site, _, Some(argument))) => site.written(argument),
                 _ => None,
             },
             order: log.ops.len(),
@@ -217,7 +220,7 @@ impl Executor<'_> {
                 stack.extend(self.site.clone());
                 (stack, None, Arc::default())
             }
-            Accessor::Callee(site, trace) => {
+            Accessor::Callee(site, trace, _) => {
                 (site.stack.clone(), Some(site.text.into()), trace.into())
             }
         }

@@ -93,6 +93,8 @@ pub struct Arena<'a> {
     pub(super) exposed: FxHashSet<RegionId>,
     /// Results of functions that return null when they fail, and what these leave in memory then; with the function.
     pub nullable: FxHashMap<Term, Arc<SymbolName>>,
+    /// Results that are null at times for reasons of the callee's, and the callee.
+    pub null_at_times: FxHashMap<Term, Arc<SymbolName>>,
     /// Parameters that are records: what they lead to has no name for a caller.
     pub given_records: Vec<RegionId>,
     /// Bytes of a pointer in memory, for the function and all that it inlines.
@@ -160,6 +162,7 @@ impl<'a> Arena<'a> {
             read_as_several: FxHashSet::default(),
             exposed: FxHashSet::default(),
             nullable: FxHashMap::default(),
+            null_at_times: FxHashMap::default(),
             given_records: Vec::new(),
             pointer_size: u64::from(POINTER_BITS / 8),
         }

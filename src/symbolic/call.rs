@@ -175,6 +175,7 @@ impl Executor<'_> {
         let result = match view {
             CalleeView::Known(effects) => {
                 let site = CallSite {
+                    written: self.stack.is_empty().then_some(&*at.call.args),
                     args: &at.args,
                     first_members: first_members_of(at.frame.body, at.call),
                     result_width: scalar_width(at.call.ret),

@@ -11,7 +11,7 @@ use super::exec::{ArgValue, Executor};
 use super::log::Site;
 use super::state::State;
 use super::term::Term;
-use crate::ir::{Body, Image, MemberName, SymbolName};
+use crate::ir::{Arg, Body, ExprId, Image, MemberName, SymbolName};
 
 /// How deep tiny leaves may call each other and still be inlined: `folio_test_swapcache` is four calls from the bit.
 pub const INLINE_DEPTH: u8 = 4;
@@ -73,9 +73,18 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>);
 }
 
+impl CallSite<'_> {
+    /// The argument of this number as the analysed function itself has it.
+    pub fn written(&self, argument: u32) -> Option<ExprId> {
+        Some(self.written?.get(argument as usize)?.expr())
+    }
+}
+
 /// Where a callee's effects are applied.
 pub struct CallSite<'c> {
     pub args: &'c [ArgValue],
+    /// The arguments as they are written, if the call stands in the analysed function itself.
+    pub written: Option<&'c [Arg]>,
     /// Of arguments that are addresses of first members, which have the address of what they lie in: the members' names,
     /// `port` of `&state->port`, by the argument's index.
     pub first_members: Vec<(u32, String)>,

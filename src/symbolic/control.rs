@@ -198,17 +198,16 @@ impl Executor<'_> {
         if plain {
             self.note_tested(guard, state.guard);
         }
-        for (pointer, if_null) in compared(frame.body, cond) {
-            let pointer = self.eval(frame, state, pointer);
+        for (compared, if_null) in compared(frame.body, cond) {
+            let pointer = self.eval(frame, state, compared);
             let [taken, other] = match if_null {
                 true => targets,
                 false => [targets[1], targets[0]],
             };
-            // `if (p) free(p);` says nothing of what comes before, but `if (!p) return -1;` does.
-            let late =
-                plain && state.nonnull.contains(&pointer) && !frame.body.leads_to(other, taken);
+            let telling = tells_of_before(frame, instance, compared, (taken, other));
+            let late = telling && state.nonnull.contains(&pointer);
             self.note_compared(pointer, state.guard, (plain, late));
-            if plain && !frame.body.leads_to(other, taken) {
+            if telling {
                 self.note_too_late(pointer, state.guard);
             }
         }
@@ -497,6 +496,27 @@ fn compared(body: &Body, condition: ExprId) -> Vec<(ExprId, bool)> {
         }
     }
     found
+}
+
+/// Whether a comparison of a pointer with null says that the pointer may have been null before: `if (!p) return -1;` does, and
+/// `if (p) p->count++;`; `if (p) free(p);` only spares a test elsewhere, and that a loop goes on as long as it is not null says nothing
+/// of what was done with it in the round before.
+fn tells_of_before(
+    frame: &Frame<'_>,
+    instance: &Instance,
+    pointer: ExprId,
+    (if_null, if_not): (BlockId, BlockId),
+) -> bool {
+    let unrolling = &frame.unrolling;
+    let block = instance.block;
+    let header = unrolling.innermost_header(instance);
+    let header = header.map(|header| header.block);
+    let of_loop = ends_loop(frame, instance, [if_null, if_not]);
+    if of_loop && (header == Some(block) || header == Some(if_null) || header == Some(if_not)) {
+        return false;
+    }
+    !frame.body.leads_to_within(if_not, if_null, header)
+        || frame.body.follows_between(if_not, if_null, pointer)
 }
 
 /// Whether just one of a branch's edges leaves the loop that it is in.

@@ -34,7 +34,11 @@ pub(super) fn check_texts(
             continue;
         };
         if exec.arena.formula.terms.width(*value) == POINTER_BITS {
-            exec.check_read(state, *value, Accessor::Callee(site, &[]));
+            exec.check_read(
+                state,
+                *value,
+                Accessor::Callee(site, &[], Some((first + argument) as u32)),
+            );
         }
     }
 }

@@ -38,7 +38,11 @@ pub(super) fn check_uses(
             continue;
         };
         let locations = exec.arena.locations(address);
-        let accessor = Accessor::Callee(binding.site, &access.trace);
+        let argument = match (&access.object.root, &access.object.path[..]) {
+            (Root::Param(index), [_]) => Some(*index),
+            _ => None,
+        };
+        let accessor = Accessor::Callee(binding.site, &access.trace, argument);
         exec.check_access(state, (address, &locations), paths, accessor);
         if here == Guard::TRUE {
             exec.dereference(state, &locations);
@@ -144,12 +148,18 @@ pub(super) fn result(
         by_arguments.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
     match (summary.null_result, by_arguments) {
         (NullResult::Never, _) => is_never_null(exec, state, result),
-        (NullResult::May, Some(when)) => exec.arena.null_only.push((result, when)),
+        (NullResult::May | NullResult::AtTimes, Some(when)) => {
+            exec.arena.null_only.push((result, when))
+        }
         _ => {}
     }
     match summary.null_result {
-        NullResult::May if never => {
+        NullResult::May | NullResult::AtTimes if never => {
             state.nonnull.insert(result);
+        }
+        NullResult::AtTimes => {
+            let callee = Arc::clone(binding.site.callee);
+            exec.arena.null_at_times.entry(result).or_insert(callee);
         }
         NullResult::Unknown => {}
         NullResult::May => {
@@ -279,7 +289,10 @@ pub(super) fn check_start(
     let object: Object = exec.arena.object_at(loc, machine);
     let paths = exec.arena.formula.guards.and(state.guard, ended);
     if paths != Guard::FALSE {
-        let (from, accessor) = (Status::At(of.initial), Accessor::Callee(binding.site, &[]));
+        let (from, accessor) = (
+            Status::At(of.initial),
+            Accessor::Callee(binding.site, &[], None),
+        );
         exec.log_failure(object, rule, from, (paths, paths), accessor);
     }
 }

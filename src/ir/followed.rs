@@ -1,0 +1,170 @@
+//! Where a body follows a pointer.
+//!
+//! In: an expression for a pointer and two blocks. Out: whether control reads or writes what the pointer leads to on the way from one
+//! to the other.
+
+use super::{Arg, Block, BlockId, Body, Callee, ExprId, ExprKind, StmtKind, TermKind};
+
+/// Blocks that are looked at.
+const MAX_BLOCKS: usize = 64;
+
+impl Body {
+    /// Whether control can get from one block to another without passing `not_by`.
+    pub fn leads_to_within(&self, from: BlockId, to: BlockId, not_by: Option<BlockId>) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut work = vec![from];
+        while let Some(block) = work.pop() {
+            if block == to {
+                return true;
+            }
+            if Some(block) != not_by && !std::mem::replace(&mut seen[block.index()], true) {
+                work.extend(self.block(block).term.successors());
+            }
+        }
+        false
+    }
+
+    /// Whether control follows a pointer on some way from one block, before it comes to the other one or the variable that the
+    /// pointer lies in is assigned to.
+    pub fn follows_between(&self, from: BlockId, to: BlockId, pointer: ExprId) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut work = vec![from];
+        let mut looked_at = 0;
+        while let Some(block) = work.pop() {
+            if block == to || std::mem::replace(&mut seen[block.index()], true) {
+                continue;
+            }
+            looked_at += 1;
+            match self.follows_in(self.block(block), pointer) {
+                Some(true) => return true,
+                None if looked_at < MAX_BLOCKS => work.extend(self.block(block).term.successors()),
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether a block follows a pointer; `Some(false)`: it assigns to the pointer's variable before.
+    fn follows_in(&self, block: &Block, pointer: ExprId) -> Option<bool> {
+        for stmt in &block.stmts {
+            let reads = |parts: &[ExprId]| parts.iter().any(|&part| self.reads_by(part, pointer));
+            let leads = |address: ExprId| self.is_based_on(address, pointer);
+            let follows = match &stmt.kind {
+                StmtKind::Store { addr, value } => leads(*addr) || reads(&[*addr, *value]),
+                StmtKind::Copy { dst, src, .. } => {
+                    leads(*dst) || leads(*src) || reads(&[*dst, *src])
+                }
+                StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => {
+                    leads(*dst) || reads(&[*dst])
+                }
+                StmtKind::Expose { value, .. }
+                | StmtKind::Assume(value)
+                | StmtKind::Assert(value) => reads(&[*value]),
+                StmtKind::Call(call) => {
+                    let args: Vec<ExprId> = call.args.iter().map(Arg::expr).collect();
+                    let by_pointer = match call.callee {
+                        Callee::Indirect { function, .. } => reads(&[function]),
+                        Callee::Direct(_) => false,
+                    };
+                    by_pointer || reads(&args)
+                }
+                StmtKind::ScopeEnd(_) => false,
+            };
+            if follows {
+                return Some(true);
+            }
+            let assigned = match &stmt.kind {
+                StmtKind::Store { addr, .. } => self.is_place_of(*addr, pointer),
+                StmtKind::Call(call) => match self.expr(pointer).kind {
+                    ExprKind::Load { addr, .. } => match self.expr(addr).kind {
+                        ExprKind::AddrLocal(local) => call.dst == Some(local),
+                        _ => false,
+                    },
+                    _ => false,
+                },
+                _ => false,
+            };
+            if assigned {
+                return Some(false);
+            }
+        }
+        let last = match &block.term.kind {
+            TermKind::Branch { cond: value, .. } | TermKind::Switch { value, .. } => Some(*value),
+            TermKind::Return(value) => value.as_ref().map(Arg::expr),
+            _ => None,
+        };
+        last.filter(|&value| self.reads_by(value, pointer))
+            .map(|_| true)
+    }
+
+    /// Whether evaluating an expression reads what a pointer leads to.
+    fn reads_by(&self, id: ExprId, pointer: ExprId) -> bool {
+        let kind = &self.expr(id).kind;
+        let here = match kind {
+            ExprKind::Load { addr, .. } => self.is_based_on(*addr, pointer),
+            _ => false,
+        };
+        here || kind.operands().any(|part| self.reads_by(part, pointer))
+    }
+
+    /// Whether an address is a pointer, or that of a member or an element of what it leads to.
+    fn is_based_on(&self, address: ExprId, pointer: ExprId) -> bool {
+        match self.expr(address).kind {
+            _ if self.is_alike(address, pointer) => true,
+            ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => {
+                self.is_based_on(base, pointer)
+            }
+            ExprKind::Cast { arg } => self.is_based_on(arg, pointer),
+            _ => false,
+        }
+    }
+
+    /// Whether a pointer is read from this address.
+    fn is_place_of(&self, address: ExprId, pointer: ExprId) -> bool {
+        match self.expr(pointer).kind {
+            ExprKind::Load { addr, .. } => self.is_alike(addr, address),
+            _ => false,
+        }
+    }
+
+    /// Whether two expressions are written alike, of variables, members and elements.
+    fn is_alike(&self, one: ExprId, other: ExprId) -> bool {
+        if one == other {
+            return true;
+        }
+        match (&self.expr(one).kind, &self.expr(other).kind) {
+            (ExprKind::Const(one), ExprKind::Const(other)) => one == other,
+            (ExprKind::AddrLocal(one), ExprKind::AddrLocal(other)) => one == other,
+            (ExprKind::AddrSymbol(one), ExprKind::AddrSymbol(other)) => one == other,
+            (ExprKind::Load { addr: one, .. }, ExprKind::Load { addr: other, .. })
+            | (ExprKind::Cast { arg: one }, ExprKind::Cast { arg: other }) => {
+                self.is_alike(*one, *other)
+            }
+            (
+                ExprKind::Member {
+                    base: one,
+                    offset: from,
+                    ..
+                },
+                ExprKind::Member {
+                    base: other,
+                    offset: to,
+                    ..
+                },
+            ) => from == to && self.is_alike(*one, *other),
+            (
+                ExprKind::Index {
+                    base: one,
+                    index: from,
+                    scale,
+                },
+                ExprKind::Index {
+                    base: other,
+                    index: to,
+                    scale: other_scale,
+                },
+            ) => scale == other_scale && self.is_alike(*one, *other) && self.is_alike(*from, *to),
+            _ => false,
+        }
+    }
+}
