@@ -134,7 +134,7 @@ struct Run<'a> {
 /// A function that seed data stands for.
 struct Seeded {
     interface: Interface,
-    /// It is a lock's primitive, or its definition was not read: nothing is to be found in it.
+    /// It is a lock's primitive, or the library's, or its definition was not read: nothing is to be found in it.
     opaque: bool,
 }
 
@@ -538,8 +538,9 @@ fn seeded(inputs: &Inputs<'_>) -> FxHashMap<FunctionId, Seeded> {
             },
             Err(_) => None,
         };
-        if let Some(summary) = seeds.in_place_of(&function.name, body.as_deref()) {
-            let opaque = body.is_none() || moves_lock(inputs.property, &summary);
+        let definition = (body.as_deref(), function.own);
+        if let Some(summary) = seeds.in_place_of(&function.name, definition) {
+            let opaque = body.is_none() || !function.own || moves_lock(inputs.property, &summary);
             let interface = Interface::primitive(summary);
             seeded.insert(id, Seeded { interface, opaque });
         }

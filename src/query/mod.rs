@@ -64,7 +64,8 @@ pub fn memory_of(reader: &Reader, row: &FunctionRow) -> anyhow::Result<Option<Su
 /// What is known of a function beforehand and its callers go by, whatever its body does.
 pub fn seed_of<'s>(row: &FunctionRow, seeds: &'s Seeds) -> Option<&'s Seed> {
     let seed = seeds.get(&row.name.name)?;
-    (row.outcome.as_deref() == Some("seeded") || seed.applies(Some(&[]))).then_some(seed)
+    (row.outcome.as_deref() == Some("seeded") || !row.own || seed.applies(Some(&[])))
+        .then_some(seed)
 }
 
 /// What callers see of a function, if the last run has it.

@@ -33,7 +33,8 @@ impl StoredCallees<'_> {
         };
         if self.seeds.get(&name.name).is_some() {
             let body = row.body.and_then(|key| self.bodies.get(key));
-            if let Some(summary) = self.seeds.in_place_of(name, body.as_deref()) {
+            let definition = (body.as_deref(), row.own);
+            if let Some(summary) = self.seeds.in_place_of(name, definition) {
                 return Ok(CalleeView::from(summary));
             }
         }

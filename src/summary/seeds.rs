@@ -155,10 +155,15 @@ impl Seeds {
         seed.applies(defined_params).then(|| seed.summary.clone())
     }
 
-    /// The summary that stands for a function of the program, if a seed does; `body` is `None` if its definition was not read.
-    pub fn in_place_of(&self, name: &SymbolName, body: Option<&Body>) -> Option<Arc<Summary>> {
+    /// The summary that stands for a function, if a seed does; `body` is `None` if its definition was not read, and `own` says whether
+    /// that lies in the tree. What a header of the system defines (`fgets`, which then calls `__fgets_chk`) is the library's function.
+    pub fn in_place_of(
+        &self,
+        name: &SymbolName,
+        (body, own): (Option<&Body>, bool),
+    ) -> Option<Arc<Summary>> {
         // Where nothing is known of its parameters, it is seeded by its name alone.
-        let Some(body) = body else {
+        let Some(body) = body.filter(|_| own) else {
             return self.summary(name, None);
         };
         let params = body.locals.iter().take(body.params as usize);
