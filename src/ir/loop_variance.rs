@@ -80,7 +80,7 @@ impl Body {
     }
 
     /// The variables whose address goes elsewhere than to a load or a store.
-    fn pointed_to(&self) -> Vec<LocalId> {
+    pub fn pointed_to(&self) -> Vec<LocalId> {
         let mut used: Vec<ExprId> = Vec::new();
         for expr in &self.exprs {
             if !matches!(expr.kind, ExprKind::Load { .. }) {

@@ -246,7 +246,11 @@ fn fails_unasked(oracle: &Oracle<'_>, event: &UseEvent, paths: Guard) -> bool {
 
 /// Whether a pointer is what a callee returns, which is null at times, and the function does not ask whether it is.
 fn is_unasked_result(oracle: &Arena<'_>, event: &UseEvent) -> bool {
-    oracle.null_at_times.contains_key(&event.address) && !results::is_asked(oracle, event.address)
+    let results = [&oracle.null_at_times, &oracle.nullable];
+    results
+        .iter()
+        .any(|results| results.contains_key(&event.address))
+        && !results::is_asked(oracle, event.address)
 }
 
 /// The readings under which the pointer is not null.

@@ -157,8 +157,16 @@ impl Executor<'_> {
                 self.execution.log.call += 1;
                 self.called_at(state, name, true);
             }
-            self.inline(at, state, &body);
+            let result = self.inline(at, state, &body);
             self.stack.pop();
+            if let CalleeView::Known(effects) = &view
+                && effects.may_return_null()
+                && let Some(result) = result.filter(|_| self.arena.watches)
+            {
+                self.arena.locations(result);
+                let callee = Arc::new(body.name.clone());
+                self.arena.null_at_times.entry(result).or_insert(callee);
+            }
             return;
         }
         let known = match &view {
@@ -414,7 +422,8 @@ impl Executor<'_> {
         }
     }
 
-    fn inline(&mut self, at: &Invocation<'_>, state: &mut State, body: &Arc<Body>) {
+    /// Executes a callee's body. Its result, if that is a scalar which is used.
+    fn inline(&mut self, at: &Invocation<'_>, state: &mut State, body: &Arc<Body>) -> Option<Term> {
         let mut frame = self.frame(body);
         for (index, local) in body.locals.iter().take(body.params as usize).enumerate() {
             let loc = self.arena.local(frame.id, LocalId(index as u32));
@@ -443,9 +452,10 @@ impl Executor<'_> {
             Some(exit) => *state = exit,
             None => {
                 state.guard = Guard::FALSE;
-                return;
+                return None;
             }
         }
+        let mut result = None;
         let slot = self.arena.result_slot(frame.id);
         match (at.call.ret, at.call.dst) {
             (RetTy::Scalar(ty), Some(dst)) => {
@@ -454,6 +464,7 @@ impl Executor<'_> {
                 let value = memory.read(&mut self.arena.heap(), slot, bytes);
                 let value = self.arena.resize(value, ty.bits());
                 self.assign(at.frame, state, dst, value);
+                result = Some(value);
             }
             (RetTy::Record { size }, Some(dst)) => {
                 let to = self.arena.local(at.frame.id, dst);
@@ -466,6 +477,7 @@ impl Executor<'_> {
             state.memory.forget(region);
         }
         state.memory.forget(slot.region);
+        result
     }
 }
 

@@ -58,6 +58,8 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn is_noreturn(&self) -> bool;
     /// The function itself ends the program on some of its paths.
     fn may_end(&self) -> bool;
+    /// The result is null on some of the function's paths, whatever callers pass.
+    fn may_return_null(&self) -> bool;
     /// Parameters that the function passes on, or leaves where others may find them.
     fn kept(&self) -> &[u32];
     /// A call touches no object of any machine and does not sleep, but asks for some to be held.

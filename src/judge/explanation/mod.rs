@@ -7,6 +7,7 @@
 pub mod another_object;
 pub mod callee;
 pub mod value;
+mod variable;
 
 use self::callee::Unknown;
 use crate::finding::ExplanationKind as Kind;
@@ -305,6 +306,7 @@ pub fn readings(
         .filter(|(_, reading)| reading(execution, oracle, left));
     let mut kinds: Vec<Kind> = applies.map(|(kind, _)| *kind).collect();
     kinds.extend(unlikely_value(execution, oracle, left, body));
+    variable::without_replacements(execution, left, body, &mut kinds);
     kinds
 }
 

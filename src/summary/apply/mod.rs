@@ -22,7 +22,7 @@ use std::sync::Arc;
 use self::binding::{Binding, cube};
 use self::rows::Enabled;
 use super::handles::RESULT;
-use super::{IObj, ResultRange, Root, Row, Summary, SummaryObject};
+use super::{IObj, NullResult, ResultRange, Root, Row, Summary, SummaryObject};
 use crate::property::{Key, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
 use crate::symbolic::class::Class;
@@ -68,6 +68,10 @@ impl Effects for Summary {
 
     fn may_end(&self) -> bool {
         self.may_end
+    }
+
+    fn may_return_null(&self) -> bool {
+        matches!(self.null_result, NullResult::May | NullResult::AtTimes)
     }
 
     fn kept(&self) -> &[u32] {
