@@ -205,13 +205,28 @@ impl Executor<'_> {
                 false => [targets[1], targets[0]],
             };
             let telling = tells_of_before(frame, instance, compared, (taken, other));
-            let late = telling && state.nonnull.contains(&pointer);
+            let late = telling && self.is_followed(state, pointer);
             self.note_compared(pointer, state.guard, (plain, late));
             if telling {
                 self.note_too_late(pointer, state.guard);
             }
         }
         guard
+    }
+
+    /// Whether all paths to a state have followed a pointer, whichever of several it is.
+    fn is_followed(&mut self, state: &State, pointer: Term) -> bool {
+        let places = self.arena.locations(pointer);
+        !places.is_empty()
+            && places.iter().all(|&(guard, loc)| {
+                let Some(base) = self.arena.regions.base(loc.region) else {
+                    return true;
+                };
+                let followed = self.arena.dereferenced.get(&base).copied();
+                let guards = &mut self.arena.formula.guards;
+                let here = guards.and(state.guard, guard);
+                state.nonnull.contains(&base) || guards.implies(here, followed.unwrap_or_default())
+            })
     }
 
     /// Notes a comparison of a pointer with null where all paths on which it is null have ended, since it was followed on them.

@@ -1,0 +1,181 @@
+/* What the code itself believes of a pointer: a test behind its use, also within a loop; what other callers do with a result. */
+#include <stdlib.h>
+#include <string.h>
+
+struct item {
+    struct item *next;
+    int key;
+    int count;
+    char *text;
+};
+
+struct item *first;
+struct item *lookup(int key);
+
+int counted_before_the_test(int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct item *item = lookup(i);
+
+        sum += item->count; //~ certain null/dereference
+        if (!item)
+            continue;
+        sum += item->key;
+    }
+    return sum;
+}
+
+int counted_behind_the_test(int n) //~ clean
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct item *item = lookup(i);
+
+        if (!item)
+            continue;
+        sum += item->count + item->key;
+    }
+    return sum;
+}
+
+int measured_before_the_way_out(int n)
+{
+    int sum = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct item *item = lookup(i);
+
+        sum += strlen(item->text); //~ certain null/dereference
+        if (item == NULL)
+            return -1;
+    }
+    return sum;
+}
+
+/* A test that only spares another one says nothing of what comes before. */
+int freed_if_there(int key) //~ clean
+{
+    struct item *item = lookup(key);
+    int count = item->count;
+
+    if (item)
+        free(item);
+    return count;
+}
+
+int used_behind_the_search(int key)
+{
+    struct item *item;
+    int count;
+
+    for (item = first; item; item = item->next)
+        if (item->key == key)
+            break;
+    count = item->count; //~ certain null/dereference
+    if (!item)
+        return -1;
+    return count;
+}
+
+int searched(int key) //~ clean
+{
+    struct item *item;
+
+    for (item = first; item; item = item->next)
+        if (item->key == key)
+            break;
+    if (!item)
+        return -1;
+    return item->count;
+}
+
+static struct item *find(int key)
+{
+    struct item *item;
+
+    for (item = first; item; item = item->next)
+        if (item->key == key)
+            return item;
+    return NULL;
+}
+
+int key_of_one(int key) //~ clean
+{
+    struct item *item = find(key);
+
+    return item ? item->key : -1;
+}
+
+int count_of_one(int key) //~ clean
+{
+    struct item *item = find(key);
+
+    if (!item)
+        return 0;
+    return item->count;
+}
+
+const char *text_of_one(int key) //~ clean
+{
+    struct item *item = find(key);
+
+    if (item == NULL)
+        return "";
+    return item->text;
+}
+
+/* Three of four callers test what `find` returns. */
+void count_another(int key)
+{
+    struct item *item = find(key);
+
+    item->count++; //~ certain null/unchecked-result
+}
+
+static struct item *last(void)
+{
+    struct item *item;
+
+    for (item = first; item && item->next; item = item->next)
+        ;
+    return item && item->count ? item : NULL;
+}
+
+/* Nobody tests what `last` returns: who calls it may know that there is one. */
+int key_of_last(void)
+{
+    return last()->key; //~ note null/unchecked-result
+}
+
+struct table {
+    struct item **items;
+};
+
+static void drop(struct table *table, struct item *item)
+{
+    table->items[0] = NULL;
+    free(item);
+}
+
+/* The variable is not read again, whatever the callee has put into the table. */
+int dropped_twice(struct table *table)
+{
+    struct item *item = table->items[0];
+
+    drop(table, item);
+    drop(table, item); //~ certain heap/double-free
+    return 0;
+}
+
+int another_dropped(struct table *table) //~ clean
+{
+    struct item *item = table->items[0];
+
+    drop(table, item);
+    item = table->items[1];
+    drop(table, item);
+    return 0;
+}
