@@ -146,7 +146,7 @@ impl Executor<'_> {
                 then,
                 els,
                 says,
-            } => match self.test(frame, instance, state, (cond, [then, els])) {
+            } => match self.test(frame, instance, state, (cond, [then, els], says)) {
                 Guard::TRUE => vec![self.decided(frame, instance, state, then, els)],
                 Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
                 guard => {
@@ -187,7 +187,7 @@ impl Executor<'_> {
         frame: &Frame<'_>,
         instance: &Instance,
         state: &mut State,
-        (cond, targets): (ExprId, [BlockId; 2]),
+        (cond, targets, says): (ExprId, [BlockId; 2], Says),
     ) -> Guard {
         let guard = self.condition(frame, state, cond);
         if !self.arena.watches || !self.stack.is_empty() {
@@ -200,11 +200,11 @@ impl Executor<'_> {
         }
         for (compared, if_null) in compared(frame.body, cond) {
             let pointer = self.eval(frame, state, compared);
-            let [taken, other] = match if_null {
-                true => targets,
-                false => [targets[1], targets[0]],
+            let (ways, decides) = match if_null {
+                true => (targets, says.els.is_some()),
+                false => ([targets[1], targets[0]], says.then.is_some()),
             };
-            let telling = tells_of_before(frame, instance, compared, (taken, other));
+            let telling = tells_of_before(frame, instance, (compared, decides), ways);
             let late = telling && self.is_followed(state, pointer);
             self.note_compared(pointer, state.guard, (plain, late));
             if telling {
@@ -514,13 +514,14 @@ fn compared(body: &Body, condition: ExprId) -> Vec<(ExprId, bool)> {
 }
 
 /// Whether a comparison of a pointer with null says that the pointer may have been null before: `if (!p) return -1;` does, and
-/// `if (p) p->count++;`; `if (p) free(p);` only spares a test elsewhere, and that a loop goes on as long as it is not null says nothing
-/// of what was done with it in the round before.
+/// `if (p) p->count++;`; `if (p) free(p);` only spares a test elsewhere, `p && p->count` is asked for the sake of what follows (by
+/// macros, too), and that a loop goes on as long as it is not null says nothing of what was done with it in the round before.
+/// `decides`: the whole condition is decided if it is not null.
 fn tells_of_before(
     frame: &Frame<'_>,
     instance: &Instance,
-    pointer: ExprId,
-    (if_null, if_not): (BlockId, BlockId),
+    (pointer, decides): (ExprId, bool),
+    [if_null, if_not]: [BlockId; 2],
 ) -> bool {
     let unrolling = &frame.unrolling;
     let block = instance.block;
@@ -531,7 +532,7 @@ fn tells_of_before(
         return false;
     }
     !frame.body.leads_to_within(if_not, if_null, header)
-        || frame.body.follows_between(if_not, if_null, pointer)
+        || decides && frame.body.follows_between(if_not, if_null, pointer)
 }
 
 /// Whether just one of a branch's edges leaves the loop that it is in.

@@ -55,11 +55,11 @@ int measured_before_the_way_out(int n)
     return sum;
 }
 
-/* A test that only spares another one says nothing of what comes before. */
-int freed_if_there(int key) //~ clean
+/* A test that only spares another one says little of what comes before. */
+int freed_if_there(int key)
 {
     struct item *item = lookup(key);
-    int count = item->count;
+    int count = item->count; //~ note null/dereference
 
     if (item)
         free(item);

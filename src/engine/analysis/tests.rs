@@ -231,6 +231,19 @@ fn a_primitive_defined_in_the_tree_keeps_its_seed_if_its_type_fits() {
 }
 
 #[test]
+fn what_a_header_of_the_system_defines_keeps_its_seed() {
+    let mut world = World::default();
+    world.define(body("mutex_lock", "struct queue", &[]), false);
+    world.define(body("fclose", "struct queue", &["mutex_lock"]), false);
+    for def in &mut world.defs {
+        def.own = def.name.name == "fclose";
+    }
+    let outcome = world.run();
+    assert_eq!(outcome["mutex_lock"], Disposition::Seeded);
+    assert_eq!(outcome["fclose"], Disposition::Analysed);
+}
+
+#[test]
 fn a_panic_costs_one_function() {
     let mut world = World::default();
     world.define(body("bomb", "struct mutex", &["mutex_lock"]), false);
