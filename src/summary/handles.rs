@@ -31,6 +31,8 @@ pub struct Handle {
     pub(super) name: String,
     /// Where the function leaves it; `None` for the result.
     pub(super) left: Option<Loc>,
+    /// The paths on which callers find it: where the result leads to what it lies in, if it lies in that.
+    pub(super) paths: Guard,
 }
 
 /// The output pointers at an exit, the result first.
@@ -44,6 +46,7 @@ pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Ve
             pointer: result,
             name: RESULT.to_string(),
             left: None,
+            paths: Guard::TRUE,
         });
     }
     let mut left = pointers_left(arena, state);
@@ -53,11 +56,12 @@ pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Ve
         let known = handles.len();
         left.retain(|&(loc, pointer)| {
             let object = converter.object(arena, loc);
+            let object = object.map(|object| (object, Guard::TRUE));
             let object = object.or_else(|| match arena.watches {
-                true => Some(from_output(&handles, arena, loc)?.0),
+                true => from_output(&handles, arena, loc),
                 false => None,
             });
-            if let Some(object) = object
+            if let Some((object, paths)) = object
                 && handles.len() < MAX_HANDLES
             {
                 handles.push(Handle {
@@ -65,6 +69,7 @@ pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Ve
                     pointer,
                     name: arena.name_of(loc),
                     left: Some(loc),
+                    paths,
                 });
                 return false;
             }
@@ -115,6 +120,7 @@ pub(super) fn from_output(
             _ => vec![Offset::bytes(loc.offset.checked_sub(to.offset)?)],
         };
         let root = handle.root.clone();
+        let guard = arena.formula.guards.and(guard, handle.paths);
         Some((IObj { root, path }, guard))
     })
 }

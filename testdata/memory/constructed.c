@@ -93,3 +93,62 @@ void file_of_numbered_forgotten(const char *path)
     free(journal->name);
     free(journal);
 }
+
+/* Where the constructor fails it has freed all, and there is nothing to be found behind its result. */
+struct base {
+    char *events;
+    int number;
+};
+
+struct worker {
+    struct base *base;
+};
+
+int started(char *events);
+
+static struct base *new_base(void)
+{
+    struct base *base = calloc(1, sizeof *base);
+    if (!base)
+        return NULL;
+    base->events = malloc(64);
+    if (!base->events) {
+        free(base);
+        return NULL;
+    }
+    if (!started(base->events)) {
+        free(base->events);
+        free(base);
+        return NULL;
+    }
+    return base;
+}
+
+static void end_base(struct base *base)
+{
+    if (!base)
+        return;
+    free(base->events);
+    free(base);
+}
+
+struct worker *new_worker(void) //~ clean
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
+        return NULL;
+    worker->base = new_base();
+    if (!worker->base) {
+        end_base(worker->base);
+        free(worker);
+        return NULL;
+    }
+    return worker;
+}
+
+void ended_twice(void)
+{
+    struct base *base = new_base();
+    end_base(base);
+    end_base(base); //~ certain heap/double-free
+}
