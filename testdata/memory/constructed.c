@@ -149,6 +149,8 @@ struct worker *new_worker(void) //~ clean
 void ended_twice(void)
 {
     struct base *base = new_base();
+    if (!base)
+        return;
     end_base(base);
-    end_base(base); //~ certain heap/double-free
+    end_base(base); //~ certain heap/double-free //~ certain heap/use-after-free
 }
