@@ -108,7 +108,7 @@ pub fn analyse(inputs: &Inputs<'_>) -> Vec<Option<Record>> {
 }
 
 struct Done {
-    /// What callers see; `None` if seed data stands for the function.
+    /// What callers see, unless seed data stands for the function ([`Run::seen`]).
     interface: Option<Interface>,
     record: Record,
 }
@@ -191,11 +191,16 @@ impl<'a> Run<'a> {
     /// What is known of a callee; `None` for one of the component at hand.
     fn interface(&self, callee: &CalleeRef) -> Option<&Interface> {
         match callee.function {
-            Some(id) => match self.seeded.get(&id) {
-                Some(seeded) => Some(&seeded.interface),
-                None => self.done[id.index()].get()?.interface.as_ref(),
-            },
+            Some(id) => self.seen(id),
             None => Some(self.externals.get(&callee.name).unwrap_or(&self.external)),
+        }
+    }
+
+    /// What callers see of a function of the program; `None` before it is done.
+    fn seen(&self, id: FunctionId) -> Option<&Interface> {
+        match self.seeded.get(&id) {
+            Some(seeded) => Some(&seeded.interface),
+            None => self.done[id.index()].get()?.interface.as_ref(),
         }
     }
 
@@ -204,9 +209,10 @@ impl<'a> Run<'a> {
         let mut open = Vec::new();
         for &id in members {
             match (self.seeded.get(&id), &self.function(id).body) {
-                (Some(seeded), _) if seeded.opaque => self.finish_seeded(id),
+                (Some(seeded), _) if seeded.opaque => self.finish(id, None, Disposition::Seeded),
                 (_, Err(reason)) => {
-                    self.finish(id, Interface::lost(), Disposition::Lost(reason.clone()));
+                    let disposition = Disposition::Lost(reason.clone());
+                    self.finish(id, Some(Interface::lost()), disposition);
                 }
                 (_, Ok(body)) => open.push((id, *body)),
             }
@@ -215,7 +221,7 @@ impl<'a> Run<'a> {
             self.inputs.property.watches_accesses() || self.any_callee(&open, Interface::is_active);
         if !touches && !self.any_callee(&open, Interface::initialises) {
             for &(id, body) in &open {
-                self.finish(id, self.noop(id, body), Disposition::NoOp);
+                self.finish(id, Some(self.noop(id, body)), Disposition::NoOp);
             }
             return;
         }
@@ -277,8 +283,7 @@ impl<'a> Run<'a> {
     /// Frees the summaries that nobody asks for now that these functions are done.
     fn let_go(&self, members: &[FunctionId]) {
         for &id in members {
-            let interface = |id: FunctionId| self.done[id.index()].get()?.interface.as_ref();
-            self.demand.done(id, self.function(id), interface);
+            self.demand.done(id, self.function(id), |id| self.seen(id));
         }
     }
 
@@ -446,22 +451,13 @@ impl<'a> Run<'a> {
             })
     }
 
-    fn finish(&self, id: FunctionId, interface: Interface, disposition: Disposition) {
+    fn finish(&self, id: FunctionId, interface: Option<Interface>, disposition: Disposition) {
         let record = Record {
             disposition,
             key: None,
             facts: Facts::default(),
         };
-        self.finish_with(id, Some(interface), record);
-    }
-
-    fn finish_seeded(&self, id: FunctionId) {
-        let record = Record {
-            disposition: Disposition::Seeded,
-            key: None,
-            facts: Facts::default(),
-        };
-        self.finish_with(id, None, record);
+        self.finish_with(id, interface, record);
     }
 
     /// `touches`: some callee touches an object. A function that only initialises some is a no-op to its callers, unless they

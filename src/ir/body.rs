@@ -106,15 +106,15 @@ impl Body {
         removed < self.blocks.len()
     }
 
-    /// Whether control can get from one block to another.
-    pub fn leads_to(&self, from: BlockId, to: BlockId) -> bool {
+    /// Whether control can get from one block to another, without passing `not_by`.
+    pub fn leads_to(&self, from: BlockId, to: BlockId, not_by: Option<BlockId>) -> bool {
         let mut seen = vec![false; self.blocks.len()];
         let mut work = vec![from];
         while let Some(block) = work.pop() {
             if block == to {
                 return true;
             }
-            if !std::mem::replace(&mut seen[block.index()], true) {
+            if Some(block) != not_by && !std::mem::replace(&mut seen[block.index()], true) {
                 work.extend(self.block(block).term.successors());
             }
         }

@@ -9,21 +9,6 @@ use super::{Arg, Block, BlockId, Body, Callee, ExprId, ExprKind, StmtKind, TermK
 const MAX_BLOCKS: usize = 64;
 
 impl Body {
-    /// Whether control can get from one block to another without passing `not_by`.
-    pub fn leads_to_within(&self, from: BlockId, to: BlockId, not_by: Option<BlockId>) -> bool {
-        let mut seen = vec![false; self.blocks.len()];
-        let mut work = vec![from];
-        while let Some(block) = work.pop() {
-            if block == to {
-                return true;
-            }
-            if Some(block) != not_by && !std::mem::replace(&mut seen[block.index()], true) {
-                work.extend(self.block(block).term.successors());
-            }
-        }
-        false
-    }
-
     /// Whether control follows a pointer on some way from one block, before it comes to the other one or the variable that the
     /// pointer lies in is assigned to.
     pub fn follows_between(&self, from: BlockId, to: BlockId, pointer: ExprId) -> bool {

@@ -249,18 +249,22 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
         summary.null_result = NullResult::Never;
         return;
     }
-    if is_failure(oracle, result, null) || says_failure(oracle, null) {
-        summary.null_result = NullResult::May;
-        summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
+    summary.null_result = if is_failure(oracle, result, null) || says_failure(oracle, null) {
+        NullResult::May
+    } else if is_null_at_times(oracle, result, null) {
+        NullResult::AtTimes
+    } else {
         return;
-    }
+    };
+    summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
+}
+
+/// Whether a result is the constant null on some of these paths, and more than what callers pass decides that.
+fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool {
     oracle.locations(result);
     let constant = oracle.invalid_on.get(&result).copied().unwrap_or_default();
     let constant = oracle.formula.guards.and(null, constant);
-    if oracle.possible(constant) && all_over_parameters(oracle, null).is_empty() {
-        summary.null_result = NullResult::AtTimes;
-        summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
-    }
+    oracle.possible(constant) && all_over_parameters(oracle, null).is_empty()
 }
 
 /// The conditions over the function's parameters, with which it was called, that hold on all of these paths.

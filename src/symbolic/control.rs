@@ -531,7 +531,7 @@ fn tells_of_before(
     if of_loop && (header == Some(block) || header == Some(if_null) || header == Some(if_not)) {
         return false;
     }
-    !frame.body.leads_to_within(if_not, if_null, header)
+    !frame.body.leads_to(if_not, if_null, header)
         || decides && frame.body.follows_between(if_not, if_null, pointer)
 }
 

@@ -204,7 +204,7 @@ impl Unrolling {
 
     /// Whether a way leads from a block into a loop.
     pub fn leads_into(&self, body: &Body, from: BlockId, into: LoopId) -> bool {
-        body.leads_to(from, self.headers[into.0 as usize])
+        body.leads_to(from, self.headers[into.0 as usize], None)
     }
 
     /// Whether the block starts the iterations of a loop.
