@@ -8,7 +8,7 @@
 use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::property::{Event, StateId};
+use crate::property::{Event, Role, StateId};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
@@ -246,6 +246,10 @@ pub fn meant_for_another(
     let failing = &execution.log.ops[event];
     let object = failing.object;
     let machine = arena.machine_of(object);
+    // The object has ended under this very name. That another one of its kind has ended, or lives on, makes the use of this one no better.
+    if matches!(failing.from, Status::At(state) if machine.role(state) == Role::Dead) {
+        return Guard::FALSE;
+    }
     let takes = matches!(&failing.rule, Some(rule) if machine.is_about_taking(rule));
     if takes {
         return given_back_as_another(execution, arena, object, machine.initial);
