@@ -215,13 +215,18 @@ fn alone(
     configuration: Configuration,
     check: usize,
 ) -> (bool, Option<String>) {
-    let failing = view.failing(&view.checks[check]);
+    let checks = in_all_rounds(view, check);
+    let mut failing = Guard::FALSE;
+    for &check in &checks {
+        let fails = view.failing(&view.checks[check]);
+        failing = oracle.formula.guards.or(failing, fails);
+    }
     let asked = oracle.formula.guards.support(failing).to_vec();
     let usual = usual_on_entry(oracle, &asked);
     let guards = &mut oracle.formula.guards;
     let environment = guards.cube(&usual);
     let mut excluded = guards.restrict(failing, &usual);
-    let kept = predicates(view, oracle, configuration, &[check]);
+    let kept = predicates(view, oracle, configuration, &checks);
     for condition in oracle.formula.guards.support(excluded).to_vec() {
         // Where that is too large it stays: to exclude less can only make less code dead.
         if !kept.contains(&condition)
@@ -250,6 +255,19 @@ fn alone(
         }
     }
     (false, told(oracle, excluded))
+}
+
+/// The check, and for what is lost at the end those of the same place in other rounds of a loop. They are one statement of the source: a
+/// specification that excludes one round alone would leave no code dead only because the code is come to in the other.
+fn in_all_rounds(view: &View, check: usize) -> Vec<usize> {
+    let this = &view.checks[check];
+    if !matches!(this.event, Event::Exit(_)) {
+        return vec![check];
+    }
+    let alike = view.checks.iter().enumerate().filter(|(_, other)| {
+        matches!(other.event, Event::Exit(_)) && other.site == this.site && other.text == this.text
+    });
+    alike.map(|(index, _)| index).collect()
 }
 
 /// The guard for one of a condition's two values, or the other.

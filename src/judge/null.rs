@@ -165,7 +165,7 @@ impl Findings<'_> {
         if elsewhere {
             finding.explain_by(Kind::TestedElsewhere);
         }
-        for kind in readings(execution, oracle, event, reason, paths) {
+        for kind in readings(execution, oracle, self.body, event, reason, paths) {
             finding.explain_by(kind);
         }
         if reason == Reason::Unchecked
@@ -257,6 +257,7 @@ fn is_unasked_result(oracle: &Arena<'_>, event: &UseEvent) -> bool {
 fn readings(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
+    body: &Body,
     event: &UseEvent,
     reason: Reason,
     paths: Guard,
@@ -269,8 +270,14 @@ fn readings(
     let tested_late = late_tests.any(|test| test.pointer == event.address);
     let mut ends_loop = reason == Reason::Tested && !plain && !tested_late;
     if reason == Reason::Constant && !tested_late {
+        // Where the source itself hands null to a callee, whatever leads to the call leads to that.
+        let to_call = match is_written_null(body, event) {
+            true => guard_of_call(execution, oracle, event),
+            false => Guard::TRUE,
+        };
+        let to_call = oracle.formula.guards.support(to_call).to_vec();
         for condition in oracle.formula.guards.support(paths).to_vec() {
-            if is_asked_on(oracle, condition, paths) {
+            if to_call.contains(&condition) || is_asked_on(oracle, condition, paths) {
                 continue;
             }
             foreign |= oracle.foreign_conditions.contains(&condition);
@@ -311,6 +318,22 @@ fn readings(
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// Whether the pointer is an argument that is a null constant in the source.
+fn is_written_null(body: &Body, event: &UseEvent) -> bool {
+    event.text.is_some()
+        && event
+            .expr
+            .is_some_and(|argument| body.expr(argument).kind == ExprKind::Const(0))
+}
+
+/// The paths that reach the call in which an access is made.
+fn guard_of_call(execution: &Execution, oracle: &mut Oracle<'_>, event: &UseEvent) -> Guard {
+    let calls = execution.log.calls.iter();
+    let here = calls.filter(|call| call.stack == event.stack);
+    let guards = &mut oracle.formula.guards;
+    here.fold(Guard::FALSE, |all, call| guards.or(all, call.guard))
 }
 
 /// Whether the pointer lies in memory, and on all these paths a function was called before whose analysis is missing or was cut short: what

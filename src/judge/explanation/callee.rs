@@ -2,7 +2,7 @@
 //!
 //! In: the log of an execution, an object. Out: the paths that such an explanation covers, or whether there are any.
 
-use crate::property::{Machine, Names, StateId};
+use crate::property::{Machine, Names, Role, StateId};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Guard, Guards};
@@ -314,10 +314,26 @@ pub fn decides_outcome(
     if unnamed || !guards.excludes(paths, execution.log.lost) {
         return true;
     }
+    let machine = arena.machine_of(object);
+    // A block that the call has made: a constructor succeeds at times.
+    let makes = |event: &OpEvent| {
+        let role = |status| match status {
+            Status::At(state) => Some(machine.role(state)),
+            Status::Error(_) => None,
+        };
+        machine.watches_accesses()
+            && role(event.from) == Some(Role::Free)
+            && event.to.and_then(role) == Some(Role::Held)
+    };
+    let owned = arena.is_owned(object.loc.region);
+    let guards = &mut arena.formula.guards;
     let mut events = execution.log.ops.iter().enumerate();
     events.any(|(index, event)| {
         let here = guards.and(paths, event.guard);
-        event.object == object && event.open && is_left_open(execution, guards, index, here)
+        event.object == object
+            && event.open
+            && !(owned && makes(event))
+            && is_left_open(execution, guards, index, here)
     })
 }
 
