@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lifetimes::Lifetime;
 use super::words::{Words, is_pointer};
-use super::{Conditions, Extent};
+use super::{Conditions, Extent, MAX_CONDITION};
 use crate::property::{Key, Role, Target};
 use crate::summary::{Cube, IExpr, IObj, Modified, Root, Summary, When};
 use crate::symbolic::naming::is_clear;
@@ -101,7 +101,11 @@ impl Effects {
         let sleeps: Vec<&Cube> = summary.sleeps.iter().map(|sleep| &sleep.incond).collect();
         if !sleeps.is_empty() {
             let sleeps = conditions.inputs(words, &sleeps);
-            self.list("may sleep", sleeps.into_iter().map(plain));
+            let items = sleeps.into_iter().map(|text| Item {
+                clear: text.chars().count() <= MAX_CONDITION && !text.contains("(char *)"),
+                text,
+            });
+            self.list("may sleep", items);
         }
         self.list("needs", needed(words, conditions).into_iter().map(plain));
         self.list("makes", initialised(words).into_iter().map(plain));
@@ -216,6 +220,7 @@ fn list(verb: &str, items: &[Item], extent: Extent, lines: &mut Vec<String>) {
     }
     let rest = items.len() - shown.len();
     let more = (rest > 0).then(|| match shown.is_empty() {
+        true if verb == "may sleep" => "in some cases (--full)".to_owned(),
         true if rest == 1 => "a place without a name in the source (--full)".to_owned(),
         true => format!("{rest} places without a name in the source (--full)"),
         false => format!("… and {rest} more (--full)"),

@@ -5,7 +5,7 @@
 
 use super::effects::Item;
 use super::words::Words;
-use super::{Conditions, ends};
+use super::{Conditions, cut, ends};
 use crate::property::{Key, Machine, Role, StateId, Target};
 use crate::symbolic::naming::is_clear;
 
@@ -81,7 +81,7 @@ fn cases_text(cases: &[String]) -> String {
         return String::new();
     }
     match cases.len() {
-        0..=MAX_CASES => format!(" {}", cases.join(", or ")),
+        0..=MAX_CASES => format!(" {}", cut(cases.join(", or "))),
         several => format!(" in {several} cases"),
     }
 }

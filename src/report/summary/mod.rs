@@ -32,6 +32,8 @@ pub enum Extent {
     Full,
 }
 
+/// A longer condition is cut, in short.
+const MAX_CONDITION: usize = 130;
 /// Tables of one function in short.
 const MAX_TABLES: usize = 8;
 
@@ -52,7 +54,7 @@ pub fn write(
         let conditions = Conditions::of(summary);
         for (index, object) in summary.objects.iter().enumerate() {
             if extent == Extent::Full {
-                object_lines(&words, &conditions, index, &mut lines);
+                object_lines(&words, &conditions, index, extent, &mut lines);
                 continue;
             }
             let name = words.object(&object.object);
@@ -63,7 +65,7 @@ pub fn write(
                 effects.add_use(name);
             } else if is_clear(&name) && tables < MAX_TABLES {
                 tables += 1;
-                object_lines(&words, &conditions, index, &mut lines);
+                object_lines(&words, &conditions, index, extent, &mut lines);
             } else {
                 hidden += 1;
             }
@@ -216,6 +218,7 @@ fn object_lines(
     words: &Words<'_>,
     conditions: &Conditions<'_>,
     index: usize,
+    extent: Extent,
     lines: &mut Vec<String>,
 ) {
     let summary = words.summary;
@@ -225,6 +228,10 @@ fn object_lines(
     let mut table: Vec<Way> = Vec::new();
     for (end, cube) in ends(conditions, summary, index) {
         let condition = conditions.text(words, &cube);
+        let condition = match extent {
+            Extent::Short => cut(condition),
+            Extent::Full => condition,
+        };
         let way = Way {
             from: vec![state_name(machine, end.from)],
             to: target_name(machine, &end),
@@ -271,6 +278,22 @@ fn ends<'s>(
         }
     }
     found
+}
+
+/// The first parts of a long condition.
+fn cut(condition: String) -> String {
+    if condition.chars().count() <= MAX_CONDITION {
+        return condition;
+    }
+    let mut short = String::new();
+    for part in condition.split(" and ") {
+        if !short.is_empty() && short.chars().count() + part.chars().count() > MAX_CONDITION {
+            break;
+        }
+        let and = if short.is_empty() { "" } else { " and " };
+        short += &format!("{and}{part}");
+    }
+    format!("{short} and …")
 }
 
 /// A line of the table: from some states to another one, or to the one that it was.

@@ -347,20 +347,24 @@ impl Words<'_> {
     /// What leads to a block of memory, or to a file: the pointer that it is freed by.
     pub fn pointer_to(&self, object: &IObj) -> String {
         let whole = self.object(object);
+        if let Some(pointer) = whole.strip_prefix('*').filter(|name| is_clear(name)) {
+            return pointer.to_owned();
+        }
+        // A block's first member has the block's name.
         if let Some((last, path)) = object.path.split_last()
             && last.constant == 0
             && last.terms.is_empty()
             && !matches!((&object.root, path), (Root::Global(_), []))
         {
-            return self.object(&IObj {
+            let pointer = self.object(&IObj {
                 root: object.root.clone(),
                 path: path.to_vec(),
             });
+            if is_clear(&pointer) {
+                return pointer;
+            }
         }
-        match whole.strip_prefix('*') {
-            Some(pointer) => pointer.to_owned(),
-            None => whole,
-        }
+        whole
     }
 
     fn root(&self, root: &Root) -> String {
