@@ -346,6 +346,13 @@ impl Words<'_> {
 
     /// What leads to a block of memory, or to a file: the pointer that it is freed by.
     pub fn pointer_to(&self, object: &IObj) -> String {
+        // Callers know a block that is returned as the result, not by the call that has made it.
+        if object.root == Root::Return
+            && object.path.len() == 1
+            && self.offset(&object.path[0]).is_none()
+        {
+            return self.root(&object.root);
+        }
         let whole = self.object(object);
         if let Some(pointer) = whole.strip_prefix('*').filter(|name| is_clear(name)) {
             return pointer.to_owned();
