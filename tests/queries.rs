@@ -195,7 +195,7 @@ fn names_complete_and_several_are_listed() {
 }
 
 #[test]
-fn tables_have_three_formats_and_text_has_one() {
+fn all_answers_have_three_formats() {
     let tree = checked();
     let here = tree.path();
     let csv = |arguments: &[&str]| text(query(here, &[arguments, &["--format", "csv"]].concat()));
@@ -217,9 +217,75 @@ fn tables_have_three_formats_and_text_has_one() {
         (&found[0]["name"], &found[0]["line"]),
         (&"start".into(), &21.into())
     );
-    query(here, &["function", "start", "--format", "json"])
-        .code(2)
-        .stderr(contains("text only"));
+    let said = |arguments: &[&str]| -> Vec<String> {
+        let of = |row: &Value| format!("{} {}", row["what"], row["text"]).replace('"', "");
+        rows(here, arguments).iter().map(of).collect()
+    };
+    let add = said(&["function", "queue_add"]);
+    for expected in [
+        "outcome analysed",
+        "becomes q->lock",
+        "sets q->length = q->length + 1",
+        "called by port_send",
+        "calls queue_grow",
+    ] {
+        assert!(add.contains(&expected.to_owned()), "{expected} in {add:?}");
+    }
+    assert_eq!(rows(here, &["why", "queue.c:12"]), Vec::<Value>::new());
+    let spec = rows(here, &["spec", "queue_grow"]);
+    assert_eq!(spec[0]["function"], "queue_grow", "{spec:?}");
+    assert_eq!(spec[0]["filter"], "conc", "{spec:?}");
+}
+
+/// What becomes of memory, in one line for each place.
+const MEMORY: &str = "\
+void *malloc(unsigned long size);
+void free(void *block);
+struct part { char *text; struct part *next; };
+struct whole { int length; struct part first; char *name; };
+struct whole *whole_new(int length)
+{
+	struct whole *w = malloc(sizeof *w);
+	if (!w)
+		return 0;
+	w->length = length;
+	return w;
+}
+void whole_drop(struct whole *w)
+{
+	if (w->length > 0)
+		free(w->first.text);
+	free(w->name);
+	free(w);
+}
+char whole_first(struct whole *w)
+{
+	free(w->name);
+	return w->name[0];
+}
+int main(void) { struct whole *w = whole_new(3); if (w) { whole_first(w); whole_drop(w); } return 0; }
+";
+
+#[test]
+fn a_function_is_told_in_words_of_its_source() {
+    let tree = tempfile::tempdir().unwrap();
+    let here = tree.path();
+    fs::write(here.join("whole.c"), MEMORY).unwrap();
+    cassini(here, &["check", ".", "-q"]).code(1);
+    let told = |name: &str| text(query(here, &["function", name]));
+    assert_eq!(
+        told("whole_drop"),
+        "whole_drop  whole.c:13\n  freed     w\n            w->first.text if w->length > 0\n            w->name\n  \
+         called by main\n  calls     free\n"
+    );
+    let new = told("whole_new");
+    assert!(new.contains("  allocated ret\n"), "{new}");
+    let first = told("whole_first");
+    let finding = "  findings  error: `w->name` is used after it was freed [heap/use-after-free] whole.c:23\n";
+    assert!(first.contains(finding), "{first}");
+    // All states, on demand.
+    let full = text(query(here, &["function", "whole_drop", "--full"]));
+    assert!(full.contains("allocated            → freed"), "{full}");
 }
 
 #[test]

@@ -309,7 +309,89 @@ fn findings_are_listed_by_their_owners() {
     fs::write(here.join("MAINTAINERS"), maintainers).unwrap();
     assert_eq!(of("nora"), ["net/b.c Nora Net <n@x>"]);
     assert_eq!(of("r@x"), ["a.c Rita <r@x>"]);
-    fs::write(here.join("CODEOWNERS"), "* @all\n/net/ @net @both\n").unwrap();
+    fs::write(here.join("CODEOWNERS"), "* @zed\n/net/ @net @both\n").unwrap();
     assert_eq!(of("@NET"), ["net/b.c @net, @both"]);
     assert_eq!(of("nora"), [""; 0]);
+    let listed = json(
+        cassini(
+            here,
+            &["triage", "list", "--by", "owner", "--format", "json"],
+        )
+        .code(0),
+    );
+    let files = listed.as_array().unwrap().iter().map(|row| &row["file"]);
+    let mut files: Vec<&Value> = files.collect();
+    files.dedup();
+    assert_eq!(files, ["net/b.c", "a.c"]);
+    let report = |format| json(cassini(here, &["report", "--format", format]).code(0));
+    let owners = |finding: &Value| finding["owners"].clone();
+    assert_eq!(
+        owners(&report("json")["findings"][0]),
+        serde_json::json!(["@zed"])
+    );
+    let result = &report("sarif")["runs"][0]["results"][0];
+    assert_eq!(owners(&result["properties"]), serde_json::json!(["@zed"]));
+}
+
+#[test]
+fn findings_are_listed_as_new_or_known() {
+    let tree = tree(&format!("{HEAD}{BODY}"));
+    let here = tree.path();
+    cassini(here, &["check", ".", "--format", "json", "-o", "old.json"]).code(1);
+    fs::write(here.join("b.c"), format!("{HEAD}{BODY}")).unwrap();
+    cassini(here, &["check", ".", "-q"]).code(1);
+    let files = |state: &[&str]| -> Vec<String> {
+        let list = [
+            "triage",
+            "list",
+            "--baseline",
+            "old.json",
+            "--format",
+            "json",
+        ];
+        let listed = json(cassini(here, &[&list, state].concat()).code(0));
+        let rows = listed.as_array().unwrap().iter();
+        let mut cells: Vec<String> = rows
+            .map(|row| format!("{} {}", row["file"], row["state"]).replace('"', ""))
+            .collect();
+        cells.dedup();
+        cells
+    };
+    assert_eq!(files(&[]), ["a.c unchanged", "b.c new"]);
+    assert_eq!(files(&["--state", "new"]), ["b.c new"]);
+    assert_eq!(files(&["--state", "unchanged"]), ["a.c unchanged"]);
+    cassini(here, &["triage", "list", "--state", "new"])
+        .code(2)
+        .stderr(contains("--baseline"));
+}
+
+#[test]
+fn what_only_tests_have_comes_last() {
+    let tree = tree("");
+    let here = tree.path();
+    for folder in ["a/tests", "z"] {
+        fs::create_dir_all(here.join(folder)).unwrap();
+    }
+    // One in a folder of tests, one by its name, and one of the program.
+    for file in ["a/tests/x.c", "b_test.c", "z/z.c"] {
+        let text = format!("{HEAD}{BODY}").replace("once", &format!("once_{}", file.len()));
+        fs::write(here.join(file), text).unwrap();
+    }
+    cassini(here, &["check", "."])
+        .code(1)
+        .stderr(contains("9 findings, the last 6 in tests\n"));
+    let files = |arguments: &[&str], rows: fn(&Value) -> &Value| -> Vec<String> {
+        let told = json(cassini(here, arguments).code(0));
+        let rows = rows(&told).as_array().unwrap().iter();
+        let mut files: Vec<String> = rows
+            .map(|row| row["file"].as_str().unwrap().to_owned())
+            .collect();
+        files.dedup();
+        files
+    };
+    let expected = ["z/z.c", "a/tests/x.c", "b_test.c"];
+    let list = ["triage", "list", "--format", "json"];
+    assert_eq!(files(&list, |told| told), expected);
+    let report = ["report", "--format", "json"];
+    assert_eq!(files(&report, |told| &told["findings"]), expected);
 }

@@ -492,7 +492,10 @@ fn marker(text: &[u8]) -> Option<(Vec<u8>, u8)> {
         match rest.next()? {
             b'"' => break,
             b'\n' => return None,
-            b'\\' => file.push(rest.next()?),
+            b'\\' => file.push(match rest.next()? {
+                b'n' => b'\n',
+                byte => byte,
+            }),
             byte => file.push(byte),
         }
     }

@@ -19,6 +19,7 @@ use crate::report::{self, Baseline, Contents, Places};
 use crate::run::{self, Run, RunError, Settings, Times};
 use crate::source::{self, Inert};
 use crate::store::StoreError;
+use crate::triage::owners::Owners;
 use crate::triage::{self, LeftOut};
 
 /// Problems shown before the rest is only counted.
@@ -125,6 +126,7 @@ fn report(
         about: &run.about,
         rules: &run.rules,
         entries: &entries,
+        owners: &Owners::load(&run.root),
         left_out,
         baseline: fixed.as_deref().map(|fixed| Baseline {
             fixed,
@@ -215,7 +217,7 @@ fn tell_ledger(run: &Run, (contents, level): (&Contents<'_>, Level), arguments: 
         calls::tell(calls, touching, places, &arguments.asked.again());
     }
     if !arguments.no_analysis {
-        tell_findings(contents.shown().count(), &contents.left_out, level);
+        tell_findings(contents, level);
     }
     if run.ledger.has_losses() {
         anstream::eprintln!("what was lost, and why: cassini query failures");
@@ -225,9 +227,20 @@ fn tell_ledger(run: &Run, (contents, level): (&Contents<'_>, Level), arguments: 
     }
 }
 
-fn tell_findings(count: usize, left_out: &LeftOut, level: Level) {
+fn tell_findings(contents: &Contents<'_>, level: Level) {
+    let left_out: &LeftOut = &contents.left_out;
+    let count = contents.shown().count();
     let s = if count == 1 { "" } else { "s" };
     let mut text = format!("{count} finding{s}");
+    match contents
+        .shown()
+        .filter(|entry| entry.finding.is_in_tests())
+        .count()
+    {
+        0 => {}
+        all if all == count => text += ", in tests",
+        some => text += &format!(", the last {some} in tests"),
+    }
     if left_out.known > 0 {
         text += &format!(", not counting {} of the baseline", left_out.known);
     }

@@ -48,7 +48,7 @@ pub fn write_plain(
 ) -> anyhow::Result<()> {
     let mut text = Vec::new();
     render(&mut text)?;
-    write(file, |out| {
+    let shown = |out: &mut dyn Write| {
         let text = String::from_utf8_lossy(&text);
         text.split_inclusive('\n').try_for_each(|line| {
             let (line, end) = match line.strip_suffix('\n') {
@@ -57,7 +57,20 @@ pub fn write_plain(
             };
             write!(out, "{}{end}", inert(line))
         })
-    })
+    };
+    match file {
+        Some(_) => write(file, shown),
+        None => write_inert(shown),
+    }
+}
+
+/// Writes to standard output what has no styles and nothing that a terminal would obey.
+pub fn write_inert(render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match render(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
 }
 
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {

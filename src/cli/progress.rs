@@ -40,9 +40,8 @@ impl Progress for Bar {
         let bar = ProgressBar::new(total).with_message(name);
         // As wide as the terminal leaves it: a line that wraps cannot be taken away. A template that does
         // not parse leaves the default one.
-        if let Ok(style) =
-            ProgressStyle::with_template("{msg:>10} [{wide_bar}] {pos}/{len} {elapsed_precise}")
-        {
+        let template = "{msg:>10} [{wide_bar}] {pos}/{len} {per_sec} {elapsed_precise}, {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
         *self.bar.lock() = Some(bar);

@@ -23,6 +23,7 @@ use crate::ir::Body;
 use crate::report::{About, Contents, Places, arrange};
 use crate::run::all_rules;
 use crate::source::{self, Inert};
+use crate::triage::owners::Owners;
 use crate::triage::{Entry, LeftOut};
 
 #[derive(Debug, clap::Args)]
@@ -181,6 +182,7 @@ fn write(arguments: &Arguments, root: &Path, stories: &[Story]) -> anyhow::Resul
         about: &about,
         rules: &rules,
         entries: &entries,
+        owners: &Owners::load(root),
         left_out: LeftOut::default(),
         baseline: None,
     };

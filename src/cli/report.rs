@@ -14,6 +14,7 @@ use crate::report::{About, Baseline, Contents, Places};
 use crate::run::all_rules;
 use crate::store::query::Reader;
 use crate::triage;
+use crate::triage::owners::Owners;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -53,6 +54,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         about: &about,
         rules: &all_rules(&arguments.checkers)?,
         entries: &entries,
+        owners: &Owners::load(&root),
         left_out,
         baseline: fixed
             .as_deref()

@@ -2,6 +2,7 @@
 //!
 //! In: names of columns, and rows of cells. Out: columns of text side by side, JSON objects, or CSV. What the cells hold is inert in each of them.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use clap::ValueEnum;
@@ -43,9 +44,12 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// Prints the table. As text it has a line of names if it has rows at all.
+    /// Prints the table. As text it has a line of names if it has rows at all; that it has none is said beside it.
     pub fn print(&self, format: TableFormat) -> anyhow::Result<()> {
-        output::write(None, |out| match format {
+        if format == TableFormat::Text && self.rows.is_empty() {
+            anstream::eprintln!("there are none");
+        }
+        output::write_inert(|out| match format {
             TableFormat::Text => self.text(out),
             TableFormat::Json => self.json(out),
             TableFormat::Csv => self.csv(out),
@@ -56,24 +60,29 @@ impl Table {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let rows = self.rows.iter().map(|row| row.iter().map(cell).collect());
+        let shown = |cell: String| match inert(&cell).contains('\t') {
+            true => inert(&cell).replace('\t', " "),
+            false => inert(&cell).into_owned(),
+        };
+        let rows = self.rows.iter();
+        let rows = rows.map(|row| row.iter().map(|value| shown(cell(value))).collect());
         let rows: Vec<Vec<String>> = std::iter::once(self.names.clone()).chain(rows).collect();
         let width = |column: usize| {
             let cells = rows.iter().filter_map(|row| row.get(column));
-            let widths = cells.map(|cell| inert(cell).chars().count());
+            let widths = cells.map(|cell| cell.chars().count());
             widths.filter(|width| *width <= WIDTH).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.names.len()).map(width).collect();
         for (number, row) in rows.iter().enumerate() {
             let mut line = String::new();
             for (column, (text, width)) in row.iter().zip(&widths).enumerate() {
-                let text = inert(text).replace('\t', " ");
                 // Numbers stand under each other by their last digits.
                 let right = number > 0 && self.rows[number - 1][column].is_number();
                 match right {
-                    true => line.push_str(&format!("{text:>width$}  ")),
-                    false => line.push_str(&format!("{text:<width$}  ")),
+                    true => write!(line, "{text:>width$}  "),
+                    false => write!(line, "{text:<width$}  "),
                 }
+                .unwrap_or_default();
             }
             writeln!(out, "{}", line.trim_end())?;
         }

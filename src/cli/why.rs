@@ -7,8 +7,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use serde_json::Value;
 
 use super::output;
+use super::table::{Table, TableFormat};
 use crate::finding::Finding;
 use crate::report::{Places, text};
 use crate::source::Inert;
@@ -47,15 +49,18 @@ impl<'a> Asked<'a> {
 /// Prints what was found at a place; of a place without findings, what became of its function.
 pub(super) fn why(
     reader: &Reader,
-    root: &Path,
-    places: &Places,
+    (root, places): (&Path, &Places),
     place: &str,
+    format: TableFormat,
 ) -> anyhow::Result<()> {
     let asked = Asked::parse(place)?;
     let all = reader.entries()?;
     let (here, others): (Vec<&Entry>, Vec<&Entry>) = all
         .iter()
         .partition(|entry| asked.is_met_by(&entry.finding, places));
+    if format != TableFormat::Text {
+        return table(&here, places).print(format);
+    }
     let is_file = |file: &str| asked.is_file(file, places);
     let function = reader.function_before(&is_file, asked.line)?;
     output::write(None, |out| {
@@ -75,6 +80,36 @@ pub(super) fn why(
         }
         Ok(())
     })
+}
+
+/// The findings as rows, each with all readings that make it none in one cell.
+fn table(entries: &[&Entry], places: &Places) -> Table {
+    let names = [
+        "id",
+        "level",
+        "rule",
+        "file",
+        "line",
+        "function",
+        "message",
+        "not a bug if",
+    ];
+    let mut table = Table::new(names);
+    for entry in entries {
+        let finding = &entry.finding;
+        let cells: [Value; 8] = [
+            finding.fingerprint.as_str().into(),
+            finding.level.name().into(),
+            finding.rule.as_str().into(),
+            places.name(&finding.file).into(),
+            finding.line.into(),
+            finding.function.as_str().into(),
+            finding.message.as_str().into(),
+            finding.specification().into(),
+        ];
+        table.row(cells);
+    }
+    table
 }
 
 fn is_of(finding: &Finding, row: &FunctionRow) -> bool {

@@ -102,7 +102,11 @@ fn angelic(view: &View, oracle: &mut Oracle<'_>, filters: &mut Filters<'_>) -> S
             .map(|&(condition, holds)| words::condition(oracle, condition, holds))
             .collect();
         let line = view.checks[*check].site.line;
-        let _ = writeln!(text, "  {} (for line {line})", literals.join(" || "));
+        let told = format!("  {} (for line {line})\n", literals.join(" || "));
+        // The results of two calls may have one name.
+        if !text.contains(&told) {
+            text += &told;
+        }
     }
     text + &failures(view, found.warnings.iter().copied())
 }

@@ -22,15 +22,21 @@ pub fn specification(oracle: &mut Oracle<'_>, predicates: &[Cond], clauses: &[Cl
     }
     let alone = clauses.len() == 1;
     let mut parts: Vec<String> = Vec::new();
-    for clause in clauses.iter().take(MAX_CLAUSES) {
+    for clause in clauses {
         let literals = literals(oracle, predicates, clause);
-        parts.push(match literals.len() > 1 && !alone {
+        let text = match literals.len() > 1 && !alone {
             true => format!("({})", literals.join(" || ")),
             false => literals.join(" || "),
-        });
-    }
-    if clauses.len() > MAX_CLAUSES {
-        parts.push("…".to_owned());
+        };
+        // The results of two calls may have one name.
+        if parts.contains(&text) {
+            continue;
+        }
+        if parts.len() == MAX_CLAUSES {
+            parts.push("…".to_owned());
+            break;
+        }
+        parts.push(text);
     }
     parts.join(" && ")
 }

@@ -6,12 +6,14 @@
 mod explanation;
 mod filter;
 pub mod identity;
+mod test_code;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::explanation::{Explanation, Kind as ExplanationKind};
 pub use self::filter::{Filter, Filtered};
 pub use self::identity::fingerprint;
+pub use self::test_code::is_test;
 
 /// How sure and how grave, as the rule's measured precision has earned.
 #[derive(
@@ -111,11 +113,20 @@ impl Finding {
         self.filtered.as_ref().map(Filtered::strictest)
     }
 
-    /// How early it is to be read: by its level, and of one level by the strictest filter that reports it. 1 is the first.
+    /// How early it is to be read: by its level, and of one level by the strictest filter that reports it; last what only tests have. 1 is the
+    /// first.
     pub fn rank(&self) -> u32 {
         let filters = Filter::ALL.len() as u32 + 1;
         let filter = self.filter().map_or(0, |filter| filter as u32 + 1);
-        1 + self.level as u32 * filters + filter
+        let levels = Level::Explained as u32 + 1;
+        let tests = u32::from(self.is_in_tests()) * levels * filters;
+        1 + tests + self.level as u32 * filters + filter
+    }
+
+    /// Whether it is in a file of the program's own tests, or in programs only that are tests.
+    pub fn is_in_tests(&self) -> bool {
+        let mut programs = self.programs.iter();
+        is_test(&self.file) || !self.programs.is_empty() && programs.all(|program| is_test(program))
     }
 
     /// Takes a finding out of the report that the filter does not pass, or the one that is in force for its rule.

@@ -83,7 +83,8 @@ pub fn file_name(raw: &[u8]) -> String {
             bytes.push(value.to_le_bytes()[0]);
             rest = &rest[octal..];
         } else if let Some((&escaped, tail)) = rest.split_first() {
-            bytes.push(escaped);
+            // Of letters, compilers escape the line feed's alone.
+            bytes.push(if escaped == b'n' { b'\n' } else { escaped });
             rest = tail;
         }
     }

@@ -134,9 +134,12 @@ impl Printer<'_> {
         let Some(local) = self.body.locals.get(id.index()) else {
             return format!("%{}", id.0);
         };
-        self.unnamed
-            .set(self.unnamed.get() || local.name.is_empty());
         if self.for_reader {
+            if let Some(call) = self.result_of(id).filter(|_| local.name.is_empty()) {
+                return call.to_owned();
+            }
+            let unnamed = self.unnamed.get() || local.name.is_empty();
+            self.unnamed.set(unnamed);
             return local.name.clone();
         }
         let alike = |other: &super::Local| other.name == local.name;
@@ -144,6 +147,25 @@ impl Printer<'_> {
             return format!("{}%{}", local.name, id.0);
         }
         local.name.clone()
+    }
+
+    /// The one call whose result a variable is, as the source has it.
+    fn result_of(&self, id: LocalId) -> Option<&str> {
+        let stmts = self.body.blocks.iter().flat_map(|block| &block.stmts);
+        let calls = stmts.filter_map(|stmt| match &stmt.kind {
+            StmtKind::Call(call) if call.dst == Some(id) => Some(&*call.text),
+            StmtKind::Store { addr, .. } => {
+                let stored =
+                    matches!(self.body.expr(*addr).kind, ExprKind::AddrLocal(to) if to == id);
+                stored.then_some("")
+            }
+            _ => None,
+        });
+        let mut calls = calls.take(2);
+        match (calls.next(), calls.next()) {
+            (Some(text), None) if !text.is_empty() => Some(text),
+            _ => None,
+        }
     }
 
     fn symbol(&self, id: super::SymbolId) -> String {

@@ -168,8 +168,12 @@ impl Findings<'_> {
         for kind in readings(execution, oracle, self.body, event, reason, paths) {
             finding.explain_by(kind);
         }
+        let callee = results::callee_of(oracle, event);
+        let told = callee.as_ref().map(|(name, _)| format!("`{name}`"));
+        let told = told.unwrap_or_else(|| "the function that returned it".to_owned());
+        finding.message = finding.message.replace("{callee}", &told);
         if reason == Reason::Unchecked
-            && let Some((callee, fails)) = results::callee_of(oracle, event)
+            && let Some((callee, fails)) = callee
         {
             self.unchecked.push(Unchecked {
                 file: finding.file.clone(),

@@ -168,7 +168,7 @@ fn add_rule(row: RuleRow, document: &mut Document, property: &Property, checker:
 }
 
 /// What a report fills in.
-const PLACEHOLDERS: [&str; 4] = ["{object}", "{state}", "{function}", "{held}"];
+const PLACEHOLDERS: [&str; 5] = ["{object}", "{state}", "{function}", "{held}", "{callee}"];
 
 /// The first `{…}` that no report fills in.
 fn unknown_placeholder(message: &str) -> Option<&str> {

@@ -404,7 +404,7 @@ impl Machine {
 }
 
 impl Rule {
-    /// The message with its blanks filled in; `state` stands for `{held}`, too.
+    /// The message with its blanks filled in; `state` stands for `{held}`, too. `{callee}` is left: who knows it fills it in.
     pub fn message_for(&self, object: &str, state: &str, function: &str) -> String {
         fill(&self.message, object, state, function)
     }

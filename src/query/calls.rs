@@ -39,6 +39,7 @@ pub fn tree(
     (name, depth): (&str, usize),
     direction: Direction,
 ) -> anyhow::Result<Vec<Node>> {
+    let _same_state = reader.snapshot()?;
     let mut nodes = Vec::new();
     // A function that is called and not defined has callers.
     let undefined = match direction {
@@ -181,7 +182,7 @@ struct Graph {
 impl Graph {
     fn read(reader: &Reader, direction: Direction) -> anyhow::Result<Graph> {
         let mut edges = reader.edges()?;
-        if direction == Direction::Callers {
+        if direction == Direction::Callees {
             edges.iter_mut().for_each(|edge| *edge = (edge.1, edge.0));
             edges.sort_unstable();
         }
@@ -249,6 +250,7 @@ pub fn path(
     places: &Places,
     (from, to): (&str, &str),
 ) -> anyhow::Result<Vec<Node>> {
+    let _same_state = reader.snapshot()?;
     let starts = names::functions(reader, places, from)?;
     // The name may be of a function that the tree only calls.
     let ends: FxHashSet<u32> = reader.functions(to)?.iter().map(|row| row.id).collect();
@@ -298,6 +300,7 @@ pub fn holds(
     places: &Places,
     name: &str,
 ) -> anyhow::Result<BTreeMap<String, Holder>> {
+    let _same_state = reader.snapshot()?;
     let starts = names::functions(reader, places, name)?;
     // From each caller the function that it calls on the way down. The nearest callers come first.
     let graph = Graph::read(reader, Direction::Callers)?;

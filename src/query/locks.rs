@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::report::roles::{Act, Role};
 use crate::store::StoreError;
 use crate::store::query::locks::{ActOf, ClassCount, Lock, OrderOf};
-use crate::store::query::{FunctionRow, Reader};
+use crate::store::query::{Definition, Reader};
 
 /// What one function does with a lock.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Doing {
     pub role: Role,
     /// The class of the lock that the function holds meanwhile, where this is about the order of the two.
     pub outer: Option<String>,
-    pub function: FunctionRow,
+    pub function: Definition,
 }
 
 impl Doing {
@@ -77,14 +77,14 @@ pub fn of_class(reader: &Reader, class: &str) -> Result<Vec<Doing>, StoreError> 
 fn of(reader: &Reader, lock: Lock<'_>) -> Result<Vec<Doing>, StoreError> {
     let acts = reader.acts_on(lock)?.into_iter();
     let mut found: Vec<Doing> = acts.filter_map(act).collect();
-    found.extend(reader.orders(Some(lock))?.into_iter().map(taken));
+    found.extend(reader.orders(lock)?.into_iter().map(taken));
     // What a function does comes before the orders in which it takes two.
     found.sort_by(|a, b| order(&a.function).cmp(&order(&b.function)));
     Ok(found)
 }
 
-fn order(row: &FunctionRow) -> (&str, &str, u32, u32) {
-    (&row.name.name, &row.file, row.line, row.id)
+fn order(row: &Definition) -> (&str, &str, u32, u32) {
+    (&row.name, &row.file, row.line, row.id)
 }
 
 /// A lock class, and how many rows speak of it.
@@ -103,7 +103,7 @@ pub fn classes(reader: &Reader) -> Result<Vec<ClassRow>, StoreError> {
     for ClassCount { class, functions } in reader.lock_classes()? {
         counts.insert(class, (functions, 0));
     }
-    for OrderOf { outer, inner, .. } in reader.orders(None)? {
+    for (outer, inner) in reader.ordered_classes()? {
         counts.entry(outer).or_default().1 += 1;
         counts.entry(inner).or_default().1 += 1;
     }

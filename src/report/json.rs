@@ -11,6 +11,7 @@ use super::Contents;
 use crate::engine::ledger::Ledger;
 use crate::finding::{Explanation, Filter, Finding, Level, TraceStep};
 use crate::source::is_inert;
+use crate::triage::owners::Owners;
 use crate::triage::{Entry, Known, State};
 
 #[derive(Serialize)]
@@ -66,6 +67,12 @@ struct JsonFinding<'a> {
     trace: Vec<JsonStep<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     programs: &'a [String],
+    /// Whose code it is in, if the tree says so.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    owners: &'a [String],
+    /// It is in the program's own tests only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    in_tests: bool,
     /// What a person says of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<JsonVerdict<'a>>,
@@ -101,7 +108,10 @@ struct JsonStep<'a> {
 
 /// Writes the report and a line end.
 pub fn write(out: &mut dyn Write, contents: &Contents<'_>) -> io::Result<()> {
-    let findings: Vec<JsonFinding<'_>> = contents.shown().map(json_finding).collect();
+    let findings: Vec<JsonFinding<'_>> = contents
+        .shown()
+        .map(|entry| json_finding(entry, contents.owners))
+        .collect();
     let left_out = contents.left_out;
     let report = Report {
         tool: "cassini",
@@ -212,7 +222,7 @@ fn fixed(known: &Known) -> Fixed<'_> {
     }
 }
 
-fn json_finding(entry: &Entry) -> JsonFinding<'_> {
+fn json_finding<'a>(entry: &'a Entry, owners: &'a Owners) -> JsonFinding<'a> {
     let finding: &Finding = &entry.finding;
     JsonFinding {
         rule: &finding.rule,
@@ -230,6 +240,8 @@ fn json_finding(entry: &Entry) -> JsonFinding<'_> {
         explanations: &finding.explanations,
         trace: finding.trace.iter().map(json_step).collect(),
         programs: &finding.programs,
+        owners: owners.of(&finding.file),
+        in_tests: finding.is_in_tests(),
         verdict: entry.judged.as_ref().map(|judged| JsonVerdict {
             verdict: judged.verdict.name(),
             note: &judged.note,

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::ledger::Ledger;
 use crate::finding::{Finding, Level, identity};
 use crate::property::Property;
+use crate::triage::owners::Owners;
 use crate::triage::{Entry, Known, LeftOut, State};
 
 /// What a report is made of.
@@ -37,6 +38,8 @@ pub struct Contents<'a> {
     pub rules: &'a Property,
     /// The findings of the level that was asked for, those that people have silenced among them.
     pub entries: &'a [Entry],
+    /// Whose code the tree's files are.
+    pub owners: &'a Owners,
     pub left_out: LeftOut,
     /// If the findings were compared with an earlier report.
     pub baseline: Option<Baseline<'a>>,
@@ -95,7 +98,7 @@ pub fn place(file: &str, line: u32, column: u32) -> String {
     }
 }
 
-/// Puts findings in the order in which they are shown (file, line, rule), each once, with columns that
+/// Puts findings in the order in which they are shown (file, line, rule; those in tests behind all others), each once, with columns that
 /// point at the operation where the source can be read. `root` is the folder that their files are
 /// relative to.
 pub fn arrange(mut findings: Vec<Finding>, root: &Path) -> Vec<Finding> {
@@ -114,7 +117,9 @@ pub fn arrange(mut findings: Vec<Finding>, root: &Path) -> Vec<Finding> {
         (file, *line, rule, *column, fingerprint, *level)
     }
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
-    identity::distinguish(findings)
+    let mut findings = identity::distinguish(findings);
+    findings.sort_by_key(Finding::is_in_tests);
+    findings
 }
 
 #[cfg(test)]
@@ -183,6 +188,7 @@ pub(crate) mod tests {
             },
             rules: &rules,
             entries,
+            owners: &Owners::default(),
             left_out: LeftOut::default(),
             baseline,
         };
@@ -231,9 +237,11 @@ pub(crate) mod tests {
             finding("a.c", 9, "2"),
             finding("a.c", 2, "1"),
             finding("a.c", 9, "2"),
+            finding("Tests/a.c", 1, "4"),
         ];
         let arranged = arrange(findings, Path::new("/nonexistent"));
         let places: Vec<_> = arranged.iter().map(|f| (f.file.as_str(), f.line)).collect();
-        assert_eq!(places, [("a.c", 2), ("a.c", 9), ("b.c", 1)]);
+        let expected = [("a.c", 2), ("a.c", 9), ("b.c", 1), ("Tests/a.c", 1)];
+        assert_eq!(places, expected);
     }
 }

@@ -11,13 +11,20 @@ use std::path::{Component, Path, PathBuf};
 pub struct Places {
     /// The tree and the current folder, absolute and without links; `None` where the latter is not known.
     folders: Option<(PathBuf, PathBuf)>,
+    /// What stands before the name of each file of the tree, if the current folder is none of the tree's.
+    prefix: Option<String>,
 }
 
 impl Places {
     /// Names files of the tree at `root` from the folder `here`. Both are absolute and without symbolic links.
     pub fn new(root: &Path, here: &Path) -> Places {
+        let prefix = (!here.starts_with(root)).then(|| match from(here, root) {
+            folder if folder.ends_with('/') => folder,
+            folder => format!("{folder}/"),
+        });
         Places {
             folders: Some((root.to_path_buf(), here.to_path_buf())),
+            prefix,
         }
     }
 
@@ -25,8 +32,12 @@ impl Places {
     pub fn here(root: &Path) -> Places {
         let here = std::env::current_dir().and_then(|here| here.canonicalize());
         let here = here.ok().zip(root.canonicalize().ok());
-        Places {
-            folders: here.map(|(here, root)| (root, here)),
+        match here {
+            Some((here, root)) => Places::new(&root, &here),
+            None => Places {
+                folders: None,
+                prefix: None,
+            },
         }
     }
 
@@ -35,9 +46,10 @@ impl Places {
     pub fn name<'a>(&self, file: &'a str) -> Cow<'a, str> {
         match &self.folders {
             Some((root, here)) if !file.starts_with(['/', '<']) && !file.is_empty() => {
-                match root == here {
-                    true => Cow::Borrowed(file),
-                    false => from(here, &root.join(file)).into(),
+                match &self.prefix {
+                    _ if root == here => Cow::Borrowed(file),
+                    Some(prefix) => format!("{prefix}{file}").into(),
+                    None => from(here, &root.join(file)).into(),
                 }
             }
             _ => Cow::Borrowed(file),

@@ -14,6 +14,7 @@ use super::json::write_value;
 use crate::finding::{Finding, Level};
 use crate::property::Rule;
 use crate::triage::baseline::SARIF_FINGERPRINT;
+use crate::triage::owners::Owners;
 use crate::triage::{Entry, Known};
 
 const SCHEMA: &str =
@@ -129,6 +130,12 @@ struct Outcome<'a> {
 struct Properties<'a> {
     object: &'a str,
     not_a_bug_if: Vec<&'a str>,
+    /// Whose code it is in, if the tree says so.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    owners: &'a [String],
+    /// It is in the program's own tests only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    in_tests: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,7 +212,8 @@ struct Suppression<'a> {
 pub fn write(out: &mut dyn Write, contents: &Contents<'_>) -> io::Result<()> {
     let rules: Vec<&Rule> = contents.rules.rules().collect();
     let fixed = contents.baseline.map_or(&[][..], |baseline| baseline.fixed);
-    let results = contents.entries.iter().map(|entry| outcome(entry, &rules));
+    let results = contents.entries.iter();
+    let results = results.map(|entry| outcome(entry, &rules, contents.owners));
     let results = results.chain(fixed.iter().map(absent)).collect();
     let failures = contents.about.failures.iter();
     let log = Log {
@@ -265,7 +273,7 @@ fn descriptor(rule: &Rule) -> Descriptor<'_> {
     }
 }
 
-fn outcome<'a>(entry: &'a Entry, rules: &[&Rule]) -> Outcome<'a> {
+fn outcome<'a>(entry: &'a Entry, rules: &[&Rule], owners: &'a Owners) -> Outcome<'a> {
     let finding = &entry.finding;
     let fingerprint = finding.fingerprint.as_str();
     let shape = fingerprint.split('.').next().unwrap_or_default();
@@ -309,6 +317,8 @@ fn outcome<'a>(entry: &'a Entry, rules: &[&Rule]) -> Outcome<'a> {
         properties: Some(Properties {
             object: &finding.object,
             not_a_bug_if: finding.explanations.iter().map(|one| &*one.text).collect(),
+            owners: owners.of(&finding.file),
+            in_tests: finding.is_in_tests(),
             verdict: judged.map(|judged| judged.verdict.name()),
             note: judged
                 .map(|judged| &*judged.note)

@@ -151,7 +151,7 @@ impl Bodies {
         let file = Part::Bodies.file(folder);
         let connection = file::open(&file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
         if !cache::is_this_builds(&connection).map_err(failed)? {
-            return Err(StoreError::Missing(folder.to_owned()));
+            return Err(StoreError::OtherBuild(folder.to_owned()));
         }
         Ok(Bodies::new(file, connection))
     }
@@ -465,7 +465,7 @@ mod tests {
         bodies.close().unwrap();
         assert!(matches!(
             Bodies::open_to_read(folder.path()),
-            Err(StoreError::Missing(_))
+            Err(StoreError::OtherBuild(_))
         ));
         assert_eq!(open(folder.path()).get(key), None);
     }

@@ -91,6 +91,8 @@ pub enum StoreError {
     },
     #[error("no database in {}: run `cassini check` first, or name its folder with --db DIR", .0.display())]
     Missing(PathBuf),
+    #[error("another build of cassini has kept the bodies of functions in {}: run `cassini check` again with this one", .0.display())]
+    OtherBuild(PathBuf),
     #[error(
         "{} is a symbolic link, so the database would be written elsewhere; remove it, or name the database's \
          folder with --db DIR", .0.display()

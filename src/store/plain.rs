@@ -98,7 +98,7 @@ pub(super) const TABLES: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX acts_by_act ON acts (act);
     CREATE INDEX transitions_that_fail ON transitions (kind, after) WHERE fails = 1;
-    CREATE INDEX functions_by_result ON functions (result, variant);
+    CREATE INDEX functions_by_result ON functions (result, variant, outcome, name, file, line);
     CREATE INDEX functions_by_access_result ON functions (access_result);
     CREATE INDEX calls_by_callee ON calls (callee, caller);
 ";

@@ -62,6 +62,25 @@ pub struct Neighbour {
     pub place: Option<(String, u32)>,
 }
 
+/// A function and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    pub id: u32,
+    pub name: String,
+    pub file: String,
+    pub line: u32,
+}
+
+/// A finding, as far as its function's page tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundIn {
+    pub level: String,
+    pub rule: String,
+    pub message: String,
+    pub file: String,
+    pub line: u32,
+}
+
 /// Something that was lost or that a person should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -73,6 +92,9 @@ pub struct Failure {
     pub message: String,
 }
 
+/// SQLite's measure for 32 MB of pages that are kept in memory.
+const CACHE: i64 = -32_768;
+
 /// The database, open for reading beside a run.
 #[derive(Debug)]
 pub struct Reader {
@@ -82,7 +104,15 @@ pub struct Reader {
 impl Reader {
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let connection = schema::open_to_read(folder)?;
+        // A query that follows calls comes to most pages of a table, in any order.
+        connection.pragma_update(None, "cache_size", CACHE)?;
         Ok(Reader { connection })
+    }
+
+    /// The database as it is now, until what this returns is dropped. Many small queries are faster with it: SQLite locks its file once for all of
+    /// them.
+    pub fn snapshot(&self) -> Result<impl Drop + '_, StoreError> {
+        Ok(self.connection.unchecked_transaction()?)
     }
 
     /// The functions of this name: `name`, or `file::name` with the file or the end of its path.
@@ -263,7 +293,7 @@ impl Reader {
             "SELECT DISTINCT stage, file, line, name, message FROM losses
              UNION
              SELECT DISTINCT outcome, file, line, name, reason FROM functions
-             WHERE outcome IN ('analysed in part', 'out of budget', 'failed')
+             WHERE own IN (0, 1) AND outcome IN ('analysed in part', 'out of budget', 'failed')
              ORDER BY 2, 3, 1, 4",
         )
     }
@@ -329,7 +359,7 @@ impl Reader {
         let count: Option<i64> = self
             .connection
             .query_row(
-                "SELECT count(*) FROM functions WHERE outcome IS NULL",
+                "SELECT count(*) FROM functions WHERE own IN (0, 1) AND outcome IS NULL",
                 [],
                 |row| row.get(0),
             )

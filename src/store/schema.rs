@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, plain, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 21;
+pub const VERSION: i64 = 22;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree. Further tables, for people: [`super::plain`].
@@ -56,8 +56,9 @@ const TABLES: &str = "
         variant INTEGER,            -- NULL: the function calls the same in all programs that it is linked into
         programs TEXT               -- those of the variant, one to a line; NULL: any
     );
-    CREATE INDEX functions_by_name ON functions (name);
+    CREATE INDEX functions_by_name ON functions (name, own DESC, file, line);
     CREATE INDEX functions_by_file ON functions (file, line);
+    CREATE INDEX functions_by_outcome ON functions (own, outcome);
     CREATE TABLE calls (
         caller INTEGER NOT NULL, name TEXT NOT NULL, scope TEXT,
         callee INTEGER              -- NULL: not defined in the tree
@@ -185,5 +186,20 @@ fn remove_older_bodies(folder: &Path) {
     {
         // What cannot be removed is in nobody's way.
         let _ = fs::remove_dir_all(bodies);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_names_this_format() {
+        let manual = include_str!("../../docs/database.md");
+        let named = format!("(`PRAGMA user_version`, {VERSION} now)");
+        assert!(
+            manual.contains(&named),
+            "docs/database.md does not say {named}"
+        );
     }
 }

@@ -11,7 +11,7 @@ use super::{Entry, identity_of};
 use crate::finding::identity::{Identity, recognise};
 
 /// How a finding compares with an earlier report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum State {
     New,
     Unchanged,

@@ -124,7 +124,7 @@ fn of_accesses(visit: &Visit<'_>, row: &FunctionRow) -> Result<Markup, Failure> 
 
 fn summary_text(summary: &Summary, property: &Property, extent: Extent) -> Result<String, Failure> {
     let mut text = Vec::new();
-    summary::write(&mut text, summary, property, extent)?;
+    summary::write(&mut text, &[summary], property, extent)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

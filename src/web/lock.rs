@@ -68,7 +68,7 @@ fn lock(visit: &Visit<'_>, name: &str) -> Result<Response, Failure> {
 fn table(doings: &[&Doing]) -> Markup {
     html! {
         table { tbody { @for doing in doings.iter().take(LISTED) { tr.item {
-            td { (function_link(&doing.function.name.name, &doing.function.file)) }
+            td { (function_link(&doing.function.name, &doing.function.file)) }
             td.code { (inert(&doing.role.object)) }
             td.faint { (inert(&doing.role.machine)) }
             td { (place_link(&doing.function.file, doing.function.line)) }
@@ -84,7 +84,7 @@ fn order_table(orders: &[&Doing]) -> Markup {
             tbody { @for doing in orders.iter().take(LISTED) { tr.item {
                 td { (lock_link(doing.outer.as_deref().unwrap_or_default())) }
                 td { (lock_link(&doing.role.class)) }
-                td { (function_link(&doing.function.name.name, &doing.function.file)) }
+                td { (function_link(&doing.function.name, &doing.function.file)) }
                 td { (place_link(&doing.function.file, doing.function.line)) }
             } } }
         }

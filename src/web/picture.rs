@@ -8,7 +8,7 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::source::inert;
 
-const WIDTH: usize = 190;
+const WIDTH: usize = 212;
 const HEIGHT: usize = 40;
 const GAP_X: usize = 90;
 const GAP_Y: usize = 14;

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
+use serde_json::Value;
 
+use super::table::{Table, TableFormat};
 use super::{CLEAN, DatabaseArguments, output, query};
 use crate::capture;
 use crate::engine::filtering::Told;
@@ -97,7 +99,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Form::Summary { name } => {
             let reader = Reader::open(&folder)?;
             let places = crate::query::places(&reader, &folder)?;
-            query::function(&reader, &places, name, Extent::Full)?;
+            query::function(&reader, &places, name, (Extent::Full, TableFormat::Text))?;
         }
         Form::Ir { name } => {
             let (body, _) = specification::body(&folder, &single(&folder, name)?)?;
@@ -126,6 +128,24 @@ pub(super) fn filtered(folder: &Path, name: &str, told: Told) -> anyhow::Result<
     let row = single(folder, name)?;
     let text = specification::filtered(folder, &row, told)?;
     output::write_plain(None, |out| write!(out, "{text}"))
+}
+
+/// Prints what callers and callees have to see to for nothing to fail in a function.
+pub(super) fn specification(folder: &Path, name: &str, format: TableFormat) -> anyhow::Result<()> {
+    if format == TableFormat::Text {
+        return filtered(folder, name, Told::Specification);
+    }
+    let row = single(folder, name)?;
+    let text = specification::filtered(folder, &row, Told::Specification)?;
+    let mut table = Table::new(["function", "filter", "specification"]);
+    let mut filter = "";
+    for line in text.lines() {
+        match line.strip_prefix("  ") {
+            None => filter = line,
+            Some(said) => table.row([row.name.name.as_str(), filter, said].map(Value::from)),
+        }
+    }
+    table.print(format)
 }
 
 /// What a command line makes of the language.

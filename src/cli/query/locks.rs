@@ -18,7 +18,7 @@ pub(super) fn print(found: &[Doing], places: &Places, format: TableFormat) -> an
             doing.role.object.as_str().into(),
             doing.role.class.as_str().into(),
             doing.role.machine.as_str().into(),
-            function.name.name.as_str().into(),
+            function.name.as_str().into(),
             places.name(&function.file).into(),
             function.line.into(),
         ];

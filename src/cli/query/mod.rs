@@ -3,6 +3,7 @@
 //! In: the database and a question. Out: text for a person, or a table as JSON or CSV.
 
 mod calls;
+mod function;
 mod locks;
 
 use std::cmp::Reverse;
@@ -15,25 +16,23 @@ use serde_json::Value;
 
 use super::table::{Table, TableFormat};
 use super::{CLEAN, DatabaseArguments, debug, output, why};
-use crate::engine::filtering::Told;
 use crate::engine::ledger;
 use crate::program::Ambiguity;
-use crate::property::Property;
 use crate::query;
 use crate::query::calls::Direction;
+use crate::report::Places;
 use crate::report::roles::Act;
 use crate::report::summary::Extent;
-use crate::report::{self, Places};
-use crate::run::load_property;
 use crate::source::inert;
-use crate::store::query::{Cell, Failure, FunctionRow, Reader};
-use crate::summary::Summary;
+use crate::store::query::{Cell, Failure, Reader};
+
+pub(super) use function::function;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     database: DatabaseArguments,
-    /// How tables are printed; a function's summary, `why` and `spec` are text only
+    /// How the answer is printed: for people, or a table for programs
     #[arg(long, value_enum, default_value_t, global = true)]
     format: TableFormat,
     #[command(subcommand)]
@@ -42,7 +41,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    /// What a function does to which lock, when: its summary, in words of its source
+    /// What a function does to which lock and which memory, when, in words of its source; what was found in it, its callers and callees
     Function {
         /// `name`, `file::name`, a glob, or a part that only one name has
         name: String,
@@ -104,17 +103,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     let reader = Reader::open(&folder)?;
     let places = query::places(&reader, &folder)?;
     let format = arguments.format;
-    let text_only = matches!(
-        arguments.question,
-        Question::Function { .. } | Question::Why { .. } | Question::Spec { .. }
-    );
-    if text_only && format != TableFormat::Text {
-        bail!("this query has no table: it answers in text only");
-    }
     match &arguments.question {
         Question::Function { name, full } => {
             let extent = if *full { Extent::Full } else { Extent::Short };
-            function(&reader, &places, name, extent)?;
+            function(&reader, &places, name, (extent, format))?;
         }
         Question::Callers { name, depth } => {
             let asked = (name.as_str(), *depth as usize);
@@ -153,109 +145,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         }
         Question::Why { place } => {
             let root = query::root(&reader, &folder)?;
-            why::why(&reader, &root, &places, place)?;
+            why::why(&reader, (&root, &places), place, format)?;
         }
-        Question::Spec { name } => debug::filtered(&folder, name, Told::Specification)?,
+        Question::Spec { name } => debug::specification(&folder, name, format)?,
         Question::Stats => stats(&reader, format)?,
         Question::Frontend => frontend(&reader, &places, format)?,
         Question::Failures => failures(&reader, &places, format)?,
         Question::Sql { query } => sql(&reader, query, format)?,
     }
     Ok(CLEAN)
-}
-
-/// Prints the summaries of all functions of that name.
-pub(super) fn function(
-    reader: &Reader,
-    places: &Places,
-    name: &str,
-    extent: Extent,
-) -> anyhow::Result<()> {
-    let (property, seeds, _) = load_property(&[])?;
-    let rows = reader.functions(name)?;
-    if rows.is_empty()
-        && let Some(seed) = seeds.get(name)
-    {
-        return output::write_plain(None, |out| {
-            writeln!(out, "{name}  (known primitive)")?;
-            report::summary::write(out, &seed.summary, &property, extent)
-        });
-    }
-    let rows = match rows.is_empty() {
-        true => query::names::functions(reader, places, name)?,
-        false => rows,
-    };
-    let mut shown = Vec::new();
-    for row in rows {
-        let summary = query::summary_of(reader, &row, &seeds)?;
-        shown.push((row, summary));
-    }
-    query::merge_variants(&mut shown);
-    let memory = shown.iter().map(|(row, _)| query::memory_of(reader, row));
-    let memory = memory.collect::<anyhow::Result<Vec<_>>>()?;
-    output::write_plain(None, |out| {
-        for ((row, summary), memory) in shown.iter().zip(&memory) {
-            let summaries = [summary.as_ref(), memory.as_ref()];
-            let known = query::seed_of(row, &seeds).is_some();
-            write_function(out, (row, places, known), summaries, (&property, extent))?;
-        }
-        Ok(())
-    })
-}
-
-fn write_function(
-    out: &mut dyn Write,
-    (row, places, known): (&FunctionRow, &Places, bool),
-    [summary, memory]: [Option<&Summary>; 2],
-    (property, extent): (&Property, Extent),
-) -> io::Result<()> {
-    let file = places.name(&row.file);
-    write!(out, "{}  {file}:{}  ", row.name.name, row.line)?;
-    if !row.programs.is_empty() {
-        write!(out, "in {}  ", row.programs.join(", "))?;
-    }
-    let reason = row.reason.as_deref().unwrap_or_default();
-    let shown = match row.outcome.as_deref() {
-        None => {
-            writeln!(out, "(not reached: the last check was stopped before it)")?;
-            None
-        }
-        Some("no-op") => {
-            match memory {
-                Some(_) => writeln!(out)?,
-                None => writeln!(out, "(touches no lock: the no-op summary)")?,
-            }
-            None
-        }
-        Some("seeded") => {
-            writeln!(out, "(known primitive)")?;
-            summary
-        }
-        Some("analysed") if known => {
-            writeln!(out, "(known primitive; its body was checked, too)")?;
-            summary
-        }
-        Some("analysed") => {
-            writeln!(out)?;
-            summary
-        }
-        Some("analysed in part") => {
-            writeln!(out, "(analysed in part: {reason})")?;
-            summary
-        }
-        Some("lost") => {
-            writeln!(out, "(not read: {reason})")?;
-            None
-        }
-        Some(outcome) => {
-            writeln!(out, "({outcome}: {reason})")?;
-            None
-        }
-    };
-    for summary in [shown, memory].into_iter().flatten() {
-        report::summary::write(out, summary, property, extent)?;
-    }
-    Ok(())
 }
 
 /// Prints the rows of a query. As text they are divided by tabs, for `cut` and the like.

@@ -6,6 +6,7 @@
 mod keys;
 mod walk;
 
+use std::cmp::Ordering;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::Value;
 
 use super::table::{Table, TableFormat};
-use super::{CLEAN, DatabaseArguments, output, report};
+use super::{CLEAN, DatabaseArguments, baseline, output, report};
 use crate::finding::{Level, identity};
 use crate::query::findings::{
     Accuracy, FilePattern, Selection, Wanted, accuracy, by_rank, find, judgement,
@@ -24,7 +25,7 @@ use crate::source::Inert;
 use crate::store::query::Reader;
 use crate::store::verdicts::Verdicts;
 use crate::triage::owners::Owners;
-use crate::triage::{Entry, Judged, Verdict, verdicts};
+use crate::triage::{Entry, Judged, State, Verdict, verdicts};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -92,6 +93,12 @@ struct List {
     verdict: Option<Wanted>,
     #[arg(long, value_enum, default_value_t)]
     by: Order,
+    /// Say which findings are new since this earlier report (of `--format json` or `sarif`), and which are unchanged
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Only those that are new, or only those that are not
+    #[arg(long, value_enum, requires = "baseline")]
+    state: Option<State>,
     /// Leave out what is less certain than this [default: the tree's, or warning]
     #[arg(long, value_enum)]
     level: Option<Level>,
@@ -106,6 +113,7 @@ enum Order {
     Rank,
     Rule,
     File,
+    Owner,
 }
 
 pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
@@ -128,7 +136,10 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
     let root = crate::query::root(&reader, folder)?;
     let places = Places::here(&root);
     let level = report::level(asked.level, &root)?;
-    let all = reader.entries()?;
+    let mut all = reader.entries()?;
+    if let Some(file) = &asked.baseline {
+        baseline::compare(&mut all, file, &root)?;
+    }
     let fingerprints: Vec<&str> = all.iter().map(|e| &*e.finding.fingerprint).collect();
     let owners = Owners::load(&root);
     if asked.owner.is_some() && !owners.has_any() {
@@ -145,16 +156,18 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
     let ids = identity::short(&fingerprints);
     let mut rows: Vec<(&Entry, &str)> = all.iter().zip(ids).collect();
     rows.retain(|(entry, _)| selection.has(entry, &places));
-    match asked.by {
-        Order::Rank => rows.sort_by(|a, b| by_rank(a.0, b.0)),
-        Order::Rule => rows.sort_by(|a, b| a.0.finding.rule.cmp(&b.0.finding.rule)),
-        // They are kept by file and line.
-        Order::File => {}
-    }
+    rows.retain(|(entry, _)| asked.state.is_none_or(|state| entry.state == Some(state)));
+    rows.sort_by(|(a, _), (b, _)| match asked.by {
+        Order::Rank => by_rank(a, b),
+        Order::Rule => a.finding.rule.cmp(&b.finding.rule).then(by_rank(a, b)),
+        Order::File => by_file(a, b),
+        Order::Owner => by_owner(a, b, &owners).then(by_rank(a, b)),
+    });
     let names = [
         "id", "level", "verdict", "rule", "file", "line", "message", "note", "owner",
     ];
-    let mut table = Table::new(names);
+    let state = asked.baseline.is_some().then_some("state");
+    let mut table = Table::new(names.into_iter().chain(state));
     for (entry, id) in rows {
         let finding = &entry.finding;
         let (verdict, note) = judgement(entry);
@@ -169,9 +182,23 @@ fn list(folder: &Path, asked: &List) -> anyhow::Result<()> {
             note.into(),
             owners.of(&finding.file).join(", ").into(),
         ];
-        table.row(cells);
+        let state = entry.state.map(|state| Value::from(state.name()));
+        table.row(cells.into_iter().chain(state));
     }
     table.print(asked.format)
+}
+
+fn by_file(a: &Entry, b: &Entry) -> Ordering {
+    let place = |entry: &Entry| (entry.finding.line, entry.finding.column);
+    let file = a.finding.file.cmp(&b.finding.file);
+    file.then_with(|| place(a).cmp(&place(b)))
+}
+
+/// By the owners' names; what nobody owns comes last.
+fn by_owner(a: &Entry, b: &Entry, owners: &Owners) -> Ordering {
+    let of = |entry: &Entry| owners.of(&entry.finding.file).to_vec();
+    let (a, b) = (of(a), of(b));
+    (a.is_empty(), a).cmp(&(b.is_empty(), b))
 }
 
 fn show(folder: &Path, ids: &[String]) -> anyhow::Result<()> {

@@ -91,6 +91,13 @@ fn a_bracket_that_is_never_closed_costs_one_declaration() {
 }
 
 #[test]
+fn a_marker_may_name_a_file_with_a_line_feed_in_its_name() {
+    let pieces = pieces("# 1 \"new\\nline\\\"x.c\"\nint a;\n");
+    let file = pieces.files.get(pieces.pieces[0].file).expect("file");
+    assert_eq!(file.name, "new\nline\"x.c");
+}
+
+#[test]
 fn places_follow_line_markers() {
     let text = "# 1 \"main.c\"\n# 1 \"/usr/a.h\" 1\nint a;\n\n  int b;\n# 7 \"main.c\" 2\nint\n f(void)\n{ return\n# 42 \"other.c\"\n a; }";
     let pieces = pieces(text);

@@ -137,7 +137,7 @@ fn mistakes_name_what_was_expected() {
         (
             "[[rule]]\nid = \"a/b\"\nlevel = \"note\"\nmessage = \"{lock}\"\nexplanation = \"\""
                 .into(),
-            "my.toml:4:11: the message mentions `{lock}`; expected one of {object}, {state}, {function}, {held}",
+            "my.toml:4:11: the message mentions `{lock}`; expected one of {object}, {state}, {function}, {held}, {callee}",
         ),
         (
             "[[machines]]".into(),

@@ -4,10 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lifetimes::Lifetime;
 use super::words::{Words, is_pointer};
-use super::{Conditions, Extent};
-use crate::property::{Role, Target};
+use super::{Conditions, Extent, MAX_CONDITION};
+use crate::property::{Key, Role, Target};
 use crate::summary::{Cube, IExpr, IObj, Modified, Root, Summary, When};
+use crate::symbolic::naming::is_clear;
 use crate::symbolic::term::Op;
 
 /// A longer value is told by the values that it is one of.
@@ -19,66 +21,217 @@ const MAX_LINES: usize = 6;
 /// Columns of the words that lines begin with.
 const INDENT: usize = 9;
 
-pub fn lines(
-    words: &Words<'_>,
-    conditions: &Conditions<'_>,
+/// Something that is said of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    pub text: String,
+    /// The source has a name for the place.
+    pub clear: bool,
+}
+
+/// A line for each effect, and what can be said of it.
+pub struct Effects {
     extent: Extent,
-    lines: &mut Vec<String>,
-) {
-    let summary = words.summary;
-    if let Some(result) = &summary.result {
-        let result = told(words, (result, false), &|_| false, extent);
-        lines.extend(result.map(|result| line("returns", &result)));
+    /// The result is known to be a pointer.
+    pointer: bool,
+    lists: Vec<(String, Vec<Item>)>,
+    /// What is told in one line.
+    flags: BTreeSet<&'static str>,
+    /// Machines of objects that callers have no name for.
+    unnamed: BTreeSet<String>,
+}
+
+const NO_RETURN: &str = "does not return";
+const OPAQUE: &str = "may change all that it gets pointers to: too little of it is known";
+
+impl Effects {
+    pub fn new(summaries: &[&Summary], extent: Extent) -> Self {
+        let mut summaries = summaries.iter();
+        Effects {
+            extent,
+            pointer: summaries.any(|summary| returns_pointer(summary)),
+            lists: Vec::new(),
+            flags: BTreeSet::new(),
+            unnamed: BTreeSet::new(),
+        }
     }
-    if summary.noreturn {
-        lines.push("does not return".to_owned());
+
+    /// Adds what is said under a word, each thing once.
+    fn list(&mut self, verb: &str, items: impl IntoIterator<Item = Item>) {
+        let at = self.lists.iter().position(|(known, _)| known == verb);
+        let at = at.unwrap_or_else(|| {
+            self.lists.push((verb.to_owned(), Vec::new()));
+            self.lists.len() - 1
+        });
+        for item in items {
+            if !self.lists[at].1.contains(&item) {
+                self.lists[at].1.push(item);
+            }
+        }
     }
-    for (verb, items) in modified(words, extent) {
-        list(verb, items, extent, lines);
+
+    pub fn add_lifetimes(&mut self, ways: Vec<Lifetime>) {
+        for Lifetime { state, item } in ways {
+            self.list(&state, [item]);
+        }
     }
-    list("frees", freed(words), extent, lines);
-    let sleeps: Vec<&Cube> = summary.sleeps.iter().map(|sleep| &sleep.incond).collect();
-    if !sleeps.is_empty() {
-        let sleeps = conditions.inputs(words, &sleeps);
-        lines.extend(sleeps.iter().map(|when| line("may sleep", when)));
+
+    /// Adds an object that is as it was when the function returns.
+    pub fn add_use(&mut self, name: String) {
+        let clear = is_clear(&name);
+        self.list("uses", [Item { text: name, clear }]);
     }
-    list("needs", needed(words, conditions), extent, lines);
-    list("makes", initialised(words), extent, lines);
-    let unnamed = summary.unnamed.iter();
-    let unnamed = unnamed.map(|one| {
-        format!(
-            "{} ({}), which callers have no name for",
-            one.class, one.machine
-        )
-    });
-    list("moves", unnamed.collect(), extent, lines);
-    if summary.opaque {
-        lines.push("may change all that it gets pointers to: too little of it is known".to_owned());
+
+    /// Adds what a summary says besides its objects' ways from state to state.
+    pub fn add(&mut self, words: &Words<'_>, conditions: &Conditions<'_>) {
+        let (summary, extent) = (words.summary, self.extent);
+        if let Some(result) = &summary.result
+            && !self.lists.iter().any(|(verb, _)| verb == "returns")
+            && let Some(text) = told(words, (result, self.pointer), &|_| false, extent)
+        {
+            self.list("returns", [plain(text)]);
+        }
+        if summary.noreturn {
+            self.flags.insert(NO_RETURN);
+        }
+        for (verb, items) in modified(words, extent) {
+            self.list(verb, items);
+        }
+        self.list("frees", freed(words, extent));
+        let sleeps: Vec<&Cube> = summary.sleeps.iter().map(|sleep| &sleep.incond).collect();
+        if !sleeps.is_empty() {
+            let sleeps = conditions.inputs(words, &sleeps);
+            let items = sleeps.into_iter().map(|text| Item {
+                clear: text.chars().count() <= MAX_CONDITION && !text.contains("(char *)"),
+                text,
+            });
+            self.list("may sleep", items);
+        }
+        self.list("needs", needed(words, conditions).into_iter().map(plain));
+        self.list("makes", initialised(words).into_iter().map(plain));
+        for one in &summary.unnamed {
+            let machine = words.property.machine(&one.machine);
+            if extent == Extent::Short && machine.is_some_and(|one| one.key != Key::Location) {
+                self.unnamed.insert(one.machine.clone());
+                continue;
+            }
+            let text = format!(
+                "{} ({}), which callers have no name for",
+                one.class, one.machine
+            );
+            self.list("moves", [plain(text)]);
+        }
+        if summary.opaque {
+            self.flags.insert(OPAQUE);
+        }
     }
+
+    /// Each thing that is said, with the word for it.
+    pub fn told(self) -> Vec<(String, String)> {
+        let flags = self
+            .flags
+            .into_iter()
+            .map(|flag| (flag.to_owned(), String::new()));
+        let lists = self
+            .lists
+            .into_iter()
+            .flat_map(|(verb, items)| items.into_iter().map(move |item| (verb.clone(), item.text)));
+        flags.chain(lists).collect()
+    }
+
+    /// All of it, in the order in which it was added; the result first.
+    pub fn lines(mut self) -> Vec<String> {
+        if !self.unnamed.is_empty() {
+            let kinds: Vec<String> = std::mem::take(&mut self.unnamed).into_iter().collect();
+            let text = format!(
+                "objects ({}) that callers have no name for",
+                kinds.join(", ")
+            );
+            self.list("moves", [plain(text)]);
+        }
+        self.lists.sort_by_key(|(verb, _)| rank(verb));
+        let mut lines = Vec::new();
+        if self.flags.contains(NO_RETURN) {
+            lines.push(NO_RETURN.to_owned());
+        }
+        for (verb, items) in &self.lists {
+            list(verb, items, self.extent, &mut lines);
+        }
+        if self.flags.contains(OPAQUE) {
+            lines.push(OPAQUE.to_owned());
+        }
+        lines
+    }
+}
+
+/// Whether the result is known to be a pointer: callers ask for it as one, or the function makes objects behind it.
+fn returns_pointer(summary: &Summary) -> bool {
+    let mut found = false;
+    for condition in &summary.outputs {
+        condition.each(&mut |part| {
+            if let IExpr::Value {
+                object, pointer, ..
+            } = part
+            {
+                found |= pointer.0 && object.root == Root::Return && object.path.is_empty();
+            }
+        });
+    }
+    let mut objects = summary.objects.iter();
+    found || objects.any(|one| one.object.root == Root::Return && !one.object.path.is_empty())
+}
+
+/// The order of the words that lines begin with; states come behind the result.
+fn rank(verb: &str) -> usize {
+    const ORDER: [&str; 9] = [
+        "uses",
+        "sets",
+        "may set",
+        "keeps",
+        "frees",
+        "may sleep",
+        "needs",
+        "makes",
+        "moves",
+    ];
+    match ORDER.iter().position(|known| *known == verb) {
+        Some(at) => 2 + at,
+        None => usize::from(verb != "returns"),
+    }
+}
+
+fn plain(text: String) -> Item {
+    Item { text, clear: true }
 }
 
 fn line(verb: &str, what: &str) -> String {
     format!("{verb:<INDENT$} {what}").trim_end().to_owned()
 }
 
-/// The lines of one kind, the verb before the first.
-fn list(verb: &str, items: Vec<String>, extent: Extent, lines: &mut Vec<String>) {
-    let most = match extent {
+/// The lines of one kind, the verb before the first. In short, places without a name in the source are only counted.
+fn list(verb: &str, items: &[Item], extent: Extent, lines: &mut Vec<String>) {
+    let mut shown: Vec<&Item> = items.iter().collect();
+    if extent == Extent::Short {
+        shown.retain(|item| item.clear);
         // What would be cut is more than the line that says so.
-        Extent::Short if items.len() > MAX_LINES + 1 => MAX_LINES,
-        _ => items.len(),
-    };
-    let verbs = std::iter::once(verb).chain(std::iter::repeat(""));
-    let shown = verbs.zip(&items[..most]);
-    lines.extend(shown.map(|(verb, item)| line(verb, item)));
-    if most < items.len() {
-        let rest = items.len() - most;
-        lines.push(line("", &format!("… and {rest} more (--full)")));
+        if shown.len() > MAX_LINES + 1 {
+            shown.truncate(MAX_LINES);
+        }
     }
+    let rest = items.len() - shown.len();
+    let more = (rest > 0).then(|| match shown.is_empty() {
+        true if verb == "may sleep" => "in some cases (--full)".to_owned(),
+        true if rest == 1 => "a place without a name in the source (--full)".to_owned(),
+        true => format!("{rest} places without a name in the source (--full)"),
+        false => format!("… and {rest} more (--full)"),
+    });
+    let texts = shown.into_iter().map(|item| item.text.clone()).chain(more);
+    let verbs = std::iter::once(verb).chain(std::iter::repeat(""));
+    lines.extend(verbs.zip(texts).map(|(verb, text)| line(verb, &text)));
 }
 
 /// M by what happens to each place.
-fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<String>); 3] {
+fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3] {
     let (mut sets, mut may_set, mut keeps) = (Vec::new(), Vec::new(), Vec::new());
     let places = words.summary.modified.iter();
     for Modified {
@@ -89,30 +242,30 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<String>); 
     } in places.filter(|place| !is_result(place))
     {
         let place = words.object(object);
+        let clear = is_clear(&place);
         let Some(value) = value else {
-            may_set.push(place);
+            may_set.push(Item { text: place, clear });
             continue;
         };
         let mut leaves = Vec::new();
         choices(value, &mut leaves);
         let kept = leaves.iter().copied().filter(|leaf| is_argument(leaf));
-        keeps.extend(kept.map(|kept| format!("{} in {place}", words.value(kept, When::Entry))));
+        keeps.extend(kept.map(|kept| Item {
+            text: format!("{} in {place}", words.value(kept, When::Entry)),
+            clear,
+        }));
         let unchanged = |leaf: &IExpr| is_unchanged(leaf, object);
         let list = match leaves.iter().any(|leaf| unchanged(leaf)) {
             true => &mut may_set,
             false => &mut sets,
         };
-        list.push(match told(words, (value, pointer.0), &unchanged, extent) {
+        let text = match told(words, (value, pointer.0), &unchanged, extent) {
             Some(text) => format!("{place} = {text}"),
             None => place,
-        });
+        };
+        list.push(Item { text, clear });
     }
-    let lists = [("sets", sets), ("may set", may_set), ("keeps", keeps)];
-    lists.map(|(verb, mut items)| {
-        let mut seen = BTreeSet::new();
-        items.retain(|item| seen.insert(item.clone()));
-        (verb, items)
-    })
+    [("sets", sets), ("may set", may_set), ("keeps", keeps)]
 }
 
 /// A value in words. In short a long one is the values that it is one of, those that `left_out` says aside; `None` if
@@ -195,15 +348,19 @@ fn is_argument(value: &IExpr) -> bool {
         if pointer.0 && object.path.is_empty() && matches!(object.root, Root::Param(_)))
 }
 
-/// The objects that are over when the function returns.
-fn freed(words: &Words<'_>) -> Vec<String> {
+/// The objects that are over when the function returns; in short those that have no line of their own for that.
+fn freed(words: &Words<'_>, extent: Extent) -> Vec<Item> {
     let Summary { objects, rows, .. } = words.summary;
     let role = |object: usize, state| {
         let machine = words.property.machine(&objects[object].machine)?;
         let state: &crate::property::State = machine.states.get(usize::from(state))?;
         Some(state.role)
     };
-    let ended = objects.iter().enumerate().filter(|&(index, _)| {
+    let ended = objects.iter().enumerate().filter(|&(index, object)| {
+        let machine = words.property.machine(&object.machine);
+        if extent == Extent::Short && machine.is_some_and(|one| one.key != Key::Location) {
+            return false;
+        }
         rows.iter().any(|row| {
             let Target::State(to) = row.to else {
                 return false;
@@ -213,7 +370,9 @@ fn freed(words: &Words<'_>) -> Vec<String> {
                 && role(index, row.from.0) != Some(Role::Dead)
         })
     });
-    ended.map(|(_, object)| object.name.clone()).collect()
+    ended
+        .map(|(_, object)| plain(object.name.clone()))
+        .collect()
 }
 
 /// What is stated to be held, each object once.

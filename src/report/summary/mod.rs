@@ -6,6 +6,8 @@
 
 mod cubes;
 mod effects;
+mod lifetimes;
+mod literals;
 #[cfg(test)]
 mod tests;
 mod transitions;
@@ -17,7 +19,9 @@ use std::io::{self, Write};
 
 use crate::property::{Machine, Property, StateId, Target};
 use crate::summary::{Cube, IExpr, Root, Row, Summary, SummaryObject, When};
+use crate::symbolic::naming::is_clear;
 use crate::symbolic::term::Op;
+use effects::Effects;
 use words::Words;
 
 /// How much is shown.
@@ -28,24 +32,66 @@ pub enum Extent {
     Full,
 }
 
-/// Writes the summary, each line indented by two blanks or more.
+/// A longer condition is cut, in short.
+const MAX_CONDITION: usize = 130;
+/// Tables of one function in short.
+const MAX_TABLES: usize = 8;
+
+/// Writes what the passes' summaries of a function say, each line indented by two blanks or more. What two say alike is told once. In short, an
+/// object that is allocated and freed has a line for each of that and no table, one that is as it was in any case is only named, and one without
+/// a name in the source is only counted.
 pub fn write(
     out: &mut dyn Write,
-    summary: &Summary,
+    summaries: &[&Summary],
     property: &Property,
     extent: Extent,
 ) -> io::Result<()> {
-    let words = Words { summary, property };
-    let conditions = Conditions::of(summary);
     let mut lines = Vec::new();
-    for index in 0..summary.objects.len() {
-        object_lines(&words, &conditions, index, &mut lines);
+    let mut effects = Effects::new(summaries, extent);
+    let (mut tables, mut hidden) = (0, 0);
+    for summary in summaries {
+        let words = Words { summary, property };
+        let conditions = Conditions::of(summary);
+        for (index, object) in summary.objects.iter().enumerate() {
+            if extent == Extent::Full {
+                object_lines(&words, &conditions, index, extent, &mut lines);
+                continue;
+            }
+            let name = words.object(&object.object);
+            let mut ends = ends(&conditions, summary, index).into_iter();
+            if let Some(ways) = lifetimes::of(&words, &conditions, index) {
+                effects.add_lifetimes(ways);
+            } else if ends.all(|(end, _)| *end.to == Target::State(end.from)) {
+                effects.add_use(name);
+            } else if is_clear(&name) && tables < MAX_TABLES {
+                tables += 1;
+                object_lines(&words, &conditions, index, extent, &mut lines);
+            } else {
+                hidden += 1;
+            }
+        }
+        effects.add(&words, &conditions);
     }
-    effects::lines(&words, &conditions, extent, &mut lines);
+    match hidden {
+        0 => {}
+        1 => lines.push("… and one more object (--full)".to_owned()),
+        _ => lines.push(format!("… and {hidden} more objects (--full)")),
+    }
+    lines.extend(effects.lines());
     if lines.is_empty() {
         lines.push("nothing that its callers see".to_owned());
     }
     lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
+}
+
+/// What summaries say besides their objects' ways from state to state: a word such as `sets`, and what is said under it; long values whole.
+pub fn effects(summaries: &[&Summary], property: &Property) -> Vec<(String, String)> {
+    let mut effects = Effects::new(summaries, Extent::Full);
+    for summary in summaries {
+        let words = Words { summary, property };
+        effects.add(&words, &Conditions::of(summary));
+    }
+    effects.told()
 }
 
 /// The conditions of P_in and P_out, each once: one that is another's negation is that one, turned round.
@@ -111,9 +157,9 @@ impl<'s> Conditions<'s> {
             let wanted = self.known.iter().zip(cube);
             let literals = wanted.filter_map(|(&(expr, when), wanted)| {
                 (when == side).then_some(())?;
-                Some(words.condition(expr, (*wanted)?, when))
+                Some((expr, (*wanted)?))
             });
-            literals.collect::<Vec<String>>().join(" and ")
+            literals::texts(words, &literals.collect::<Vec<_>>(), side).join(" and ")
         };
         let mut wanted = self.known.iter().zip(cube);
         let changed =
@@ -172,6 +218,7 @@ fn object_lines(
     words: &Words<'_>,
     conditions: &Conditions<'_>,
     index: usize,
+    extent: Extent,
     lines: &mut Vec<String>,
 ) {
     let summary = words.summary;
@@ -181,6 +228,10 @@ fn object_lines(
     let mut table: Vec<Way> = Vec::new();
     for (end, cube) in ends(conditions, summary, index) {
         let condition = conditions.text(words, &cube);
+        let condition = match extent {
+            Extent::Short => cut(condition),
+            Extent::Full => condition,
+        };
         let way = Way {
             from: vec![state_name(machine, end.from)],
             to: target_name(machine, &end),
@@ -227,6 +278,22 @@ fn ends<'s>(
         }
     }
     found
+}
+
+/// The first parts of a long condition.
+fn cut(condition: String) -> String {
+    if condition.chars().count() <= MAX_CONDITION {
+        return condition;
+    }
+    let mut short = String::new();
+    for part in condition.split(" and ") {
+        if !short.is_empty() && short.chars().count() + part.chars().count() > MAX_CONDITION {
+            break;
+        }
+        let and = if short.is_empty() { "" } else { " and " };
+        short += &format!("{and}{part}");
+    }
+    format!("{short} and …")
 }
 
 /// A line of the table: from some states to another one, or to the one that it was.

@@ -5,7 +5,7 @@ use crate::summary::{IObj, Modified, Offset, Told};
 
 fn shown(summary: &Summary, property: &Property) -> String {
     let mut out = Vec::new();
-    write(&mut out, summary, property, Extent::Short).unwrap();
+    write(&mut out, &[summary], property, Extent::Short).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -141,7 +141,7 @@ fn what_has_no_name_is_an_offset_and_what_was_before_is_old() {
         terms: vec![(1, counter(When::Entry))],
     };
     let taken = op(Op::Eq, &[counter(When::Exit), less]);
-    let expected = "**(dev + 8) == (old(**(dev + 8)) - 1)";
+    let expected = "**(dev + 8) == old(**(dev + 8)) - 1";
     assert_eq!(condition(&taken, true, When::Exit), expected);
 }
 
@@ -229,4 +229,42 @@ fn each_condition_is_told_once_and_rows_are_merged() {
       may set   dev->port = dev->count < 0 ? dev : dev->port
       keeps     dev in dev->port
     ");
+}
+
+#[test]
+fn what_several_conditions_say_of_a_number_is_told_once() {
+    let count = || value(object(&[(8, "count")]), 32, When::Exit);
+    let zero = || op(Op::Eq, &[count(), number(0, 32)]);
+    let negative = || op(Op::Slt, &[count(), number(0, 32)]);
+    let positive = || op(Op::Slt, &[number(0, 32), count()]);
+    let is = |literals: &[(IExpr, bool)]| {
+        let summary = Summary {
+            params: vec!["dev".into()],
+            ..Summary::default()
+        };
+        let words = Words {
+            summary: &summary,
+            property: &Property::default(),
+        };
+        let literals: Vec<(&IExpr, bool)> = literals.iter().map(|(one, is)| (one, *is)).collect();
+        literals::texts(&words, &literals, When::Exit).join(" and ")
+    };
+    let cases = [
+        (vec![(zero(), true), (negative(), false)], "dev->count == 0"),
+        (vec![(zero(), false), (negative(), false)], "dev->count > 0"),
+        (
+            vec![(negative(), false), (positive(), false)],
+            "dev->count == 0",
+        ),
+        (vec![(zero(), false), (negative(), true)], "dev->count < 0"),
+        (vec![(zero(), false)], "dev->count != 0"),
+        // It never happens, and is told as it is.
+        (
+            vec![(zero(), true), (negative(), true)],
+            "dev->count == 0 and dev->count < 0",
+        ),
+    ];
+    for (literals, expected) in cases {
+        assert_eq!(is(&literals), expected);
+    }
 }

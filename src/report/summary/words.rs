@@ -113,10 +113,18 @@ impl Words<'_> {
         }
         let right = match zero && is_pointer(value) {
             true => "NULL".to_owned(),
-            false => self.operand(other, now),
+            false => self.compared(other, now),
         };
         let symbol = if holds { "==" } else { "!=" };
-        format!("{} {symbol} {right}", self.operand(value, now))
+        format!("{} {symbol} {right}", self.compared(value, now))
+    }
+
+    /// A side of a comparison: sums need no parentheses there.
+    pub fn compared(&self, expr: &IExpr, now: When) -> String {
+        match expr {
+            IExpr::Linear { .. } => self.value(expr, now),
+            _ => self.operand(expr, now),
+        }
     }
 
     fn comparison(
@@ -160,8 +168,8 @@ impl Words<'_> {
             compared.fails
         };
         let (left, right) = (
-            self.operand(compared.left, now),
-            self.operand(compared.right, now),
+            self.compared(compared.left, now),
+            self.compared(compared.right, now),
         );
         format!("{left} {symbol} {right}")
     }
@@ -328,9 +336,42 @@ impl Words<'_> {
                 true => within(&format!("({pointer})"), members, "->"),
                 false => within(&pointer, members, "->"),
             },
-            (None, Some(offset)) => format!("*({pointer} + {offset})"),
+            (None, Some(offset)) => match index(last) {
+                Some(index) => format!("{pointer}[{}]", self.value(index, When::Entry)),
+                None => format!("*({pointer} + {offset})"),
+            },
             (None, None) => format!("*{pointer}"),
         }
+    }
+
+    /// What leads to a block of memory, or to a file: the pointer that it is freed by.
+    pub fn pointer_to(&self, object: &IObj) -> String {
+        // Callers know a block that is returned as the result, not by the call that has made it.
+        if object.root == Root::Return
+            && object.path.len() == 1
+            && self.offset(&object.path[0]).is_none()
+        {
+            return self.root(&object.root);
+        }
+        let whole = self.object(object);
+        if let Some(pointer) = whole.strip_prefix('*').filter(|name| is_clear(name)) {
+            return pointer.to_owned();
+        }
+        // A block's first member has the block's name.
+        if let Some((last, path)) = object.path.split_last()
+            && last.constant == 0
+            && last.terms.is_empty()
+            && !matches!((&object.root, path), (Root::Global(_), []))
+        {
+            let pointer = self.object(&IObj {
+                root: object.root.clone(),
+                path: path.to_vec(),
+            });
+            if is_clear(&pointer) {
+                return pointer;
+            }
+        }
+        whole
     }
 
     fn root(&self, root: &Root) -> String {
@@ -351,14 +392,23 @@ impl Words<'_> {
         let mut parts: Vec<String> = offset
             .terms
             .iter()
-            .map(|(coefficient, term)| {
-                format!("{coefficient} * {}", self.operand(term, When::Entry))
+            .map(|(coefficient, term)| match coefficient {
+                1 => self.operand(term, When::Entry),
+                _ => format!("{coefficient} * {}", self.operand(term, When::Entry)),
             })
             .collect();
         if offset.constant != 0 {
             parts.push(offset.constant.to_string());
         }
         (!parts.is_empty()).then(|| parts.join(" + "))
+    }
+}
+
+/// The index of an element of one byte, which a number of bytes is.
+fn index(offset: &Offset) -> Option<&IExpr> {
+    match offset.terms.as_slice() {
+        [(1, term)] if offset.constant == 0 => Some(term),
+        _ => None,
     }
 }
 
@@ -421,7 +471,7 @@ fn infix(op: Op) -> &'static str {
 }
 
 /// The value as two's complement.
-fn signed(value: u128, width: u16) -> i128 {
+pub fn signed(value: u128, width: u16) -> i128 {
     let unused = 128u32.saturating_sub(u32::from(width)).min(127);
     value.cast_signed() << unused >> unused
 }
@@ -437,7 +487,7 @@ fn mask(bits: u128, width: u16) -> String {
 }
 
 /// Small negative numbers are shown as such.
-fn constant(value: u128, width: u16) -> String {
+pub fn constant(value: u128, width: u16) -> String {
     let number = signed(value, width);
     if width > 1 && (-4096..0).contains(&number) {
         return number.to_string();

@@ -4,12 +4,12 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{FunctionRow, Reader, function_row};
+use super::{FoundIn, FunctionRow, Reader, function_row};
 use crate::ir::SymbolName;
 use crate::store::StoreError;
 
 /// Columns of `functions`, as [`function_row`] reads them.
-pub(super) const COLUMNS: &str =
+const COLUMNS: &str =
     "f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result,
     f.variant, f.programs, f.access_outcome, f.access_result";
 
@@ -69,14 +69,41 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// What the last run reports in a function: its findings but for those that an explanation covers, the gravest first.
+    pub fn found_in(&self, function: &FunctionRow) -> Result<Vec<FoundIn>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT level, rule, message, file, line FROM findings
+             WHERE function = ?1 AND file = ?2 AND level <> 'explained'
+             ORDER BY CASE level WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, line, rule",
+        )?;
+        let name = &function.name.name;
+        let rows = statement.query_map([name, &function.file], |row| {
+            Ok(FoundIn {
+                level: row.get(0)?,
+                rule: row.get(1)?,
+                message: row.get(2)?,
+                file: row.get(3)?,
+                line: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Visits the name, file and line of each function, by name; the tree's own functions come first among those of one name.
     pub fn each_name(&self, visit: &mut dyn FnMut(String, String, u32)) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare(
-            "SELECT DISTINCT name, file, line FROM functions ORDER BY name, own DESC, file, line",
+            "SELECT name, file, line FROM functions INDEXED BY functions_by_name
+             ORDER BY name, own DESC, file, line",
         )?;
         let mut rows = statement.query([])?;
+        // A function compiled in two ways is two functions of one place.
+        let mut last: Option<(String, String, u32)> = None;
         while let Some(row) = rows.next()? {
-            visit(row.get(0)?, row.get(1)?, row.get(2)?);
+            let found = (row.get(0)?, row.get(1)?, row.get(2)?);
+            if last.as_ref() != Some(&found) {
+                visit(found.0.clone(), found.1.clone(), found.2);
+                last = Some(found);
+            }
         }
         Ok(())
     }
@@ -113,14 +140,15 @@ impl Reader {
         Ok(statement.query_row([id], function_row).optional()?)
     }
 
-    /// All calls between functions of the tree: caller and callee, in order.
+    /// All calls between functions of the tree: callee and caller, in order.
     pub fn edges(&self) -> Result<Vec<(u32, u32)>, StoreError> {
+        // The index has them in order.
         let mut statement = self.connection.prepare(
-            "SELECT callee, caller FROM calls INDEXED BY calls_by_callee WHERE callee IS NOT NULL",
+            "SELECT callee, caller FROM calls INDEXED BY calls_by_callee WHERE callee IS NOT NULL
+             ORDER BY callee, caller",
         )?;
-        let rows = statement.query_map([], |row| Ok((row.get(1)?, row.get(0)?)))?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let mut edges = rows.collect::<Result<Vec<(u32, u32)>, _>>()?;
-        edges.sort_unstable();
         edges.dedup();
         Ok(edges)
     }

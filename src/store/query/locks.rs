@@ -4,14 +4,23 @@
 
 use rusqlite::{Params, Row, params};
 
-use super::graph::COLUMNS;
-use super::{FunctionRow, Reader, function_row, is_glob};
+use super::{Definition, FunctionRow, Reader, is_glob};
 use crate::ir::SymbolName;
 use crate::store::StoreError;
 use crate::summary::stats::Statistics;
 
-/// The columns of `functions` that [`function_row`] reads.
-const OF_FUNCTION: usize = 14;
+/// Columns of `functions`, as [`definition`] reads them, and how many they are.
+const COLUMNS: &str = "f.id, f.name, f.file, f.line";
+const OF_FUNCTION: usize = 4;
+
+fn definition(row: &Row<'_>) -> Result<Definition, rusqlite::Error> {
+    Ok(Definition {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        file: row.get(2)?,
+        line: row.get(3)?,
+    })
+}
 
 /// Which locks are meant.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +34,7 @@ pub enum Lock<'a> {
 /// What a function does with a lock of its callers, or needs of it.
 #[derive(Clone, Debug)]
 pub struct ActOf {
-    pub function: FunctionRow,
+    pub function: Definition,
     pub act: String,
     pub object: String,
     pub class: String,
@@ -35,7 +44,7 @@ pub struct ActOf {
 /// A lock that a function takes while it holds another one.
 #[derive(Clone, Debug)]
 pub struct OrderOf {
-    pub function: FunctionRow,
+    pub function: Definition,
     pub outer: String,
     pub inner: String,
     pub inner_name: String,
@@ -79,7 +88,7 @@ impl Reader {
         let mut statement = self.connection.prepare(&sql)?;
         let rows = statement.query_map(values, |row| {
             Ok(ActOf {
-                function: function_row(row)?,
+                function: definition(row)?,
                 act: row.get(OF_FUNCTION)?,
                 object: row.get(OF_FUNCTION + 1)?,
                 class: row.get(OF_FUNCTION + 2)?,
@@ -89,15 +98,14 @@ impl Reader {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The orders that a lock is the first or the second of, by the function that takes both; all of them without a lock.
-    pub fn orders(&self, lock: Option<Lock<'_>>) -> Result<Vec<OrderOf>, StoreError> {
+    /// The orders that a lock is the first or the second of, by the function that takes both.
+    pub fn orders(&self, lock: Lock<'_>) -> Result<Vec<OrderOf>, StoreError> {
         let (test, text) = match lock {
-            None => ("?1 = ''", ""),
-            Some(Lock::Class(class)) => ("?1 IN (o.outer_class, o.inner_class)", class),
-            Some(Lock::Like(text)) if is_glob(text) => {
+            Lock::Class(class) => ("?1 IN (o.outer_class, o.inner_class)", class),
+            Lock::Like(text) if is_glob(text) => {
                 ("(o.outer_class GLOB ?1 OR o.inner_class GLOB ?1)", text)
             }
-            Some(Lock::Like(text)) => (
+            Lock::Like(text) => (
                 "(instr(o.outer_class, ?1) OR instr(o.inner_class, ?1))",
                 text,
             ),
@@ -111,7 +119,7 @@ impl Reader {
         let mut statement = self.connection.prepare(&sql)?;
         let rows = statement.query_map([text], |row| {
             Ok(OrderOf {
-                function: function_row(row)?,
+                function: definition(row)?,
                 outer: row.get(OF_FUNCTION)?,
                 inner: row.get(OF_FUNCTION + 1)?,
                 inner_name: row.get(OF_FUNCTION + 2)?,
@@ -132,6 +140,16 @@ impl Reader {
                 functions: usize::try_from(row.get::<_, i64>(1)?).unwrap_or(0),
             })
         })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The classes of each lock that is taken while another one is held: that one's, and its own; as often as functions do so.
+    pub fn ordered_classes(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT o.outer_class, o.inner_class
+             FROM orders o CROSS JOIN functions f ON f.result = o.result WHERE coalesce(f.variant, 0) = 0",
+        )?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -190,6 +208,6 @@ fn by_function(mut rows: Vec<ActOf>) -> Vec<ActOf> {
     rows
 }
 
-fn order(row: &FunctionRow) -> (&str, &str, u32, u32) {
-    (&row.name.name, &row.file, row.line, row.id)
+fn order(row: &Definition) -> (&str, &str, u32, u32) {
+    (&row.name, &row.file, row.line, row.id)
 }
