@@ -3,6 +3,7 @@
 //! In: the database and a question. Out: text for a person, or a table as JSON or CSV.
 
 mod calls;
+mod guards;
 mod locks;
 
 use std::cmp::Reverse;
@@ -75,6 +76,11 @@ enum Question {
         /// `struct device.lock`, a part of that, a glob, or the lock as the source writes it
         name: String,
     },
+    /// Which lock guards each member of a record, as `cassini race` has found it, and where it is not held
+    Guards {
+        /// `struct device`, a member, a global, a part of that, or a glob
+        name: String,
+    },
     /// The functions that always return with a lock of their callers' held, or always give one back
     Wrappers,
     /// The functions that need a lock held, or not held, when they are called
@@ -143,6 +149,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             }
             locks::print(&found, &places, format)?;
         }
+        Question::Guards { name } => guards::print(&reader, name, &places, format)?,
         Question::Wrappers => {
             let found = query::locks::doing(&reader, Act::wraps)?;
             locks::print(&found, &places, format)?;
