@@ -68,6 +68,7 @@ const MODULES: &[(&str, &[&str])] = &[
             "symbolic",
             "summary",
             "judge",
+            "settle",
             "engine",
             "triage",
         ],

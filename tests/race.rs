@@ -126,7 +126,7 @@ fn programs_of_several_files_are_linked() {
     let worker = "int hits;\nvoid *worker(void *p)\n{\n hits++;\n return p;\n}\n";
     fs::write(folder.path().join("main.c"), main).unwrap();
     fs::write(folder.path().join("worker.c"), worker).unwrap();
-    let answer = race(&[&folder.path().to_string_lossy()]);
+    let answer = race(&["--as", "closed", &folder.path().to_string_lossy()]);
     assert_eq!(answer.rule(), "race/interleaved", "{}", answer.notes);
     assert_eq!(answer.report["findings"][0]["file"], "main.c");
 }

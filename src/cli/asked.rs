@@ -82,6 +82,18 @@ fn either<T: Clone>(argument: &[T], configured: Vec<T>) -> Vec<T> {
 }
 
 impl Asked {
+    /// The path, if there is just one.
+    pub fn path(&self) -> Option<&Path> {
+        match self.paths.as_slice() {
+            [path] => Some(path),
+            _ => None,
+        }
+    }
+
+    pub fn compiler_arguments(&self) -> &[OsString] {
+        &self.compiler_arguments
+    }
+
     /// The command that checks the same paths again, up to the compiler's arguments.
     pub fn again(&self) -> String {
         let paths = match self.paths.as_slice() {

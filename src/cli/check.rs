@@ -55,6 +55,28 @@ pub struct Arguments {
     /// Say all that was guessed, and where the time went
     #[arg(short, long)]
     verbose: bool,
+    /// It is `cassini race`: what guards members is looked for, and nothing else.
+    #[arg(skip)]
+    members: bool,
+}
+
+impl Arguments {
+    /// A run that looks for accesses without the lock that guards what is accessed.
+    pub fn of_members(asked: Asked, (format, output): (Format, Option<PathBuf>)) -> Arguments {
+        Arguments {
+            asked,
+            format,
+            output,
+            baseline: None,
+            no_analysis: false,
+            strict: false,
+            statistics: None,
+            no_progress: false,
+            quiet: false,
+            verbose: false,
+            members: true,
+        }
+    }
 }
 
 pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
@@ -68,11 +90,15 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         anstream::eprintln!("{WARNING_LABEL}: {}", Inert(notice));
     }
     let baseline = arguments.baseline.clone().or(baseline);
-    let settings = Settings {
+    let mut settings = Settings {
         analyse: !arguments.no_analysis,
         look_for_calls: arguments.verbose,
         ..settings
     };
+    if arguments.members {
+        settings.options.execution.members = true;
+        settings.checkers = vec!["lock".to_owned(), "race".to_owned()];
+    }
     let received = signals::end_in_order()?;
     let progress = Bar::new(!arguments.no_progress && !arguments.quiet);
     let result = run::run(&settings, &progress, &received.raised);

@@ -121,7 +121,7 @@ pub fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Lsp(arguments) => lsp::run(arguments),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Race(arguments) => race::run(&arguments),
+        Command::Race(arguments) => race::run(arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),
         Command::Debug(arguments) => debug::run(&arguments),

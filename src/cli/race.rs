@@ -1,10 +1,14 @@
-//! `cassini race`: failures of a closed program that only some interleavings of its threads have.
+//! `cassini race`: failures of a closed program that only some interleavings of its threads have; and in an open one, accesses without the
+//! lock that is held elsewhere.
+//!
+//! A file is a closed program, which is run; a folder is an open one, which is looked at function by function. `--as` says otherwise.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use super::asked::Asked;
+use super::check;
 use super::format::{self, Format};
 use super::output::{self, NOTE_LABEL, WARNING_LABEL};
 use super::{CLEAN, FAILED, FOUND};
@@ -28,8 +32,12 @@ use crate::triage::{Entry, LeftOut};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// A program with a `main`: a C file, a preprocessed one (.i), or a folder
-    harness: PathBuf,
+    #[command(flatten)]
+    asked: Asked,
+    /// What the path is: a closed program with a `main`, which is run, or an open one, whose functions anybody may call
+    /// [default: closed for a C file or a preprocessed one (.i), open for a folder]
+    #[arg(long = "as", value_enum, value_name = "KIND")]
+    kind: Option<Kind>,
     /// Begin with this function instead of `main`
     #[arg(long, value_name = "FUNCTION", default_value = "main")]
     entry: String,
@@ -56,9 +64,19 @@ pub struct Arguments {
     /// Write the report here instead of to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Further arguments for the compiler
-    #[arg(last = true)]
-    compiler: Vec<OsString>,
+}
+
+/// What a path is taken to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    Closed,
+    Open,
+}
+
+/// A closed program to run.
+struct Harness<'a> {
+    path: &'a Path,
+    arguments: &'a Arguments,
 }
 
 /// The bodies of a program's units.
@@ -69,12 +87,36 @@ struct Units {
     root: PathBuf,
 }
 
-pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
-    let units = read(arguments)?;
+pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
+    let path = arguments.asked.path();
+    let is_file = path.is_some_and(|path| !path.is_dir());
+    let closed = match arguments.kind {
+        Some(kind) => kind == Kind::Closed,
+        None => is_file,
+    };
+    match path {
+        Some(path) if closed => {
+            let harness = Harness {
+                path: &path.to_owned(),
+                arguments: &arguments,
+            };
+            run_closed(&harness)
+        }
+        None if closed => bail!("a closed program is one C file or one folder"),
+        _ => {
+            let output = (arguments.format, arguments.output);
+            check::run(check::Arguments::of_members(arguments.asked, output))
+        }
+    }
+}
+
+fn run_closed(harness: &Harness<'_>) -> anyhow::Result<u8> {
+    let arguments = harness.arguments;
+    let units = read(harness)?;
     let program = Program::link(&units.functions, &units.objects);
-    let entry = function(&program, &arguments.entry, &arguments.harness)?;
+    let entry = function(&program, &arguments.entry, harness.path)?;
     let filter_entry = match &arguments.filter_entry {
-        Some(name) => function(&program, name, &arguments.harness)?,
+        Some(name) => function(&program, name, harness.path)?,
         None => entry,
     };
     let question = Question {
@@ -96,7 +138,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         let text = replay::replay(&machine, found, entry);
         std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    write(arguments, &units.root, &stories)?;
+    write(harness, &units.root, &stories)?;
     tell(&outcome, &machine);
     if !stories.is_empty() {
         return Ok(FOUND);
@@ -105,7 +147,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if alone && outcome.left_out.is_empty() && outcome.explored.exhausted {
         bail!(
             "{}: the program makes no thread, so nothing interleaves",
-            arguments.harness.display()
+            harness.path.display()
         );
     }
     if outcome.explored.states == 0 && !outcome.explored.cut.is_empty() {
@@ -159,7 +201,8 @@ fn tell(outcome: &Outcome, machine: &Machine<'_>) {
     }
 }
 
-fn write(arguments: &Arguments, root: &Path, stories: &[Story]) -> anyhow::Result<()> {
+fn write(harness: &Harness<'_>, root: &Path, stories: &[Story]) -> anyhow::Result<()> {
+    let arguments = harness.arguments;
     let findings: Vec<Finding> = stories.iter().map(Story::finding).collect();
     let entries: Vec<Entry> = arrange(findings, root)
         .into_iter()
@@ -172,7 +215,7 @@ fn write(arguments: &Arguments, root: &Path, stories: &[Story]) -> anyhow::Resul
         .collect();
     let places = Places::here(root);
     let about = About {
-        root: arguments.harness.display().to_string(),
+        root: harness.path.display().to_string(),
         ..About::default()
     };
     let rules = all_rules(&[])?;
@@ -203,9 +246,9 @@ fn threaded(mut dialect: Dialect) -> Dialect {
     dialect
 }
 
-fn read(arguments: &Arguments) -> anyhow::Result<Units> {
-    let harness = &arguments.harness;
+fn read(harness: &Harness<'_>) -> anyhow::Result<Units> {
     let preprocessed = harness
+        .path
         .extension()
         .is_some_and(|extension| extension == "i");
     let mut units = Units {
@@ -213,13 +256,13 @@ fn read(arguments: &Arguments) -> anyhow::Result<Units> {
         objects: Vec::new(),
         root: std::env::current_dir().unwrap_or_default(),
     };
-    if preprocessed && harness.is_file() {
-        read_preprocessed(harness, &mut units)?;
+    if preprocessed && harness.path.is_file() {
+        read_preprocessed(harness.path, &mut units)?;
     } else {
-        read_tree(arguments, &mut units)?;
+        read_tree(harness, &mut units)?;
     }
     if units.functions.is_empty() {
-        bail!("{}: there is no function in it", harness.display());
+        bail!("{}: there is no function in it", harness.path.display());
     }
     Ok(units)
 }
@@ -238,19 +281,20 @@ fn read_preprocessed(file: &Path, units: &mut Units) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn read_tree(arguments: &Arguments, units: &mut Units) -> anyhow::Result<()> {
-    let found = capture::capture(&capture::Options::of(&arguments.harness)?)?;
+fn read_tree(harness: &Harness<'_>, units: &mut Units) -> anyhow::Result<()> {
+    let compiler = harness.arguments.asked.compiler_arguments();
+    let found = capture::capture(&capture::Options::of(harness.path)?)?;
     if found.commands.is_empty() {
-        bail!("{}: there is no C file in it", arguments.harness.display());
+        bail!("{}: there is no C file in it", harness.path.display());
     }
     units.root = found.tree.root().to_path_buf();
-    let preprocessor = Preprocessor::new(&found.tree, arguments.compiler.clone());
+    let preprocessor = Preprocessor::new(&found.tree, compiler.to_vec());
     preprocessor.check(&found.commands)?;
     for command in &found.commands {
         let preprocessed = preprocessor
             .preprocess(command)
             .map_err(|error| anyhow::anyhow!("{error}"))?;
-        let all = command.arguments.iter().chain(&arguments.compiler);
+        let all = command.arguments.iter().chain(compiler);
         let dialect = Dialect::of(
             preprocessor.ask(command, QUESTIONS).as_deref(),
             &command.compiler.to_string_lossy(),

@@ -219,7 +219,8 @@ impl<'a> Run<'a> {
         }
         let touches =
             self.inputs.property.watches_accesses() || self.any_callee(&open, Interface::is_active);
-        if !touches && !self.any_callee(&open, Interface::initialises) {
+        let members = self.inputs.options.execution.members;
+        if !touches && !members && !self.any_callee(&open, Interface::initialises) {
             for &(id, body) in &open {
                 self.finish(id, Some(self.noop(id, body)), Disposition::NoOp);
             }

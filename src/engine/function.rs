@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::filtering;
 use crate::ir::Body;
 use crate::judge::findings::Findings;
+use crate::judge::guarded;
 use crate::judge::lock_order;
 use crate::judge::obligation::collect::{self, Finished};
 use crate::judge::record::{Facts, FunctionResult, Outcome, Statistics};
@@ -82,7 +83,12 @@ fn execute(
     let mut oracle = Oracle::new(arena, options.max_solver_work);
     let judged = match &execution.exhausted {
         Some(reason) => Err(reason.clone()),
-        None => judge(body, property, &execution, &mut oracle),
+        None => judge(
+            body,
+            (property, &options.execution),
+            &execution,
+            &mut oracle,
+        ),
     };
     let (mut result, outcome) = match judged {
         Ok(result) => (result, Outcome::Analysed),
@@ -114,7 +120,7 @@ struct Judged {
 /// which budget has run out.
 fn judge(
     body: &Body,
-    property: &Property,
+    (property, options): (&Property, &Limits),
     execution: &Execution,
     oracle: &mut Oracle<'_>,
 ) -> Result<Judged, String> {
@@ -140,6 +146,9 @@ fn judge(
             of: results::count(execution, oracle),
             unchecked: std::mem::take(&mut findings.unchecked),
         };
+    }
+    if options.members {
+        judged.facts.accesses = guarded::collect(execution, oracle);
     }
     judged.facts.findings = findings.found;
     let values = findings.values.into_iter().map(|(finding, _)| finding);

@@ -9,6 +9,7 @@ pub mod atomic;
 pub mod by_argument;
 mod explanation;
 pub mod findings;
+pub mod guarded;
 pub mod inconsistent_exit;
 pub mod leak;
 pub mod lock_order;

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::guarded::Accesses;
 use super::lock_order::LockOrder;
 use super::obligation::Obligations;
 use super::recursive::Recursion;
@@ -64,6 +65,8 @@ pub struct Facts {
     pub lock_order: LockOrder,
     pub recursion: Recursion,
     pub results: Results,
+    /// Empty unless the run looks for what guards members.
+    pub accesses: Accesses,
     pub statistics: Statistics,
 }
 

@@ -38,6 +38,7 @@ use crate::frontend::BodyKey;
 use crate::ir::Body;
 use crate::property::Property;
 use crate::report;
+use crate::settle::guards;
 use crate::store::{Part, Store, StoreError, default_folder, refuse_links};
 use crate::summary::Summary;
 use crate::triage::{self, Entry};
@@ -365,6 +366,14 @@ impl Task<'_> {
     ) -> Result<Vec<Entry>, RunError> {
         let mut found = Vec::new();
         for (pass, (_, records)) in self.passes.iter().zip(records) {
+            if self.settings.options.execution.members {
+                let guards = guards::settle(program, records, &pass.property, root);
+                self.store.database.store_guards(&guards)?;
+                let own = guards.findings.into_iter();
+                let own = own.filter(|(id, _)| program.function(*id).own);
+                found.extend(own.map(|(_, finding)| finding));
+                continue;
+            }
             let filter = self.settings.filter;
             found.extend(findings::of(program, records, pass, filter, root));
         }

@@ -13,8 +13,10 @@
 pub mod annotations;
 mod by_argument;
 mod certain;
+pub mod concurrent;
 mod counterparts;
 mod discharge;
+pub mod guards;
 pub mod lock_order;
 pub mod macros;
 pub mod recursive;

@@ -20,6 +20,7 @@ use crate::finding::Filter;
 use crate::judge::record::Outcome;
 use crate::judge::record::{Disposition, Record, ResultKey};
 use crate::program::{Ambiguity, FunctionId, Program};
+use crate::settle::guards::Guards;
 use crate::summary::Summary;
 use crate::triage::{Entry, Judged};
 
@@ -147,6 +148,15 @@ impl Database {
         Ok(())
     }
 
+    /// Replaces what is known of the locks that guard members.
+    pub fn store_guards(&self, guards: &Guards) -> Result<(), StoreError> {
+        let mut connection = self.connection.lock();
+        let transaction = connection.transaction()?;
+        plain::write_guards(&transaction, guards)?;
+        transaction.commit()?;
+        Ok(())
+    }
+
     /// Ends a run that went through to the end: its findings replace the last run's, and results that
     /// no function has used for long are forgotten. Verdicts stay; one whose finding has another fingerprint now goes with it.
     pub fn finish(&self, entries: &[Entry]) -> Result<(), StoreError> {
@@ -179,7 +189,11 @@ impl Database {
             postcard::to_stdvec(&result.facts.findings),
             postcard::to_stdvec(&result.facts.obligations),
             postcard::to_stdvec(&result.facts.lock_order),
-            postcard::to_stdvec(&(&result.facts.recursion, &result.facts.results)),
+            postcard::to_stdvec(&(
+                &result.facts.recursion,
+                &result.facts.results,
+                &result.facts.accesses,
+            )),
         ) else {
             return;
         };

@@ -6,6 +6,7 @@
 use rusqlite::{Connection, params};
 
 use crate::judge::record::ResultKey;
+use crate::settle::guards::Guards;
 use crate::summary::stats::Statistics;
 
 /// What a function does with one object, on some of its paths.
@@ -96,6 +97,18 @@ pub(super) const TABLES: &str = "
         result BLOB PRIMARY KEY, several INTEGER NOT NULL, lock_wrapper INTEGER NOT NULL,
         unlock_wrapper INTEGER NOT NULL, told_by_result INTEGER NOT NULL, needs_state INTEGER NOT NULL
     ) WITHOUT ROWID;
+    CREATE TABLE guards (           -- `cassini race`: the lock that each member is accessed under
+        member TEXT PRIMARY KEY, lock TEXT NOT NULL,
+        functions_with INTEGER NOT NULL, functions_without INTEGER NOT NULL,
+        accesses_with INTEGER NOT NULL, accesses_without INTEGER NOT NULL, writes INTEGER NOT NULL,
+        z REAL NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE member_accesses (  -- the accesses that count for it
+        member TEXT NOT NULL, function TEXT NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL,
+        access TEXT NOT NULL,       -- read, write
+        locks TEXT NOT NULL         -- what is held there, one to a line
+    );
+    CREATE INDEX member_accesses_by_member ON member_accesses (member);
     CREATE INDEX acts_by_act ON acts (act);
     CREATE INDEX transitions_that_fail ON transitions (kind, after) WHERE fails = 1;
     CREATE INDEX functions_by_result ON functions (result, variant, outcome, name, file, line);
@@ -234,6 +247,43 @@ fn write_uses(
                 counts.told_by_result.cast_signed(),
                 counts.need_state.cast_signed()
             ])?;
+    }
+    Ok(())
+}
+
+/// Replaces the locks that guard members, and the accesses that tell.
+pub(super) fn write_guards(
+    connection: &Connection,
+    guards: &Guards,
+) -> Result<(), rusqlite::Error> {
+    connection.execute_batch("DELETE FROM guards; DELETE FROM member_accesses;")?;
+    let mut guard = connection
+        .prepare_cached("INSERT OR REPLACE INTO guards VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+    for row in &guards.guards {
+        guard.execute(params![
+            row.member,
+            row.lock,
+            row.with,
+            row.without,
+            row.accesses_with,
+            row.accesses_without,
+            row.writes,
+            row.z
+        ])?;
+    }
+    let mut access =
+        connection.prepare_cached("INSERT INTO member_accesses VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for row in &guards.accesses {
+        let does = if row.write { "write" } else { "read" };
+        let locks = row.locks.join("\n");
+        access.execute(params![
+            row.member,
+            row.function,
+            row.file,
+            row.line,
+            does,
+            locks
+        ])?;
     }
     Ok(())
 }

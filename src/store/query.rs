@@ -1,6 +1,7 @@
 //! Reads the summary database: what `cassini query` and `cassini debug` ask.
 
 mod graph;
+mod guards;
 pub mod locks;
 
 use std::path::Path;
@@ -21,6 +22,7 @@ use crate::program::Ambiguity;
 use crate::triage::{self, Entry, Judged};
 
 pub use self::graph::is_glob;
+pub use crate::settle::guards::{Counted, Guard};
 
 /// A function as the last run left it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -397,6 +397,12 @@ impl<'a> Arena<'a> {
             || value.is_some_and(|value| self.is_told_pointer(value, depth))
     }
 
+    /// Whether a function's name says that what it returns is new, by the words of some machine.
+    pub fn makes(&self, name: &str) -> bool {
+        let mut machines = self.machines.iter();
+        machines.any(|machine| machine.names.makes(name))
+    }
+
     /// The class of the object at a location.
     pub fn class_of(&mut self, loc: Loc) -> Option<Class> {
         let address = self.regions.address(&mut self.formula.terms, loc);

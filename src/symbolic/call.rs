@@ -149,6 +149,7 @@ impl Executor<'_> {
     fn call_named(&mut self, at: &Invocation<'_>, state: &mut State, name: SymbolName) {
         self.check_assertion((&at.args, &at.site), state, &name);
         let view = self.callees.view(&name);
+        self.note_given(at.frame, state, &name, &at.args);
         let body = self.body_to_inline(at, &view, &name);
         self.stack.push(at.site.clone());
         if let Some(body) = body {

@@ -131,7 +131,7 @@ impl Executor<'_> {
             ExprKind::Index { base, index, scale } => {
                 self.element(frame, state, *base, *index, *scale).0
             }
-            ExprKind::Load { addr, .. } => self.read(frame, state, *addr, ty),
+            ExprKind::Load { addr, volatile } => self.read(frame, state, (*addr, *volatile), ty),
             ExprKind::IsConstant { arg } => {
                 let arg = self.eval(frame, state, *arg);
                 let known = self.arena.formula.terms.as_const(arg).is_some();
@@ -220,9 +220,16 @@ impl Executor<'_> {
     }
 
     /// The value at an address.
-    fn read(&mut self, frame: &Frame<'_>, state: &mut State, addr: ExprId, ty: Ty) -> Term {
+    fn read(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        (addr, volatile): (ExprId, bool),
+        ty: Ty,
+    ) -> Term {
         let (address, pointer) = self.address(frame, state, addr);
         self.accessed = Some((addr, pointer));
+        self.note_access(frame, state, address, (false, volatile));
         let value = self.load(state, address, ty);
         // A parameter of an inlined function says nothing to who reads the caller.
         let own = !self.arena.watches || frame.id == FrameId(0);

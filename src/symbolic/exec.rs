@@ -213,6 +213,7 @@ impl Executor<'_> {
                     let shape = self.arena.shape(ty);
                     self.name_stored(body, *addr, term);
                     self.accessed = Some((*addr, pointer));
+                    self.note_access(frame, state, address, (true, false));
                     self.store(state, address, term, shape);
                 }
                 StmtKind::Copy { dst, src, size } => {
@@ -269,7 +270,7 @@ impl Executor<'_> {
 
     /// Notes where execution is, for what is logged there.
     pub(super) fn come_to(&mut self, frame: &Frame<'_>, pos: Pos) {
-        if self.arena.watches {
+        if self.arena.watches || self.limits.members {
             self.site = Some(frame.site(pos));
         }
     }

@@ -15,6 +15,8 @@ pub struct Limits {
     /// Terms in the arena.
     pub max_terms: u64,
     pub precision: Precision,
+    /// Accesses to members and globals are logged, with the calls around them, for what guards them.
+    pub members: bool,
     /// A last resort, off unless asked for: looked at between blocks.
     #[serde(skip)]
     pub time_limit: Option<Duration>,
@@ -53,6 +55,7 @@ impl Default for Limits {
             max_blocks: 20_000,
             max_terms: 2_000_000,
             precision: Precision::Full,
+            members: false,
             time_limit: None,
         }
     }

@@ -208,6 +208,31 @@ pub struct UseEvent {
     pub inside: Arc<[TraceStep]>,
 }
 
+/// The analysed function's own text reads or writes a member of a record, or a global object.
+#[derive(Clone, Debug)]
+pub struct MemberEvent {
+    pub address: Term,
+    pub loc: Loc,
+    /// The paths on which it does.
+    pub guard: Guard,
+    pub write: bool,
+    pub volatile: bool,
+    /// Number of operations, and of [`GivenEvent`]s, logged before it.
+    pub order: usize,
+    pub given: usize,
+    pub site: Site,
+}
+
+/// A call, known or not, with what its arguments point to.
+#[derive(Clone, Debug)]
+pub struct GivenEvent {
+    pub callee: SymbolName,
+    pub arguments: Vec<Option<Loc>>,
+    pub guard: Guard,
+    /// Number of operations logged before it.
+    pub order: usize,
+}
+
 /// A comparison of a pointer with null in the function's own text.
 #[derive(Clone, Debug)]
 pub struct Tested {
@@ -437,6 +462,9 @@ pub struct Log {
     pub initialised: Vec<InitEvent>,
     pub returns: Vec<ReturnEvent>,
     pub uses: Vec<UseEvent>,
+    /// Logged only if [`super::limits::Limits::members`] asks for it.
+    pub members: Vec<MemberEvent>,
+    pub given: Vec<GivenEvent>,
     pub escapes: Vec<EscapeEvent>,
     pub loops: BTreeMap<LoopId, LoopEvent>,
     pub ends: Vec<EndEvent>,

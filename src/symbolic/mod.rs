@@ -27,6 +27,7 @@ pub mod heap;
 pub mod limits;
 pub mod log;
 mod loops;
+mod member;
 pub mod memory;
 pub mod model;
 pub mod naming;

@@ -38,7 +38,7 @@ impl Link {
 #[derive(Debug)]
 pub(super) struct Base {
     pub(super) address: Term,
-    first: Vec<String>,
+    pub(super) first: Vec<String>,
 }
 
 /// A member of a record: `i_rwsem`, some bytes into a `struct inode`.
@@ -192,6 +192,11 @@ impl Names {
 
     pub(super) fn class_of(&self, address: Term) -> Option<&Class> {
         self.classes.get(&address)
+    }
+
+    /// The members that begin at an address, outermost first.
+    pub(super) fn parts(&self, address: Term) -> Option<&[Part]> {
+        self.parts.get(&address).map(SmallVec::as_slice)
     }
 
     pub(super) fn link(&self, address: Term) -> Option<&Link> {

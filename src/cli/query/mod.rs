@@ -4,6 +4,7 @@
 
 mod calls;
 mod function;
+mod guards;
 mod locks;
 
 use std::cmp::Reverse;
@@ -74,6 +75,11 @@ enum Question {
         /// `struct device.lock`, a part of that, a glob, or the lock as the source writes it
         name: String,
     },
+    /// Which lock guards each member of a record, as `cassini race` has found it, and where it is not held
+    Guards {
+        /// `struct device`, a member, a global, a part of that, or a glob
+        name: String,
+    },
     /// The functions that always return with a lock of their callers' held, or always give one back
     Wrappers,
     /// The functions that need a lock held, or not held, when they are called
@@ -135,6 +141,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             }
             locks::print(&found, &places, format)?;
         }
+        Question::Guards { name } => guards::print(&reader, name, &places, format)?,
         Question::Wrappers => {
             let found = query::locks::doing(&reader, Act::wraps)?;
             locks::print(&found, &places, format)?;

@@ -1,0 +1,357 @@
+//! Which lock guards which member, and where it is not held (Engler et al., *Bugs as Deviant Behavior*, SOSP'01, §5: statistical beliefs).
+//!
+//! In: the accesses of all functions ([`crate::judge::guarded`]), and when functions run ([`super::concurrent`]). Out: for each member the lock
+//! class that it is most often accessed under, with counts, and findings where it is accessed without.
+//!
+//! What is counted are functions, not accesses: one that forgets a lock often does so throughout. An access counts neither way if
+//! the object is not yet known to others or about to be ended, if there are no other threads, or if it is not known what is held.
+//! A member that is read without the lock in a way that the source marks as meant (`READ_ONCE`, an atomic operation) is not guarded by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+
+use super::concurrent::{Held, Standing};
+use crate::finding::{self, Finding, Level, TraceStep};
+use crate::judge::guarded::Access;
+use crate::judge::record::Record;
+use crate::program::{FunctionId, Program};
+use crate::property::{Property, Rule};
+use crate::source::Sources;
+use crate::symbolic::class::Class;
+
+/// The rule's name.
+pub const RULE: &str = "race/unguarded";
+
+/// What the source writes on the line of an access that means to do without a lock.
+const MARKS: [&str; 13] = [
+    "READ_ONCE",
+    "WRITE_ONCE",
+    "ACCESS_ONCE",
+    "data_race",
+    "smp_load_",
+    "smp_store_",
+    "rcu_",
+    "atomic",
+    "__sync_",
+    "xchg",
+    "test_bit",
+    "set_bit",
+    "clear_bit",
+];
+/// Of so many accesses one is without the lock by chance, as Engler has it.
+const EXPECTED: f64 = 0.9;
+/// Functions that have to hold the lock for it to be believed in; and for each function that does not, so many that do.
+const FEWEST: usize = 2;
+const FOR_EACH: usize = 3;
+/// Of a certain finding so many functions hold the lock.
+const CERTAIN: usize = 3;
+/// Functions that a finding names which hold the lock.
+const SHOWN: usize = 3;
+
+/// A member, and the lock that guards it, as the database keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    pub member: String,
+    pub lock: String,
+    /// Functions that access it with the lock held, and without.
+    pub with: usize,
+    pub without: usize,
+    /// The same of accesses.
+    pub accesses_with: usize,
+    pub accesses_without: usize,
+    pub writes: usize,
+    /// How far the share of accesses under the lock is from what chance would have, in standard deviations.
+    pub z: f64,
+}
+
+/// One access that counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    pub member: String,
+    pub function: String,
+    pub file: String,
+    pub line: u32,
+    pub write: bool,
+    /// The classes that are held there.
+    pub locks: Vec<String>,
+}
+
+/// What is known of all members.
+#[derive(Debug, Default)]
+pub struct Guards {
+    pub guards: Vec<Guard>,
+    pub accesses: Vec<Counted>,
+    pub findings: Vec<(FunctionId, Finding)>,
+}
+
+/// An access by a function.
+#[derive(Clone, Copy)]
+struct At<'p> {
+    function: FunctionId,
+    access: &'p Access,
+    /// The source says that no lock is meant to be held.
+    marked: bool,
+}
+
+/// The accesses of one member, by whether one lock is held.
+struct Split<'m, 'p> {
+    lock: &'p Class,
+    with: Vec<&'m At<'p>>,
+    without: Vec<&'m At<'p>>,
+}
+
+impl Split<'_, '_> {
+    fn functions(list: &[&At<'_>]) -> usize {
+        list.iter()
+            .map(|at| at.function)
+            .collect::<BTreeSet<_>>()
+            .len()
+    }
+
+    fn z(&self) -> f64 {
+        let (with, without) = (Self::functions(&self.with), Self::functions(&self.without));
+        let all = (with + without) as f64;
+        (with as f64 / all - EXPECTED) / (EXPECTED * (1.0 - EXPECTED) / all).sqrt()
+    }
+}
+
+/// Finds the guards of all members.
+pub fn settle(
+    program: &Program,
+    records: &[Option<Record>],
+    property: &Property,
+    root: &Path,
+) -> Guards {
+    let standing = Standing::of(program, records);
+    let mut result = Guards::default();
+    let Some(rule) = property.rule(RULE).filter(|_| standing.threaded) else {
+        return result;
+    };
+    let mut sources = Sources::default();
+    for (member, accesses) in members(program, &standing, (&mut sources, root)) {
+        let is_written = accesses.iter().any(|at| at.access.write);
+        let Some(split) = best(&standing, &accesses).filter(|_| is_written) else {
+            continue;
+        };
+        result.guards.push(guard(member, &split));
+        let counted = split.with.iter().chain(&split.without);
+        result.accesses.extend(counted.map(|at| Counted {
+            member: member.to_string(),
+            function: program.function(at.function).name.name.clone(),
+            file: at.access.site.0.clone(),
+            line: at.access.site.1,
+            write: at.access.write,
+            locks: {
+                let held = standing.all_held(at.function, &at.access.locks);
+                held.into_iter().map(Class::to_string).collect()
+            },
+        }));
+        result
+            .findings
+            .extend(findings(program, &standing, rule, &split));
+    }
+    let order = |one: &Counted| {
+        (
+            one.member.clone(),
+            one.file.clone(),
+            one.line,
+            one.function.clone(),
+        )
+    };
+    result.accesses.sort_by_cached_key(order);
+    result
+}
+
+/// The accesses that count, by member.
+fn members<'p>(
+    program: &'p Program,
+    standing: &Standing<'p>,
+    (sources, root): (&mut Sources, &Path),
+) -> BTreeMap<&'p Class, Vec<At<'p>>> {
+    let mut members: BTreeMap<&Class, Vec<At<'_>>> = BTreeMap::new();
+    let mut seen = FxHashSet::default();
+    for function in program.ids() {
+        let Some(accesses) = standing.accesses(function) else {
+            continue;
+        };
+        for access in &accesses.members {
+            let counts = !standing.is_fresh(function, &access.place)
+                && !standing.is_ended(function, &access.place)
+                && !standing.is_alone(function, access.calls as usize)
+                && !standing.starts_after(function, access.calls as usize);
+            // The variants of a function are one.
+            let place = (
+                program.function(function).definition,
+                &access.member,
+                &access.site,
+                access.write,
+            );
+            if counts && seen.insert(place) {
+                let line = sources.line(root, &access.site.0, access.site.1);
+                let is_marked = |line: &str| MARKS.iter().any(|mark| line.contains(mark));
+                members.entry(&access.member).or_default().push(At {
+                    function,
+                    access,
+                    marked: access.volatile || line.is_some_and(is_marked),
+                });
+            }
+        }
+    }
+    members
+}
+
+/// The lock that a member is accessed under most surely.
+fn best<'m, 'p>(standing: &Standing<'p>, accesses: &'m [At<'p>]) -> Option<Split<'m, 'p>> {
+    let mut locks: BTreeSet<&Class> = BTreeSet::new();
+    for at in accesses {
+        locks.extend(standing.all_held(at.function, &at.access.locks));
+    }
+    let mut best: Option<Split<'m, 'p>> = None;
+    for lock in locks {
+        let mut split = Split {
+            lock,
+            with: Vec::new(),
+            without: Vec::new(),
+        };
+        for at in accesses {
+            match standing.holds(at.function, &at.access.locks, lock) {
+                Held::Yes => split.with.push(at),
+                Held::No => split.without.push(at),
+                Held::Unsure => {}
+            }
+        }
+        if best.as_ref().is_none_or(|best| split.z() > best.z()) {
+            best = Some(split);
+        }
+    }
+    best
+}
+
+fn guard(member: &Class, split: &Split<'_, '_>) -> Guard {
+    let all = split.with.iter().chain(&split.without);
+    Guard {
+        member: member.to_string(),
+        lock: split.lock.to_string(),
+        with: Split::functions(&split.with),
+        without: Split::functions(&split.without),
+        accesses_with: split.with.len(),
+        accesses_without: split.without.len(),
+        writes: all.filter(|at| at.access.write).count(),
+        z: split.z(),
+    }
+}
+
+/// The findings where a member is accessed without its lock: one for each function.
+fn findings(
+    program: &Program,
+    standing: &Standing<'_>,
+    rule: &Rule,
+    split: &Split<'_, '_>,
+) -> Vec<(FunctionId, Finding)> {
+    let (with, without) = (
+        Split::functions(&split.with),
+        Split::functions(&split.without),
+    );
+    let meant = split.without.iter().any(|at| at.marked);
+    if without == 0 || with < FEWEST || with < FOR_EACH * without || meant {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut told = BTreeSet::new();
+    let mut writes_first: Vec<&&At<'_>> = split.without.iter().collect();
+    writes_first.sort_by_key(|at| !at.access.write);
+    for at in writes_first {
+        // One of the two writes, and two threads run them.
+        let others = split.with.iter().filter(|other| {
+            (at.access.write || other.access.write)
+                && program.are_together(at.function, other.function)
+                && !(standing.of_main[at.function.index()]
+                    && standing.of_main[other.function.index()])
+        });
+        let mut others: Vec<&At<'_>> = others.copied().collect();
+        // A function that takes the lock for another access has done its part for this one.
+        if others.is_empty() || !told.insert(at.function) {
+            continue;
+        }
+        others.sort_by_key(|other| !other.access.write);
+        let mut functions = BTreeSet::new();
+        others.retain(|other| functions.insert(other.function));
+        let certain = with >= CERTAIN && at.access.write && is_near(split.lock, &at.access.member);
+        let level = if certain { rule.level } else { Level::Note };
+        found.push((
+            at.function,
+            finding(program, rule, (at, &others), split, level),
+        ));
+    }
+    found
+}
+
+/// Whether a lock belongs to what it guards: it is a global, or lies in the same record.
+fn is_near(lock: &Class, member: &Class) -> bool {
+    let record = |class: &Class| {
+        let name = class.to_string();
+        name.split_once('.').map(|(record, _)| record.to_owned())
+    };
+    lock.is_single() || record(lock) == record(member)
+}
+
+fn finding(
+    program: &Program,
+    rule: &Rule,
+    (at, others): (&At<'_>, &[&At<'_>]),
+    split: &Split<'_, '_>,
+    level: Level,
+) -> Finding {
+    let function = program.function(at.function);
+    let lock = split.lock.to_string();
+    let does = |at: &At<'_>| if at.access.write { "written" } else { "read" };
+    let member = &at.access.member.to_string();
+    let step = |at: &At<'_>, message: String| TraceStep {
+        file: at.access.site.0.clone(),
+        line: at.access.site.1,
+        column: at.access.site.2,
+        function: program.function(at.function).name.name.clone(),
+        depth: 0,
+        message,
+    };
+    let mut trace = vec![step(
+        at,
+        format!("{member} is {} here, and {lock} is not held", does(at)),
+    )];
+    for other in others.iter().take(SHOWN) {
+        let name = &program.function(other.function).name.name;
+        let message = format!("but in {name}, it is {} with {lock} held", does(other));
+        trace.push(step(other, message));
+    }
+    let (with, without) = (
+        Split::functions(&split.with),
+        Split::functions(&split.without),
+    );
+    let state = format!(
+        "{} without {lock}, which {with} of {} functions hold that access {member}",
+        does(at),
+        with + without
+    );
+    let object = match at.access.name.is_empty() || at.access.name.contains(['(', '…']) {
+        true => member.clone(),
+        false => at.access.name.clone(),
+    };
+    let (file, line, column) = at.access.site.clone();
+    Finding {
+        rule: rule.id.clone(),
+        level,
+        message: rule.message_for(&object, &state, &function.name.name),
+        file,
+        line,
+        column,
+        function: function.name.name.clone(),
+        fingerprint: finding::fingerprint(&rule.id, &function.name, member, &trace[..1]),
+        object,
+        explanations: Vec::new(),
+        filtered: None,
+        programs: Vec::new(),
+        trace,
+    }
+}
