@@ -97,7 +97,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
     match path {
         Some(path) if closed => {
             let harness = Harness {
-                path: &path.to_owned(),
+                path,
                 arguments: &arguments,
             };
             run_closed(&harness)
