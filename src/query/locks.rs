@@ -79,12 +79,8 @@ fn of(reader: &Reader, lock: Lock<'_>) -> Result<Vec<Doing>, StoreError> {
     let mut found: Vec<Doing> = acts.filter_map(act).collect();
     found.extend(reader.orders(lock)?.into_iter().map(taken));
     // What a function does comes before the orders in which it takes two.
-    found.sort_by(|a, b| order(&a.function).cmp(&order(&b.function)));
+    found.sort_by(|a, b| a.function.order().cmp(&b.function.order()));
     Ok(found)
-}
-
-fn order(row: &Definition) -> (&str, &str, u32, u32) {
-    (&row.name, &row.file, row.line, row.id)
 }
 
 /// A lock class, and how many rows speak of it.

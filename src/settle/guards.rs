@@ -271,7 +271,7 @@ fn findings(
                     && standing.of_main[other.function.index()])
         });
         let mut others: Vec<&At<'_>> = others.copied().collect();
-        // A function that takes the lock for another access has done its part for this one.
+        // Each function has one finding for a member.
         if others.is_empty() || !told.insert(at.function) {
             continue;
         }

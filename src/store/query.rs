@@ -73,6 +73,13 @@ pub struct Definition {
     pub line: u32,
 }
 
+impl Definition {
+    /// What functions are listed by: their name, then where they are.
+    pub fn order(&self) -> (&str, &str, u32, u32) {
+        (&self.name, &self.file, self.line, self.id)
+    }
+}
+
 /// A finding, as far as its function's page tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundIn {

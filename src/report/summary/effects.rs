@@ -351,23 +351,17 @@ fn is_argument(value: &IExpr) -> bool {
 /// The objects that are over when the function returns; in short those that have no line of their own for that.
 fn freed(words: &Words<'_>, extent: Extent) -> Vec<Item> {
     let Summary { objects, rows, .. } = words.summary;
-    let role = |object: usize, state| {
-        let machine = words.property.machine(&objects[object].machine)?;
-        let state: &crate::property::State = machine.states.get(usize::from(state))?;
-        Some(state.role)
-    };
     let ended = objects.iter().enumerate().filter(|&(index, object)| {
-        let machine = words.property.machine(&object.machine);
-        if extent == Extent::Short && machine.is_some_and(|one| one.key != Key::Location) {
+        let Some(machine) = words.property.machine(&object.machine) else {
+            return false;
+        };
+        if extent == Extent::Short && machine.key != Key::Location {
             return false;
         }
         rows.iter().any(|row| {
-            let Target::State(to) = row.to else {
-                return false;
-            };
             row.object as usize == index
-                && role(index, to.0) == Some(Role::Dead)
-                && role(index, row.from.0) != Some(Role::Dead)
+                && matches!(row.to, Target::State(to) if machine.role(to) == Role::Dead)
+                && machine.role(row.from) != Role::Dead
         })
     });
     ended

@@ -6,7 +6,7 @@
 use super::effects::Item;
 use super::words::Words;
 use super::{Conditions, cut, ends};
-use crate::property::{Key, Machine, Role, StateId, Target};
+use crate::property::{Key, Role, StateId, Target};
 use crate::symbolic::naming::is_clear;
 
 /// So many cases are told one by one.
@@ -31,10 +31,10 @@ pub fn of(words: &Words<'_>, conditions: &Conditions<'_>, index: usize) -> Optio
         let to = match end.to {
             Target::State(to) => *to,
             // It is no mistake of the function's that its callers must hand over what is allocated.
-            Target::Error(_) if role(machine, end.from) != Role::Held => continue,
+            Target::Error(_) if machine.role(end.from) != Role::Held => continue,
             Target::Error(_) => return None,
         };
-        let tells = match (role(machine, end.from), role(machine, to)) {
+        let tells = match (machine.role(end.from), machine.role(to)) {
             (from, to) if from == to => false,
             (_, Role::Free | Role::Unknown) => false,
             (from, Role::Held) => from == Role::Free,
@@ -69,11 +69,6 @@ pub fn of(words: &Words<'_>, conditions: &Conditions<'_>, index: usize) -> Optio
         },
     });
     Some(told.collect())
-}
-
-fn role(machine: &Machine, state: StateId) -> Role {
-    let state = machine.states.get(usize::from(state.0));
-    state.map_or(Role::Unknown, |state| state.role)
 }
 
 fn cases_text(cases: &[String]) -> String {
