@@ -170,7 +170,7 @@ fn judge_exit(
     findings.ambiguous_exits(execution, oracle, &exit, &mut exits);
     findings.lost_objects(execution, oracle, &exit);
     findings.returned_locals(execution, oracle, &exit, body);
-    let lock_order = lock_order::collect(execution, oracle, &exit);
+    let lock_order = lock_order::collect(execution, oracle, Some(&exit));
     // To make a summary readable must not use up the budget for findings.
     oracle.reserve_for_findings();
     let inferred = infer::infer(execution, oracle, &exit, &exits, parameters(body));
@@ -211,12 +211,16 @@ fn judge_no_exit(
         noreturn: !execution.cut,
         ..Summary::default()
     };
+    let lock_order = lock_order::collect(execution, oracle, None);
+    let obligations = collect::without_exit(execution, oracle);
     let converter = Converter::of_entry();
     let recursion = recursive::collect(execution, oracle, converter, findings, &summary);
     within_budget(oracle)?;
     Ok(Judged {
         summary,
         facts: Facts {
+            lock_order,
+            obligations,
             recursion,
             ..Facts::default()
         },

@@ -39,6 +39,8 @@ pub struct LockOrder {
     pub takes: Vec<Take>,
     /// What the function holds whenever it calls another.
     pub under: BTreeMap<SymbolName, BTreeSet<Class>>,
+    /// What it holds at one of the calls at least.
+    pub under_at_times: BTreeMap<SymbolName, BTreeSet<Class>>,
     /// What it gives up that its caller holds.
     pub drops: BTreeSet<Class>,
 }
@@ -137,8 +139,12 @@ struct Step {
     to: Option<Status>,
 }
 
-/// Collects a function's part in the order of objects.
-pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>, exit: &Exit<'_>) -> LockOrder {
+/// Collects a function's part in the order of objects. `exit`: none if it never returns.
+pub fn collect(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exit: Option<&Exit<'_>>,
+) -> LockOrder {
     if execution.log.takes.is_empty() && execution.log.calls.is_empty() {
         return LockOrder::default();
     }
@@ -152,6 +158,7 @@ pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>, exit: &Exit<'_>) 
         found: FxHashSet::default(),
         lock_order: LockOrder::default(),
         called: BTreeMap::new(),
+        called_at_times: BTreeMap::new(),
     };
     let mut taken = execution.log.takes.iter().peekable();
     let mut called = execution.log.calls.iter().peekable();
@@ -164,8 +171,12 @@ pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>, exit: &Exit<'_>) 
         }
         collector.operation(execution, oracle, index);
     }
-    let under = collector.called.into_iter();
-    collector.lock_order.under = under.filter(|(_, classes)| !classes.is_empty()).collect();
+    let some = |called: BTreeMap<SymbolName, BTreeSet<Class>>| {
+        let called = called.into_iter();
+        called.filter(|(_, classes)| !classes.is_empty()).collect()
+    };
+    collector.lock_order.under = some(collector.called);
+    collector.lock_order.under_at_times = some(collector.called_at_times);
     collector.lock_order
 }
 
@@ -182,6 +193,7 @@ struct Collector {
     lock_order: LockOrder,
     /// What is held at every call of a function so far.
     called: BTreeMap<SymbolName, BTreeSet<Class>>,
+    called_at_times: BTreeMap<SymbolName, BTreeSet<Class>>,
 }
 
 impl Collector {
@@ -223,7 +235,7 @@ impl Collector {
         execution: &Execution,
         oracle: &mut Oracle<'_>,
         event: &TakeEvent,
-        exit: &Exit<'_>,
+        exit: Option<&Exit<'_>>,
     ) {
         let Some(class) = self.class(oracle, event.object) else {
             return;
@@ -248,7 +260,7 @@ impl Collector {
         }
         let takes = &self.lock_order.takes;
         let known = takes.iter().any(|take| take.class == class);
-        let mut converter = Converter::new(exit);
+        let mut converter = exit.map_or_else(Converter::of_entry, Converter::new);
         if known || takes.len() >= MAX_TAKES || converter.object(oracle, event.object.loc).is_some()
         {
             return;
@@ -282,8 +294,11 @@ impl Collector {
             self.nest(execution, oracle, &acquisition);
         }
         let held = self.held_on(oracle, event.guard, None);
+        let callee = SymbolName::clone(&event.callee);
+        let at_times = self.called_at_times.entry(callee.clone()).or_default();
+        at_times.extend(held.iter().cloned());
         self.called
-            .entry(SymbolName::clone(&event.callee))
+            .entry(callee)
             .and_modify(|known| known.retain(|class| held.contains(class)))
             .or_insert(held);
     }

@@ -117,6 +117,8 @@ pub struct Names {
     pub required: Vec<String>,
     /// Those that count, too, for a function that is stored as a method: what is stored as `release` releases more than locks.
     pub stored: Vec<String>,
+    /// Those of functions that get an object and leave it as they found it (`cond_wait(&cond, &mutex)`).
+    pub kept: Vec<String>,
     /// Words of functions that make objects, each between underscores; `*` stands for what may come before it.
     pub made: Vec<String>,
 }

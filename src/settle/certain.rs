@@ -63,14 +63,32 @@ impl<'p> Matching<'p> {
         if obligation.other_half != OtherHalf::Never {
             return true;
         }
-        if let Some((node, _)) = self.inherited(function, obligation) {
-            let uses = self.uses.get(&node).into_iter().flatten();
-            let other = |user: FunctionId| self.program.is_another(user, function);
-            let mut others = uses.filter(|(user, _)| other(*user)).peekable();
-            return others.peek().is_some()
-                && others.all(|(_, usage)| **usage == Use::Discharged)
-                && (obligation.kind == Kind::Held || self.is_alone(function, obligation));
-        }
-        obligation.inherited.is_none() && self.is_alone(function, obligation)
+        let Some((node, inherited)) = self.inherited(function, obligation) else {
+            return obligation.inherited.is_none() && self.is_alone(function, obligation);
+        };
+        let uses = self.uses.get(&node).into_iter().flatten();
+        let others = uses.filter(|(user, _)| self.program.is_another(*user, function));
+        let discharged = |(_, usage): &(FunctionId, &Use)| **usage == Use::Discharged;
+        let mut some = others.clone();
+        some.any(discharged)
+            && match self.is_lock_function(node.0, inherited) {
+                true => self.is_alone(function, obligation),
+                false => {
+                    let mut all = others;
+                    all.all(discharged)
+                        && (obligation.kind == Kind::Held || self.is_alone(function, obligation))
+                }
+            }
+    }
+
+    /// Whether a function stands for a primitive: it does to any object that it gets what its obligation tells, or it is one of a pair of lock
+    /// functions. What becomes of the object is its callers' affair alone.
+    fn is_lock_function(&self, function: FunctionId, obligation: &Obligation) -> bool {
+        let half = |class| (obligation.kind, class);
+        let mut classes = obligation.classes.iter();
+        classes.all(|class| {
+            self.lock_functions
+                .is_paired(self.program, function, half(class))
+        })
     }
 }

@@ -50,7 +50,7 @@ impl<'p> Matching<'p> {
             || self.is_held_by_callers(function, obligation)
     }
 
-    /// Whether some caller, or one not far up, holds something of the class that the function needs wherever it calls it (an
+    /// Whether some caller, or one not far up, holds something of the class that the function needs where it calls it (an
     /// element of a table, found again), or nothing is known of it.
     pub(super) fn is_held_by_callers(&self, function: FunctionId, obligation: &Obligation) -> bool {
         let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
@@ -76,12 +76,12 @@ impl<'p> Matching<'p> {
         false
     }
 
-    /// The classes of what a function holds wherever it calls another.
+    /// The classes of what a function holds where it calls another.
     fn held_at_calls(&self, caller: FunctionId, callee: FunctionId) -> Option<&'p BTreeSet<Class>> {
         let record = self.records.get(caller.index())?.as_ref()?;
         let mut callees = self.program.function(caller).callees.iter();
         let callee = callees.find(|reference| reference.function == Some(callee))?;
-        record.facts.lock_order.under.get(&callee.name)
+        record.facts.lock_order.under_at_times.get(&callee.name)
     }
 
     /// Follows an obligation up the call graph.
@@ -110,7 +110,7 @@ impl<'p> Matching<'p> {
             let Some(users) = self.uses.get(&node) else {
                 // Its callers never come to the point, or there are none.
                 let only_through_pointers = nobody_else && !self.called.contains(&function);
-                if !only_through_pointers && self.may_be_called(function, obligation)
+                if !only_through_pointers && self.may_be_called(function, obligation, alone)
                     || self.is_discharged_by_an_entry(function, obligation, first)
                 {
                     return true;
@@ -183,15 +183,17 @@ impl<'p> Matching<'p> {
         None
     }
 
-    /// Whether a function that may do the obligation's other half calls this one, or has it called, as far as can be seen.
-    fn may_be_called(&self, function: FunctionId, obligation: &Obligation) -> bool {
+    /// Whether a function that may do the obligation's other half calls this one, or has it called, as far as can be seen. `alone`: none of
+    /// those that call it by its name does.
+    fn may_be_called(&self, function: FunctionId, obligation: &Obligation, alone: bool) -> bool {
         if obligation.processor.is_none() && obligation.kind == Kind::Held {
             return self.mentioned.contains(&function);
         }
         // What a library takes before it calls back is no global lock of the program's.
         let elsewhere =
             obligation.processor.is_none() && !obligation.classes.iter().any(Class::is_single);
-        self.called.contains(&function) || elsewhere && self.handed_out.contains(&function)
+        !alone && self.called.contains(&function)
+            || elsewhere && self.handed_out.contains(&function)
     }
 
     /// Whether another function that may be called from elsewhere has the other half (and not only for callers in the tree
@@ -234,9 +236,12 @@ impl<'p> Matching<'p> {
         let with_half = |class: &Class| {
             let others = self.entries.get(&(half, class))?.iter().copied();
             let mut others = others.filter(|&other| {
-                self.program.are_together(other, function)
+                let itself = obligation.exchanged && other == function;
+                !itself
+                    && self.program.are_together(other, function)
                     && self.belong(other, function, obligation, class)
                     && !self.all_have_the_rest(other, half, class)
+                    && !self.is_for_others(other, function, (half, class))
             });
             others.next()
         };

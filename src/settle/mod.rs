@@ -17,6 +17,7 @@ pub mod concurrent;
 mod counterparts;
 mod discharge;
 pub mod guards;
+mod lock_functions;
 pub mod lock_order;
 pub mod macros;
 pub mod recursive;
@@ -30,10 +31,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::by_argument::Standing;
 use self::certain::Certainty;
 use self::counterparts::{Explanations, Halves, explanations};
+use self::lock_functions::LockFunctions;
 use crate::finding::{ExplanationKind, Finding, Level};
-use crate::judge::obligation::{
-    HandOver, Kind, Obligation, Obligations, OtherHalf, Place, Restored, Use,
-};
+use crate::judge::obligation::{Kind, Obligation, Obligations, OtherHalf, Place, Restored, Use};
 use crate::judge::record::{Disposition, Record, with_ids};
 use crate::program::{Function, FunctionId, Program};
 use crate::symbolic::class::Class;
@@ -239,6 +239,7 @@ struct Matching<'p> {
     gives_back: FxHashSet<&'p Class>,
     /// All that keep or need one, and whether at times only.
     hands_over: FxHashMap<(Kind, &'p Class), Vec<(FunctionId, bool)>>,
+    lock_functions: LockFunctions<'p>,
     records: &'p [Option<Record>],
 }
 
@@ -259,6 +260,7 @@ impl<'p> Matching<'p> {
             entries: FxHashMap::default(),
             gives_back: FxHashSet::default(),
             hands_over: FxHashMap::default(),
+            lock_functions: LockFunctions::default(),
             records,
         };
         for (id, function) in program.ids().zip(&program.functions) {
@@ -315,14 +317,10 @@ impl<'p> Matching<'p> {
         obligations: &'p Obligations,
     ) {
         let defined = |name| function.callee(name).and_then(|callee| callee.function);
-        for HandOver {
-            kind,
-            class,
-            at_times,
-        } in &obligations.hands_over
-        {
-            let functions = self.hands_over.entry((*kind, class)).or_default();
-            functions.push((caller, *at_times));
+        for half in &obligations.hands_over {
+            let functions = self.hands_over.entry((half.kind, &half.class)).or_default();
+            functions.push((caller, half.at_times));
+            self.lock_functions.add(caller, half);
         }
         for obligation in &obligations.own {
             if let Some(place) = obligation.place {
@@ -431,8 +429,23 @@ impl<'p> Matching<'p> {
         let others = self.hands_over.get(&(kind, class));
         let mut others = others.into_iter().flatten();
         others.any(|&(other, _)| {
-            self.program.is_another(other, but) && !self.all_have_the_rest(other, kind, class)
+            self.program.is_another(other, but)
+                && !self.all_have_the_rest(other, kind, class)
+                && !self.is_for_others(other, but, (kind, class))
         })
+    }
+
+    /// Whether a function does its half of a hand-over for the callers of another one than this: both are lock functions, and this one
+    /// is none.
+    pub(super) fn is_for_others(
+        &self,
+        other: FunctionId,
+        function: FunctionId,
+        (kind, class): (Kind, &Class),
+    ) -> bool {
+        let functions = &self.lock_functions;
+        !functions.is_one(function, kind.other_half(), class)
+            && functions.is_paired(self.program, other, (kind, class))
     }
 
     /// Whether all who call the function give back all that it keeps of a class, or hold all that it needs. Of an exported

@@ -263,6 +263,16 @@ impl Summary {
         self.rows.is_empty() && self.sleeps.is_empty() && self.unnamed.is_empty()
     }
 
+    /// Whether all that a caller sees of the function is what becomes of one object.
+    pub fn does_nothing_else(&self) -> bool {
+        let silent = self.modified.is_empty() && self.keeps.is_empty() && self.unnamed.is_empty();
+        self.objects.len() == 1
+            && silent
+            && self.assertions.is_empty()
+            && self.initialises.is_empty()
+            && !(self.moves_more || self.opaque || self.partial)
+    }
+
     /// The function touches no object of any machine and does not sleep, but asks for some to be held.
     pub fn only_asserts(&self) -> bool {
         !self.assertions.is_empty() && self.is_idle()

@@ -384,6 +384,8 @@ pub struct UnknownCall {
     pub indirect: bool,
     /// What its arguments point to.
     pub given: Vec<Loc>,
+    /// Of that what is meant by itself, not the record that begins with it.
+    pub itself: Vec<Loc>,
     /// The records that this is in.
     pub reached: Vec<RegionId>,
     /// The unknown that is its result.
@@ -395,6 +397,13 @@ pub struct UnknownCall {
     pub order: usize,
     /// The call as the source shows it.
     pub text: Arc<str>,
+}
+
+impl UnknownCall {
+    /// The function, as the source names it.
+    pub fn called(&self) -> &str {
+        self.text.split('(').next().unwrap_or_default()
+    }
 }
 
 impl OpEvent {

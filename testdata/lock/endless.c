@@ -1,65 +1,96 @@
-/* An endless loop is left by its returns alone, and not by one that cannot happen. */
+/* A thread that never comes to an end calls an operation of a table that releases what nobody takes. */
 #include <pthread.h>
+#include <unistd.h>
 
-struct task { struct task *next; void (*run)(struct task *); };
-struct pool { pthread_mutex_t mtx; pthread_cond_t cond; struct task *first; int stop; };
+struct data { pthread_mutex_t lock; int done; };
+struct module { void (*done)(struct module *); void (*eval)(struct module *); struct data *data; };
 
-static int lock(pthread_mutex_t *mtx)
+static void expired_done(struct module *m)
 {
-	int err = pthread_mutex_lock(mtx);
+	struct data *d = m->data;
 
-	if (err == 0)
-		return 0;
-	return -1;
+	d->done = 1;
+	pthread_mutex_unlock(&d->lock); //~ certain lock/unlock-unheld
 }
 
-static int unlock(pthread_mutex_t *mtx)
+static void expired_eval(struct module *m) //~ clean
 {
-	int err = pthread_mutex_unlock(mtx);
+	struct data *d = m->data;
 
-	if (err == 0)
-		return 0;
-	return -1;
+	pthread_mutex_lock(&d->lock);
+	d->done++;
+	pthread_mutex_unlock(&d->lock);
 }
 
-void *cycle(void *data) //~ clean
-{
-	struct pool *pool = data;
-	struct task *task;
+static struct module expired = { expired_done, expired_eval, 0 };
 
+static void class_done(void)
+{
+	if (expired.done)
+		expired.done(&expired);
+}
+
+static void *crawl(void *unused)
+{
 	for (;;) {
-		if (lock(&pool->mtx) != 0)
-			return 0;
-		while (pool->first == 0) {
-			if (pthread_cond_wait(&pool->cond, &pool->mtx) != 0) {
-				unlock(&pool->mtx);
-				return 0;
-			}
-		}
-		task = pool->first;
-		pool->first = task->next;
-		if (unlock(&pool->mtx) != 0)
-			return 0;
-		task->run(task);
+		expired.eval(&expired);
+		class_done(); //~ note lock/double-unlock
+		sleep(1);
 	}
+	return unused;
 }
 
-void *cycle_badly(void *data)
+int start(pthread_t *thread)
 {
-	struct pool *pool = data;
-	struct task *task;
+	return pthread_create(thread, 0, crawl, 0);
+}
 
+/* The same thread, with a lock that it holds where it calls. */
+static pthread_mutex_t lru = PTHREAD_MUTEX_INITIALIZER;
+static int left;
+
+static void lru_done(void) //~ clean
+{
+	left--;
+	pthread_mutex_unlock(&lru);
+}
+
+static void *crawl_lru(void *unused) //~ clean
+{
 	for (;;) {
-		if (lock(&pool->mtx) != 0)
-			return 0;
-		if (pool->stop)
-			return 0; //~ lock/inconsistent-exit
-		task = pool->first;
-		pool->first = task->next;
-		if (unlock(&pool->mtx) != 0)
-			return 0;
-		if (task->run == 0)
-			return 0;
-		task->run(task);
+		pthread_mutex_lock(&lru);
+		lru_done();
+		sleep(1);
 	}
+	return unused;
+}
+
+int start_lru(pthread_t *thread)
+{
+	return pthread_create(thread, 0, crawl_lru, 0);
+}
+
+/* Two locks that a thread without an end takes in one order, and another function in the other. */
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+
+static void *serve(void *unused)
+{
+	for (;;) {
+		pthread_mutex_lock(&first);
+		pthread_mutex_lock(&second); //~ certain lock/order
+		left++;
+		pthread_mutex_unlock(&second);
+		pthread_mutex_unlock(&first);
+	}
+	return unused;
+}
+
+void ask(pthread_t *thread)
+{
+	pthread_create(thread, 0, serve, 0);
+	pthread_mutex_lock(&second);
+	pthread_mutex_lock(&first);
+	left--;
+	pthread_mutex_unlock(&first);
+	pthread_mutex_unlock(&second);
 }

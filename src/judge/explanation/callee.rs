@@ -196,12 +196,62 @@ pub fn taken_again_by_unknown(
     union(arena, paths)
 }
 
+/// The paths on which a function of which nothing is known gets the very object while it is held, before an operation or, if
+/// `failing` is none, before the function's end: there is little else than giving it back that can be done with it (`cleanup_mutex(&lock)`). Not if the
+/// function itself gives the object back after such a call, nor if the callee's name says that it takes what it gets, or leaves it alone.
+pub fn given_to_unknown(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    object: Object,
+    failing: Option<usize>,
+) -> Guard {
+    let machine = arena.machine_of(object);
+    let initial = Status::At(machine.initial);
+    let ops = &execution.log.ops;
+    let guards = &mut arena.formula.guards;
+    let taken_before = |call: &UnknownCall, guards: &mut Guards| {
+        let mut before = ops[..call.order].iter();
+        before.any(|event| {
+            event.object == object
+                && event.takes(initial)
+                && !guards.excludes(event.guard, call.guard)
+        })
+    };
+    let mut given: Vec<&UnknownCall> = Vec::new();
+    for call in &execution.log.unknown_calls {
+        let before_failure = failing.is_none_or(|failing| call.order <= failing);
+        if before_failure && call.itself.contains(&object.loc) && taken_before(call, guards) {
+            given.push(call);
+        }
+    }
+    let mut kept_by = |call: &&UnknownCall| {
+        let mut later = ops[call.order..].iter();
+        later.any(|event| {
+            event.object == object
+                && event.gives_back(initial)
+                && !guards.excludes(event.guard, call.guard)
+        })
+    };
+    let (alike, others): (Vec<&UnknownCall>, Vec<&UnknownCall>) =
+        given.into_iter().partition(|call| kept_by(call));
+    let gives = |call: &&UnknownCall| {
+        !alike.iter().any(|other| other.called() == call.called())
+            && !takes_what_it_is_given(call, object, machine)
+            && !Names::say(&machine.names.kept, &call.called().to_lowercase())
+    };
+    let paths = others
+        .into_iter()
+        .filter(gives)
+        .map(|call| call.guard)
+        .collect();
+    union(arena, paths)
+}
+
 /// Whether a function gets the very object, and its name, or that of the member through which it is called, says that it takes it.
 fn takes_what_it_is_given(call: &UnknownCall, object: Object, machine: &Machine) -> bool {
-    let called = call.text.split('(').next().unwrap_or_default();
     call.given.contains(&object.loc)
-        && Names::say(&machine.names.held, called)
-        && !Names::say(&machine.names.required, called)
+        && Names::say(&machine.names.held, call.called())
+        && !Names::say(&machine.names.required, call.called())
 }
 
 /// Whether the way to an object begins with what a call has left where it was asked to leave something.

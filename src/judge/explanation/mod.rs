@@ -226,7 +226,18 @@ fn known_effect(
     failure: &Failure<'_>,
     paths: Guard,
 ) -> Guard {
-    execution.with_known_effect(arena, failure.object, paths)
+    let known = execution.with_known_effect(arena, failure.object, paths);
+    let object = failure.object;
+    let given = match failure.what {
+        What::Kept => callee::given_to_unknown(execution, arena, object, None),
+        What::Operation(event)
+            if execution.log.ops[event].from != Status::At(arena.machine_of(object).initial) =>
+        {
+            callee::given_to_unknown(execution, arena, object, Some(event))
+        }
+        _ => return known,
+    };
+    arena.formula.guards.and_not(known, given)
 }
 
 /// The paths on which all other objects are as usual on entry. What is wrong with one only where another was

@@ -24,6 +24,7 @@ use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
+use crate::symbolic::region::Loc;
 use crate::symbolic::state::{Object, Status};
 
 /// A function that has been executed and summarised.
@@ -74,6 +75,7 @@ pub fn obligations(
     let about = (0..).zip(&findings.about);
     let mistakes = about.filter(|(_, about)| !about.held_on_entry && !about.is_conditional());
     let after: Vec<u32> = mistakes.map(|(finding, _)| finding).collect();
+    let mut locs = Vec::new();
     for object in exits {
         // What a record leads to that is passed by value: who uses the function knows.
         let region = object.object.loc.region;
@@ -109,10 +111,12 @@ pub fn obligations(
                 contested,
                 ..obligation
             }));
+        locs.resize(obligations.own.len(), object.object.loc);
     }
+    mark_exchanged(&mut obligations.own, &locs);
     obligations.hands_over = hands_over(oracle, exits, summary, row_paths);
     obligations.gives_back = given_back(execution, oracle, exits);
-    obligations.uses = uses::uses(execution, oracle, finished, exits);
+    obligations.uses = uses::uses(execution, oracle, Some((finished, exits)));
     obligations.calls = execution.called.clone();
     obligations.handed_out = execution.handed_out.clone();
     obligations.ambiguous = ambiguous(execution, oracle, finished, exits);
@@ -126,6 +130,28 @@ pub fn obligations(
         .collect();
     obligations.raised = raised(execution, oracle, summary, row_paths);
     obligations
+}
+
+/// What a function that never returns does with its callees' obligations: it has none of its own.
+pub fn without_exit(execution: &Execution, oracle: &mut Oracle<'_>) -> Obligations {
+    Obligations {
+        uses: uses::uses(execution, oracle, None),
+        calls: execution.called.clone(),
+        handed_out: execution.handed_out.clone(),
+        ..Obligations::default()
+    }
+}
+
+/// Marks the obligations for members of a record of which another member is left the other way round. `locs`: where their objects lie.
+fn mark_exchanged(obligations: &mut [Obligation], locs: &[Loc]) {
+    let kinds: Vec<Kind> = obligations.iter().map(|own| own.kind).collect();
+    for (index, obligation) in obligations.iter_mut().enumerate() {
+        let (kind, loc) = (obligation.kind, locs[index]);
+        let mut others = kinds.iter().zip(locs);
+        obligation.exchanged = others.any(|(other, there)| {
+            *other == kind.other_half() && there.region == loc.region && *there != loc
+        });
+    }
 }
 
 /// The objects that the function leaves in another state than it finds them in, be there a name for them or not.
@@ -143,7 +169,8 @@ fn hands_over(
             && let Some(machine) = arena.machine(&object.machine)
         {
             let machine = arena.machine_at(machine);
-            all.extend(halves(machine, &moves, class));
+            let only = summary.does_nothing_else();
+            all.extend(halves(machine, &moves, class, only));
         }
     }
     for exits in exits {
@@ -159,7 +186,7 @@ fn hands_over(
         if moved.any(|&(from, to)| *to != Target::State(from))
             && let Some(class) = arena.class_of(object.loc)
         {
-            all.extend(halves(machine, &moves, &class));
+            all.extend(halves(machine, &moves, &class, false));
         }
     }
     all
@@ -182,13 +209,20 @@ fn given_back(execution: &Execution, arena: &mut Arena<'_>, exits: &[Exits]) -> 
 }
 
 /// The halves of a hand-over that an object's moves are.
-fn halves(machine: &Machine, moves: &[(StateId, &Target)], class: &Class) -> BTreeSet<HandOver> {
+fn halves(
+    machine: &Machine,
+    moves: &[(StateId, &Target)],
+    class: &Class,
+    only: bool,
+) -> BTreeSet<HandOver> {
     let halves = moves.iter().filter_map(|&(from, to)| {
         let kind = half(machine, from, to)?;
+        let at_times = moves.contains(&(from, &Target::State(from)));
         Some(HandOver {
             kind,
             class: class.clone(),
-            at_times: moves.contains(&(from, &Target::State(from))),
+            at_times,
+            only,
         })
     });
     halves.collect()

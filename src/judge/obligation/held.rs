@@ -174,6 +174,7 @@ impl Judge<'_> {
             contested: None,
             after: finished.after.to_vec(),
             perhaps_taken: false,
+            exchanged: false,
             finding,
         })
     }

@@ -80,6 +80,8 @@ pub struct Obligation {
     pub after: Vec<u32>,
     /// A function of which nothing is known may have taken what is given back here.
     pub perhaps_taken: bool,
+    /// The function has the other half for another member of the same record: to call it once more does not help.
+    pub exchanged: bool,
     /// What to report if it is not discharged.
     pub finding: Finding,
 }
@@ -228,4 +230,6 @@ pub struct HandOver {
     pub class: Class,
     /// And as it finds them at other times.
     pub at_times: bool,
+    /// It does nothing else: it is a lock function of the program's.
+    pub only: bool,
 }

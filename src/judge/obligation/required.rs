@@ -72,6 +72,7 @@ pub(super) fn required(
         contested: None,
         after: finished.after.to_vec(),
         perhaps_taken,
+        exchanged: false,
         finding: finding(execution, oracle, finished, (rule, index), (&*model, paths))?,
     })
 }

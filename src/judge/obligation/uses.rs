@@ -15,16 +15,18 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::state::Status;
 
+/// `returned`: none for a function that never returns.
 pub(super) fn uses(
     execution: &Execution,
     arena: &mut Arena<'_>,
-    finished: &Finished<'_>,
-    exits: &[Exits],
+    returned: Option<(&Finished<'_>, &[Exits])>,
 ) -> BTreeSet<(CalleeObligation, Use)> {
     let mut all = BTreeSet::new();
+    let finished = returned.map(|(finished, _)| finished);
     for (index, event) in execution.log.ops.iter().enumerate() {
         // On paths that are cut off nothing is said of what follows.
-        if !exits.iter().any(|exit| exit.object == event.object) {
+        let left = |(_, exits): (_, &[Exits])| exits.iter().any(|exit| exit.object == event.object);
+        if !returned.is_none_or(left) {
             continue;
         }
         let initial = Status::At(arena.machine_of(event.object).initial);
@@ -50,7 +52,7 @@ pub(super) fn uses(
 fn of_held(
     execution: &Execution,
     arena: &mut Arena<'_>,
-    finished: &Finished<'_>,
+    finished: Option<&Finished<'_>>,
     index: usize,
 ) -> Vec<Use> {
     let event = &execution.log.ops[index];
@@ -69,7 +71,10 @@ fn of_held(
     if released || guards.excludes(event.guard, entered) {
         uses.push(Use::Discharged);
     }
-    let inferred = finished.inferred;
+    // Until when a function that never returns holds it is not seen.
+    let Some(inferred) = finished.map(|finished| finished.inferred) else {
+        return uses;
+    };
     let rows = inferred.summary.rows.iter().zip(&inferred.row_paths);
     for (index, (row, (object, paths))) in (0..).zip(rows) {
         let held = *object == event.object
@@ -92,7 +97,7 @@ fn of_held(
 fn of_required(
     execution: &Execution,
     arena: &mut Arena<'_>,
-    finished: &Finished<'_>,
+    finished: Option<&Finished<'_>>,
     index: usize,
 ) -> Vec<Use> {
     let event = &execution.log.ops[index];
@@ -110,8 +115,11 @@ fn of_required(
         uses.push(Use::Undischarged);
     }
     if untouched != Guard::FALSE {
-        let inferred = finished.inferred;
-        match needed_place(&inferred.summary, &inferred.row_paths, event.object) {
+        let place = finished.and_then(|finished| {
+            let inferred = finished.inferred;
+            needed_place(&inferred.summary, &inferred.row_paths, event.object)
+        });
+        match place {
             Some(place) => uses.push(Use::PassedOn(place)),
             None if !machine.counts => uses.push(Use::Unnamed),
             None => {}

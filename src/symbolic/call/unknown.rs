@@ -69,13 +69,15 @@ impl Executor<'_> {
         }
         let result = self.unknown_call(at, state);
         let made = self.arena.formula.terms.len();
-        let (mut given, mut reached) = (Vec::new(), Vec::new());
-        for arg in &at.args {
+        let (mut given, mut itself, mut reached) = (Vec::new(), Vec::new(), Vec::new());
+        for (arg, written) in at.args.iter().zip(&at.call.args) {
             if let ArgValue::Scalar(address) = arg
                 && self.arena.formula.terms.width(*address) == crate::ir::POINTER_BITS
             {
+                let is_record = self.arena.names.is_record(*address) && !names_member(at, written);
                 for &(_, loc) in &*self.arena.locations(*address) {
                     given.push(loc);
+                    itself.extend(Some(loc).filter(|_| !is_record));
                     reached.push(loc.region);
                     if let RegionKind::Symbol(name) = self.arena.regions.kind(loc.region) {
                         self.execution.handed_out.insert(name.clone());
@@ -92,6 +94,7 @@ impl Executor<'_> {
             guard: state.guard,
             indirect,
             given,
+            itself,
             reached,
             result,
             terms,
@@ -153,4 +156,16 @@ impl Executor<'_> {
             }
         }
     }
+}
+
+/// Whether an argument is the address of a member, as it is written.
+fn names_member(at: &Invocation<'_>, arg: &Arg) -> bool {
+    let Arg::Scalar(mut written) = *arg else {
+        return false;
+    };
+    let body = at.frame.body;
+    while let ExprKind::Cast { arg } = body.expr(written).kind {
+        written = arg;
+    }
+    matches!(body.expr(written).kind, ExprKind::Member { .. })
 }

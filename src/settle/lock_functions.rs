@@ -1,0 +1,52 @@
+//! The lock functions of a program: `slabs_lock()` does nothing but take a lock, `slabs_unlock()` does nothing but release it.
+//!
+//! In: which functions take or give back an object of a class, and do nothing else. Out: whether a function has its counterpart among
+//! these. Then it is no counterpart of a third one: who calls the one of the two calls the other, and a function that releases such a lock
+//! in its own body has to take it there, too, unless a caller is seen to hold it.
+
+use rustc_hash::FxHashMap;
+
+use crate::judge::obligation::{HandOver, Kind};
+use crate::program::{FunctionId, Program};
+use crate::symbolic::class::Class;
+
+/// The functions that do nothing but one half of a hand-over.
+#[derive(Default)]
+pub(super) struct LockFunctions<'p> {
+    by_half: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
+    /// Those of them that do it in all their calls: a function that tries to take a lock does not.
+    always: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
+}
+
+impl<'p> LockFunctions<'p> {
+    pub(super) fn add(&mut self, function: FunctionId, half: &'p HandOver) {
+        if half.only {
+            let key = (half.kind, &half.class);
+            self.by_half.entry(key).or_default().push(function);
+            if !half.at_times {
+                self.always.entry(key).or_default().push(function);
+            }
+        }
+    }
+
+    /// Whether the function does nothing but this half for objects of the class, and another one nothing but the other half.
+    pub(super) fn is_paired(
+        &self,
+        program: &Program,
+        function: FunctionId,
+        (kind, class): (Kind, &Class),
+    ) -> bool {
+        let others = self.always.get(&(kind.other_half(), class));
+        let mut others = others.into_iter().flatten();
+        self.is_one(function, kind, class)
+            && others.any(|&other| {
+                program.is_another(other, function) && program.are_together(other, function)
+            })
+    }
+
+    /// Whether the function does nothing but this half for objects of the class.
+    pub(super) fn is_one(&self, function: FunctionId, kind: Kind, class: &Class) -> bool {
+        let functions = self.by_half.get(&(kind, class));
+        functions.is_some_and(|functions| functions.contains(&function))
+    }
+}
