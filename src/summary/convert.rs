@@ -191,12 +191,14 @@ impl Converter {
         handles.map(|handle| handle.left).collect()
     }
 
-    /// The object's class, that of the member that it is if it lies in a global, and those of the pointers to
-    /// it that the function leaves.
+    /// The object's class, that of the member that it is if it lies in a global, or by which the source names it where it is one of
+    /// several (none if it has no class else), and those of the pointers to it that the function leaves.
     pub fn classes(&self, arena: &mut Arena<'_>, loc: Loc) -> Vec<Class> {
         let mut classes: Vec<Class> = arena.class_of(loc).into_iter().collect();
-        let member = arena.member_class(loc);
-        classes.extend(member.filter(|member| !classes.contains(member)));
+        let chosen = arena.class_by_choice(loc).filter(|_| !classes.is_empty());
+        for member in [arena.member_class(loc), chosen] {
+            classes.extend(member.filter(|member| !classes.contains(member)));
+        }
         for pointer in self.pointers_to(arena, loc) {
             let pointer = pointer.and_then(|loc| arena.class_of(loc));
             classes.extend(pointer.map(Class::pointed_to));

@@ -312,6 +312,11 @@ pub fn infer(
             alone: !execution.cut && moves().all(|event| event.primitive || event.alone),
         });
         let paths = rows(execution, oracle, &mut summary, index, object, &chosen);
+        // How it is left by mistake, which is told here, callers are not told: what follows from that is not another mistake.
+        let mut own = summary.rows.iter().filter(|row| row.object == index);
+        let told =
+            own.any(|row| row.reported && matches!(row.to, Target::State(to) if to != row.from));
+        summary.objects[index as usize].open |= told && !watched;
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
         stand_for.push(objects.clone());
     }
@@ -419,8 +424,13 @@ fn moved_unnamed(
 
 /// Whether the function returns on paths on which it is not known how a callee has left an object.
 fn is_open(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> bool {
+    let given = match arena.machine_of(object).watches_accesses() {
+        true => Guard::FALSE,
+        false => execution.given_to_unknown(arena, object, None),
+    };
     let guards = &mut arena.formula.guards;
     let unknown = guards.or(execution.open.of(object), execution.chosen.of(object));
+    let unknown = guards.or(unknown, given);
     !guards.excludes(unknown, exit.state.guard)
 }
 

@@ -427,10 +427,13 @@ impl<'a> Arena<'a> {
 
     /// The class of the object at a location, be it one of several that an address may lead to.
     pub fn class_or_choice(&mut self, loc: Loc) -> Option<Class> {
-        self.class_of(loc).or_else(|| {
-            let address = self.regions.address(&mut self.formula.terms, loc);
-            self.names.chosen(address).cloned()
-        })
+        self.class_of(loc).or_else(|| self.class_by_choice(loc))
+    }
+
+    /// The class of the member by which the source names the object at a location where an address may lead to it or to others.
+    pub fn class_by_choice(&mut self, loc: Loc) -> Option<Class> {
+        let address = self.regions.address(&mut self.formula.terms, loc);
+        self.names.chosen(address).cloned()
     }
 
     /// Gives the locations that an address may stand for the class of the member that the source names there.

@@ -112,6 +112,12 @@ impl Execution {
             .any(|(_, &(_, moved))| !guards.excludes(paths, moved) && guards.excludes(but, moved))
     }
 
+    /// Whether it calls no function but those that move some object.
+    pub fn calls_nothing_else(&self) -> bool {
+        let mut calls = self.log.calls.iter();
+        self.log.unknown_calls.is_empty() && calls.all(|call| self.called.contains(&*call.callee))
+    }
+
     /// Notes that a callee has moved objects that it has no name for.
     pub(crate) fn moved_unnamed(
         &mut self,

@@ -22,6 +22,7 @@ pub mod execution;
 mod external_value;
 pub mod formula;
 pub mod frame;
+pub mod given;
 pub mod guard;
 pub mod heap;
 pub mod limits;

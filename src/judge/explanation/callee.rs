@@ -8,7 +8,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Guard, Guards};
 use crate::symbolic::log::{OpEvent, SleepEvent, UnknownCall};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::RegionId;
+use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::{Node, Term};
 
@@ -137,6 +137,8 @@ pub fn taken_by_unknown(
     let machine = arena.machine_of(object);
     let initial = Status::At(machine.initial);
     let way = arena.access_path(object.loc.region);
+    // What needs not be handed to anybody.
+    let is_global = matches!(arena.regions.kind(object.loc.region), RegionKind::Symbol(_));
     let calls = execution.log.unknown_calls.clone();
     let mut paths = Vec::new();
     for index in 0..execution.log.ops.len() {
@@ -160,7 +162,11 @@ pub fn taken_by_unknown(
                 counts && decides(arena, call, guard)
             };
             let found = at.is_some_and(|at| way[..at].iter().any(found_later) || decides());
-            let given = || call.order <= index && takes_what_it_is_given(call, object, machine);
+            let given = || {
+                call.order <= index
+                    && (call.takes_what_it_is_given(object, machine)
+                        || is_global && call.says_that_it_takes(machine))
+            };
             (found || left_by(call, &way) || given())
                 && !arena.formula.guards.excludes(call.guard, guard)
         };
@@ -190,68 +196,10 @@ pub fn taken_again_by_unknown(
     let since = last.map_or(0, |last| last + 1);
     let calls = execution.log.unknown_calls.iter();
     let calls = calls.filter(|call| {
-        (since..=failing).contains(&call.order) && takes_what_it_is_given(call, object, machine)
+        (since..=failing).contains(&call.order) && call.takes_what_it_is_given(object, machine)
     });
     let paths = calls.map(|call| call.guard).collect();
     union(arena, paths)
-}
-
-/// The paths on which a function of which nothing is known gets the very object while it is held, before an operation or, if
-/// `failing` is none, before the function's end: there is little else than giving it back that can be done with it (`cleanup_mutex(&lock)`). Not if the
-/// function itself gives the object back after such a call, nor if the callee's name says that it takes what it gets, or leaves it alone.
-pub fn given_to_unknown(
-    execution: &Execution,
-    arena: &mut Arena<'_>,
-    object: Object,
-    failing: Option<usize>,
-) -> Guard {
-    let machine = arena.machine_of(object);
-    let initial = Status::At(machine.initial);
-    let ops = &execution.log.ops;
-    let guards = &mut arena.formula.guards;
-    let taken_before = |call: &UnknownCall, guards: &mut Guards| {
-        let mut before = ops[..call.order].iter();
-        before.any(|event| {
-            event.object == object
-                && event.takes(initial)
-                && !guards.excludes(event.guard, call.guard)
-        })
-    };
-    let mut given: Vec<&UnknownCall> = Vec::new();
-    for call in &execution.log.unknown_calls {
-        let before_failure = failing.is_none_or(|failing| call.order <= failing);
-        if before_failure && call.itself.contains(&object.loc) && taken_before(call, guards) {
-            given.push(call);
-        }
-    }
-    let mut kept_by = |call: &&UnknownCall| {
-        let mut later = ops[call.order..].iter();
-        later.any(|event| {
-            event.object == object
-                && event.gives_back(initial)
-                && !guards.excludes(event.guard, call.guard)
-        })
-    };
-    let (alike, others): (Vec<&UnknownCall>, Vec<&UnknownCall>) =
-        given.into_iter().partition(|call| kept_by(call));
-    let gives = |call: &&UnknownCall| {
-        !alike.iter().any(|other| other.called() == call.called())
-            && !takes_what_it_is_given(call, object, machine)
-            && !Names::say(&machine.names.kept, &call.called().to_lowercase())
-    };
-    let paths = others
-        .into_iter()
-        .filter(gives)
-        .map(|call| call.guard)
-        .collect();
-    union(arena, paths)
-}
-
-/// Whether a function gets the very object, and its name, or that of the member through which it is called, says that it takes it.
-fn takes_what_it_is_given(call: &UnknownCall, object: Object, machine: &Machine) -> bool {
-    call.given.contains(&object.loc)
-        && Names::say(&machine.names.held, call.called())
-        && !Names::say(&machine.names.required, call.called())
 }
 
 /// Whether the way to an object begins with what a call has left where it was asked to leave something.

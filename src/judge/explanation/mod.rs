@@ -229,11 +229,11 @@ fn known_effect(
     let known = execution.with_known_effect(arena, failure.object, paths);
     let object = failure.object;
     let given = match failure.what {
-        What::Kept => callee::given_to_unknown(execution, arena, object, None),
+        What::Kept => execution.given_to_unknown(arena, object, None),
         What::Operation(event)
             if execution.log.ops[event].from != Status::At(arena.machine_of(object).initial) =>
         {
-            callee::given_to_unknown(execution, arena, object, Some(event))
+            execution.given_to_unknown(arena, object, Some(event))
         }
         _ => return known,
     };

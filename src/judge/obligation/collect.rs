@@ -114,7 +114,7 @@ pub fn obligations(
         locs.resize(obligations.own.len(), object.object.loc);
     }
     mark_exchanged(&mut obligations.own, &locs);
-    obligations.hands_over = hands_over(oracle, exits, summary, row_paths);
+    obligations.hands_over = hands_over(execution, oracle, exits, finished.inferred);
     obligations.gives_back = given_back(execution, oracle, exits);
     obligations.uses = uses::uses(execution, oracle, Some((finished, exits)));
     obligations.calls = execution.called.clone();
@@ -156,12 +156,14 @@ fn mark_exchanged(obligations: &mut [Obligation], locs: &[Loc]) {
 
 /// The objects that the function leaves in another state than it finds them in, be there a name for them or not.
 fn hands_over(
+    execution: &Execution,
     arena: &mut Arena<'_>,
     exits: &[Exits],
-    summary: &Summary,
-    rows: &[(Object, Guard)],
+    inferred: &Inferred,
 ) -> BTreeSet<HandOver> {
+    let Inferred { summary, row_paths } = inferred;
     let mut all = BTreeSet::new();
+    let only = summary.does_nothing_else() && execution.calls_nothing_else();
     for (index, object) in (0..).zip(&summary.objects) {
         let rows = summary.rows.iter().filter(|row| row.object == index);
         let moves: Vec<_> = rows.map(|row| (row.from, &row.to)).collect();
@@ -169,13 +171,12 @@ fn hands_over(
             && let Some(machine) = arena.machine(&object.machine)
         {
             let machine = arena.machine_at(machine);
-            let only = summary.does_nothing_else();
             all.extend(halves(machine, &moves, class, only));
         }
     }
     for exits in exits {
         let object = exits.object;
-        let has_row = rows.iter().any(|(other, _)| *other == object);
+        let has_row = row_paths.iter().any(|(other, _)| *other == object);
         if has_row || arena.regions.is_local(object.loc.region) {
             continue;
         }
