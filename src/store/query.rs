@@ -379,6 +379,7 @@ impl Reader {
 
 fn finding_row(row: &Row<'_>) -> Result<Finding, rusqlite::Error> {
     Ok(Finding {
+        retold: None,
         fingerprint: row.get(0)?,
         rule: row.get(1)?,
         level: from_json(&format!("\"{}\"", row.get::<_, String>(2)?), 2)?,

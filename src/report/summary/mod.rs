@@ -22,6 +22,7 @@ use crate::summary::{Cube, IExpr, Root, Row, Summary, SummaryObject, When};
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::term::Op;
 use effects::Effects;
+use transitions::Known;
 use words::Words;
 
 /// How much is shown.
@@ -100,6 +101,49 @@ struct Conditions<'s> {
     /// For each condition of P_in, then of P_out, which of the known ones it is, and what that is where it holds.
     columns: Vec<(usize, bool)>,
     inputs: usize,
+    /// Those about the result, if it is a pointer.
+    pointer: Option<PointerResult>,
+}
+
+/// Which of the known conditions say something of a result that is a pointer.
+#[derive(Clone, Copy)]
+struct PointerResult {
+    null: usize,
+    negative: Option<usize>,
+    positive: Option<usize>,
+    error: Option<usize>,
+}
+
+impl PointerResult {
+    fn of(known: &[(&IExpr, When)]) -> Option<PointerResult> {
+        let position = |of: &dyn Fn(&IExpr) -> bool| known.iter().position(|(expr, _)| of(expr));
+        let said = |expr: &IExpr, holds| transitions::known(expr, holds);
+        Some(PointerResult {
+            null: position(&|expr| said(expr, true) == Some(Known::Null))?,
+            negative: position(&|expr| said(expr, true) == Some(Known::Negative)),
+            positive: position(&|expr| said(expr, true) == Some(Known::Positive)),
+            error: position(&|expr| said(expr, true) == Some(Known::Error)),
+        })
+    }
+
+    /// Says of a pointer only whether it is null, or an error: no reader asks for its sign.
+    fn simplify(self, cube: &mut Cube) {
+        let mut sign = |at: Option<usize>| at.and_then(|at| cube[at].take());
+        let (negative, positive) = (sign(self.negative), sign(self.positive));
+        if negative == Some(true) || positive == Some(true) {
+            cube[self.null] = Some(false);
+        }
+        if negative == Some(false) && positive == Some(false) {
+            cube[self.null] = Some(true);
+        }
+        if let Some(error) = self.error {
+            match (cube[self.null], cube[error]) {
+                (Some(true), _) => cube[error] = None,
+                (_, Some(true)) => cube[self.null] = None,
+                _ => {}
+            }
+        }
+    }
 }
 
 impl<'s> Conditions<'s> {
@@ -108,6 +152,7 @@ impl<'s> Conditions<'s> {
             known: Vec::new(),
             columns: Vec::new(),
             inputs: summary.inputs.len(),
+            pointer: None,
         };
         let inputs = summary.inputs.iter().map(|input| (input, When::Entry));
         let outputs = summary.outputs.iter().map(|output| (output, When::Exit));
@@ -133,6 +178,7 @@ impl<'s> Conditions<'s> {
             });
             conditions.columns.push((at, holds));
         }
+        conditions.pointer = PointerResult::of(&conditions.known);
         conditions
     }
 
@@ -147,6 +193,9 @@ impl<'s> Conditions<'s> {
                 return None;
             }
             cube[at] = wanted.or(cube[at]);
+        }
+        if let Some(pointer) = self.pointer {
+            pointer.simplify(&mut cube);
         }
         Some(cube)
     }

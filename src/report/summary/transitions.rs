@@ -55,7 +55,7 @@ pub fn transitions(summary: &Summary, property: &Property) -> Vec<Transition> {
 
 /// Something that is known of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Known {
+pub(super) enum Known {
     Negative,
     NotNegative,
     Positive,
@@ -97,7 +97,7 @@ fn results(conditions: &Conditions<'_>, cube: &Cube) -> Vec<Known> {
 }
 
 /// What a condition says of the result where it holds, or does not.
-fn known(expr: &IExpr, holds: bool) -> Option<Known> {
+pub(super) fn known(expr: &IExpr, holds: bool) -> Option<Known> {
     let IExpr::Op { op, args, .. } = expr else {
         return None;
     };

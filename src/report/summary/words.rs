@@ -5,7 +5,7 @@
 
 use crate::property::Property;
 use crate::summary::{IExpr, IObj, Offset, Root, Summary, When};
-use crate::symbolic::naming::is_clear;
+use crate::symbolic::naming::{in_record, is_clear};
 use crate::symbolic::term::Op;
 use crate::symbolic::validity::MAX_ERRNO;
 
@@ -321,7 +321,7 @@ impl Words<'_> {
         if path.is_empty() && matches!(object.root, Root::Global(_)) {
             let name = self.root(&object.root);
             return match (&last.members.0, self.offset(last)) {
-                (Some(members), _) => within(&name, members, "."),
+                (Some(members), _) => in_record(&name, members, "."),
                 (None, Some(offset)) => format!("*((char *)&{name} + {offset})"),
                 (None, None) => name,
             };
@@ -333,8 +333,8 @@ impl Words<'_> {
         let pointer = self.object(&inner);
         match (&last.members.0, self.offset(last)) {
             (Some(members), _) => match pointer.starts_with('*') {
-                true => within(&format!("({pointer})"), members, "->"),
-                false => within(&pointer, members, "->"),
+                true => in_record(&format!("({pointer})"), members, "->"),
+                false => in_record(&pointer, members, "->"),
             },
             (None, Some(offset)) => match index(last) {
                 Some(index) => format!("{pointer}[{}]", self.value(index, When::Entry)),
@@ -409,14 +409,6 @@ fn index(offset: &Offset) -> Option<&IExpr> {
     match offset.terms.as_slice() {
         [(1, term)] if offset.constant == 0 => Some(term),
         _ => None,
-    }
-}
-
-/// A member of what a name stands for, or an element.
-fn within(name: &str, members: &str, arrow: &str) -> String {
-    match members.starts_with('[') {
-        true => format!("{name}{members}"),
-        false => format!("{name}{arrow}{members}"),
     }
 }
 
