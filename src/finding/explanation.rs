@@ -344,6 +344,7 @@ mod tests {
             rule: "lock/double-lock".into(),
             level: Level::Error,
             message: String::new(),
+            retold: None,
             file: "a.c".into(),
             line: 1,
             column: 1,

@@ -3,6 +3,7 @@
 //! In: the database, and a question. Out: rows and texts as values. Prints nothing.
 
 pub mod calls;
+pub mod constants;
 pub mod findings;
 pub mod locks;
 pub mod names;

@@ -3,6 +3,7 @@
 mod graph;
 mod guards;
 pub mod locks;
+mod units;
 
 use std::path::Path;
 

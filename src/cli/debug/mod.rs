@@ -99,7 +99,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Form::Summary { name } => {
             let reader = Reader::open(&folder)?;
             let places = crate::query::places(&reader, &folder)?;
-            query::function(&reader, &places, name, (Extent::Full, TableFormat::Text))?;
+            query::function(
+                (&reader, &folder),
+                &places,
+                name,
+                (Extent::Full, TableFormat::Text),
+            )?;
         }
         Form::Ir { name } => {
             let (body, _) = specification::body(&folder, &single(&folder, name)?)?;

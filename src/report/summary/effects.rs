@@ -87,7 +87,12 @@ impl Effects {
         let (summary, extent) = (words.summary, self.extent);
         if let Some(result) = &summary.result
             && !self.lists.iter().any(|(verb, _)| verb == "returns")
-            && let Some(text) = told(words, (result, self.pointer), &|_| false, extent)
+            && let Some(text) = told(
+                words,
+                (&returned(), result, self.pointer),
+                &|_| false,
+                extent,
+            )
         {
             self.list("returns", [plain(text)]);
         }
@@ -259,7 +264,7 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3]
             true => &mut may_set,
             false => &mut sets,
         };
-        let text = match told(words, (value, pointer.0), &unchanged, extent) {
+        let text = match told(words, (object, value, pointer.0), &unchanged, extent) {
             Some(text) => format!("{place} = {text}"),
             None => place,
         };
@@ -272,27 +277,40 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3]
 /// nothing can be said of it.
 fn told(
     words: &Words<'_>,
-    (value, pointer): (&IExpr, bool),
+    (place, value, pointer): (&IObj, &IExpr, bool),
     left_out: &dyn Fn(&IExpr) -> bool,
     extent: Extent,
 ) -> Option<String> {
     let short = |text: &String| text.chars().count() <= MAX_VALUE && !text.contains('…');
-    let whole = match value {
-        IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
-        value => words.value(value, When::Entry),
-    };
     let mut leaves = Vec::new();
     choices(value, &mut leaves);
+    // A number among them says that it is none, whatever else looks like one.
+    let is_number = |leaf: &&IExpr| {
+        matches!(
+            leaf,
+            IExpr::Const {
+                value: 1..=0xfff,
+                ..
+            }
+        )
+    };
+    let pointer = pointer && !leaves.iter().any(is_number);
+    let whole = match value {
+        IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
+        IExpr::Const { value, width } => words.number(Some(place), *value, *width),
+        value => words.value(value, When::Entry),
+    };
     // Null is a number beside what is not known to be a pointer.
     let is_null = |leaf: &&IExpr| matches!(leaf, IExpr::Const { value: 0, .. });
     let null = pointer && leaves.len() > 1 && leaves.iter().any(is_null);
     if extent == Extent::Full || short(&whole) && !null {
         return Some(whole);
     }
-    let pointer = pointer || is_pointer(value);
+    let pointer = pointer || is_pointer(value) && !leaves.iter().any(is_number);
     leaves.retain(|leaf| !left_out(leaf));
     let texts = leaves.iter().map(|leaf| match leaf {
         IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
+        IExpr::Const { value, width } => words.number(Some(place), *value, *width),
         leaf => words.value(leaf, When::Entry),
     });
     let (mut known, unknown): (Vec<String>, Vec<String>) = texts.partition(short);
@@ -308,6 +326,14 @@ fn told(
         true => last,
         false => format!("{} or {last}", known.join(", ")),
     })
+}
+
+/// The result as a place.
+fn returned() -> IObj {
+    IObj {
+        root: Root::Return,
+        path: Vec::new(),
+    }
 }
 
 /// Whether a value is what was there before, or a part of that.

@@ -4,6 +4,7 @@
 //! Figure 8), each with as few of the conditions of P_in and P_out as tell it from the others; then the result, what the
 //! function changes (M), and what else its callers are to know.
 
+pub mod constants;
 mod cubes;
 mod effects;
 mod lifetimes;
@@ -21,6 +22,7 @@ use crate::property::{Machine, Property, StateId, Target};
 use crate::summary::{Cube, IExpr, Root, Row, Summary, SummaryObject, When};
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::term::Op;
+use constants::Constants;
 use effects::Effects;
 use transitions::Known;
 use words::Words;
@@ -44,14 +46,18 @@ const MAX_TABLES: usize = 8;
 pub fn write(
     out: &mut dyn Write,
     summaries: &[&Summary],
-    property: &Property,
+    (property, constants): (&Property, &Constants),
     extent: Extent,
 ) -> io::Result<()> {
     let mut lines = Vec::new();
     let mut effects = Effects::new(summaries, extent);
     let (mut tables, mut hidden) = (0, 0);
     for summary in summaries {
-        let words = Words { summary, property };
+        let words = Words {
+            summary,
+            property,
+            constants,
+        };
         let conditions = Conditions::of(summary);
         for (index, object) in summary.objects.iter().enumerate() {
             if extent == Extent::Full {
@@ -86,10 +92,17 @@ pub fn write(
 }
 
 /// What summaries say besides their objects' ways from state to state: a word such as `sets`, and what is said under it; long values whole.
-pub fn effects(summaries: &[&Summary], property: &Property) -> Vec<(String, String)> {
+pub fn effects(
+    summaries: &[&Summary],
+    (property, constants): (&Property, &Constants),
+) -> Vec<(String, String)> {
     let mut effects = Effects::new(summaries, Extent::Full);
     for summary in summaries {
-        let words = Words { summary, property };
+        let words = Words {
+            summary,
+            property,
+            constants,
+        };
         effects.add(&words, &Conditions::of(summary));
     }
     effects.told()

@@ -3,6 +3,7 @@
 //! In: interface expressions, with the members that the source names on the way to each object. Out: C expressions such as
 //! `state->uart_port != NULL`. Casts that keep the value are left out.
 
+use super::constants::{Constants, last_name, place};
 use crate::property::Property;
 use crate::summary::{IExpr, IObj, Offset, Root, Summary, When};
 use crate::symbolic::naming::{in_record, is_clear};
@@ -13,6 +14,7 @@ use crate::symbolic::validity::MAX_ERRNO;
 pub struct Words<'a> {
     pub summary: &'a Summary,
     pub property: &'a Property,
+    pub constants: &'a Constants,
 }
 
 /// The left side of a comparison, the operator, its opposite and the right side.
@@ -111,12 +113,61 @@ impl Words<'_> {
             } if zero => return self.equality(&args[0], &of_width_of(other, &args[0]), holds, now),
             _ => {}
         }
-        let right = match zero && is_pointer(value) {
-            true => "NULL".to_owned(),
-            false => self.compared(other, now),
+        let right = match (zero && is_pointer(value), other) {
+            (true, _) => "NULL".to_owned(),
+            (
+                false,
+                IExpr::Const {
+                    value: number,
+                    width,
+                },
+            ) => self.number(place(value), *number, *width),
+            (false, other) => self.compared(other, now),
         };
         let symbol = if holds { "==" } else { "!=" };
         format!("{} {symbol} {right}", self.compared(value, now))
+    }
+
+    /// A number beside a place, by its name if the source has one there.
+    pub fn number(&self, beside: Option<&IObj>, value: u128, width: u16) -> String {
+        let name = beside.and_then(|beside| {
+            self.named(beside, |constants, place| {
+                constants.name(place, value, width).map(str::to_owned)
+            })
+        });
+        name.unwrap_or_else(|| constant(value, width))
+    }
+
+    /// Bits of a place: those that are not set where these are fewer.
+    fn bits(&self, beside: Option<&IObj>, bits: u128, width: u16) -> String {
+        let all = signed(bits, width).cast_unsigned();
+        let named = beside.and_then(|beside| {
+            self.named(beside, |constants, place| {
+                let those = |bits| constants.bits(place, bits, width);
+                let but = |bits| match those(bits) {
+                    Some(names) if names.contains(' ') => Some(format!("~({names})")),
+                    names => Some(format!("~{}", names?)),
+                };
+                those(bits).or_else(|| but(!all))
+            })
+        });
+        match named {
+            Some(names) if names.contains(' ') && !names.starts_with('~') => format!("({names})"),
+            Some(names) => names,
+            None => mask(bits, width),
+        }
+    }
+
+    /// What the names of numbers say of a place.
+    fn named(
+        &self,
+        place: &IObj,
+        find: impl Fn(&Constants, &str) -> Option<String>,
+    ) -> Option<String> {
+        if self.constants.is_empty() {
+            return None;
+        }
+        find(self.constants, last_name(&self.object(place))?)
     }
 
     /// A side of a comparison: sums need no parentheses there.
@@ -167,10 +218,11 @@ impl Words<'_> {
         } else {
             compared.fails
         };
-        let (left, right) = (
-            self.compared(compared.left, now),
-            self.compared(compared.right, now),
-        );
+        let right = match compared.right {
+            IExpr::Const { value, width } => self.number(place(compared.left), *value, *width),
+            right => self.compared(right, now),
+        };
+        let left = self.compared(compared.left, now);
         format!("{left} {symbol} {right}")
     }
 
@@ -258,7 +310,11 @@ impl Words<'_> {
                 }
             }
             (Op::Extract { lo }, [of]) if width < 64 && !(lo == 0 && width.is_multiple_of(8)) => {
-                let mask = mask(((1u128 << width) - 1) << lo, 128);
+                let bits = ((1u128 << width) - 1) << lo;
+                let mask = match width {
+                    1 => self.bits(place(of), bits, 64),
+                    _ => mask(bits, 128),
+                };
                 match width {
                     1 => format!("{} & {mask}", self.operand(of, now)),
                     _ => format!("({} & {mask}) >> {lo}", self.operand(of, now)),
@@ -269,9 +325,10 @@ impl Words<'_> {
             (Op::Zext | Op::Sext, [inner]) => self.value(inner, now),
             (Op::Concat, _) => format!("{}:{}", arg(0), arg(1)),
             _ => {
+                let beside = args.iter().find_map(place);
                 let arg = |at: &IExpr| match (op, at) {
                     (Op::And | Op::Or | Op::Xor, IExpr::Const { value, width }) => {
-                        mask(*value, *width)
+                        self.bits(beside, *value, *width)
                     }
                     _ => self.operand(at, now),
                 };

@@ -1,0 +1,180 @@
+//! Numbers that macros stand for.
+//!
+//! In: the texts of the files that a unit was made of. Out: the value of a macro without parameters that is a constant expression of numbers
+//! and of other such macros. One that is defined in two ways has none: which of them is in force is for the preprocessor to say.
+
+use rustc_hash::FxHashMap;
+
+use super::text::{self, Token};
+
+/// Macros within macros, and brackets within brackets.
+const MAX_DEPTH: u32 = 16;
+
+/// The macros of some files.
+#[derive(Default)]
+pub struct Macros<'t> {
+    texts: FxHashMap<&'t str, Option<&'t str>>,
+}
+
+impl<'t> Macros<'t> {
+    /// Adds the macros that a file defines.
+    pub fn add(&mut self, file: &'t str) {
+        for line in file.lines() {
+            let Some((name, text)) = definition(line) else {
+                continue;
+            };
+            let known = self.texts.entry(name).or_insert(Some(text));
+            if *known != Some(text) {
+                *known = None;
+            }
+        }
+    }
+
+    /// A macro's value, or an enumerator's.
+    pub fn value(&self, name: &str, enumerators: &FxHashMap<&str, i128>) -> Option<i128> {
+        let known = Known {
+            macros: self,
+            enumerators,
+        };
+        known.value(name, 0)
+    }
+}
+
+/// The name and the text of `#define NAME TEXT`; one of several lines has no text that is a number.
+fn definition(line: &str) -> Option<(&str, &str)> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("define")?;
+    let rest = rest.strip_prefix([' ', '\t'])?.trim_start();
+    let end = rest.find(|one: char| !(one.is_alphanumeric() || one == '_'));
+    let (name, text) = rest.split_at(end.unwrap_or(rest.len()));
+    let text = match text.starts_with('(') {
+        // Not even if another definition has no parameters.
+        true => "?",
+        false => text.trim(),
+    };
+    (!name.is_empty()).then_some((name, text))
+}
+
+struct Known<'m, 't> {
+    macros: &'m Macros<'t>,
+    enumerators: &'m FxHashMap<&'m str, i128>,
+}
+
+impl Known<'_, '_> {
+    fn value(&self, name: &str, depth: u32) -> Option<i128> {
+        if let Some(value) = self.enumerators.get(name) {
+            return Some(*value);
+        }
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let text = self.macros.texts.get(name).copied().flatten()?;
+        let tokens = text::tokens(text);
+        let mut rest = &tokens[..];
+        let value = self.binary(&mut rest, 0, depth + 1)?;
+        rest.is_empty().then_some(value)
+    }
+
+    /// An expression whose operators bind at least so tightly.
+    fn binary(&self, rest: &mut &[Token<'_>], least: u32, depth: u32) -> Option<i128> {
+        let mut left = self.unary(rest, depth)?;
+        while let Some(Token::Sign(sign)) = rest.first()
+            && let Some(rank) = rank(sign).filter(|rank| *rank >= least)
+        {
+            *rest = &rest[1..];
+            let right = self.binary(rest, rank + 1, depth)?;
+            let shift = u32::try_from(right).ok().filter(|shift| *shift < 64);
+            left = match *sign {
+                "|" => left | right,
+                "^" => left ^ right,
+                "&" => left & right,
+                "<<" => left.checked_shl(shift?)?,
+                ">>" => left.checked_shr(shift?)?,
+                "+" => left.checked_add(right)?,
+                "-" => left.checked_sub(right)?,
+                "*" => left.checked_mul(right)?,
+                _ => return None,
+            };
+        }
+        Some(left)
+    }
+
+    fn unary(&self, rest: &mut &[Token<'_>], depth: u32) -> Option<i128> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let (first, after) = rest.split_first()?;
+        *rest = after;
+        match *first {
+            Token::Number(number) => Some(number),
+            Token::Sign("-") => self.unary(rest, depth + 1)?.checked_neg(),
+            Token::Sign("~") => Some(!self.unary(rest, depth + 1)?),
+            Token::Sign("(") => {
+                let value = self.binary(rest, 0, depth + 1)?;
+                let (close, after) = rest.split_first()?;
+                *rest = after;
+                (*close == Token::Sign(")")).then_some(value)
+            }
+            // As the kernel writes flags.
+            Token::Name("BIT" | "BIT_ULL" | "_BITUL" | "_BITULL") => {
+                let bit = self.unary(rest, depth + 1)?;
+                let bit = u32::try_from(bit).ok().filter(|bit| *bit < 64)?;
+                Some(1 << bit)
+            }
+            Token::Name(name) => self.value(name, depth + 1),
+            Token::Sign(_) => None,
+        }
+    }
+}
+
+fn rank(sign: &str) -> Option<u32> {
+    Some(match sign {
+        "|" => 1,
+        "^" => 2,
+        "&" => 3,
+        "<<" | ">>" => 4,
+        "+" | "-" => 5,
+        "*" => 6,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(file: &str, name: &str) -> Option<i128> {
+        let mut macros = Macros::default();
+        macros.add(file);
+        let enumerators = FxHashMap::from_iter([("FIRST", 7)]);
+        macros.value(name, &enumerators)
+    }
+
+    #[test]
+    fn macros_are_constant_expressions() {
+        for (text, expected) in [
+            ("0x40", Some(64)),
+            ("(1UL << 3)", Some(8)),
+            ("(A | 2)  /* both */", Some(3)),
+            ("BIT(4)", Some(16)),
+            ("-22", Some(-22)),
+            ("~0x1", Some(-2)),
+            ("'a'", Some(97)),
+            ("1 + 2 * 3", Some(7)),
+            ("FIRST", Some(7)),
+            ("X", None),
+            ("1 <<", None),
+            ("f(1)", None),
+            ("1.5", None),
+            ("(1", None),
+            ("", None),
+        ] {
+            let file = format!("#define A 1\n # define X {text}\n");
+            assert_eq!(value(&file, "X"), expected, "{text}");
+        }
+        assert_eq!(value("#define X 1\n#define X 2\n", "X"), None);
+        assert_eq!(value("#define X(a) 1\n", "X"), None);
+        let deep = format!("#define X {}1", "(".repeat(100_000));
+        assert_eq!(value(&deep, "X"), None);
+    }
+}
