@@ -91,6 +91,9 @@ pub struct Finding {
     pub programs: Vec<String>,
 }
 
+/// What the last step to an access says, of what the step before it has named.
+pub const ACCESSED: &str = "is accessed here";
+
 impl Finding {
     /// Adds an explanation, and lowers the level as that asks for.
     pub fn explain(&mut self, explanation: Explanation) {
@@ -100,8 +103,13 @@ impl Finding {
         }
     }
 
-    /// Calls the object as a callee does, if that is clearer.
+    /// Calls the object as a callee does, if that is clearer; and completes what a step says.
     pub fn retell(&mut self) {
+        for step in &mut self.trace {
+            if step.message == ACCESSED {
+                step.message = format!("it {ACCESSED}");
+            }
+        }
         let Some(clear) = self.retold.take() else {
             return;
         };

@@ -24,6 +24,7 @@ use crate::symbolic::term::{Node, Op, Term};
 const NULL: &str = "NULL";
 /// What the step says that follows one, behind the call.
 const FOLLOWS_NULL: &str = "follows `NULL`, which ";
+const IS_NULL: &str = "`NULL` is null ";
 /// Failures of one function that are looked at.
 const MAX_FAILURES: usize = 32;
 
@@ -211,6 +212,8 @@ impl Findings<'_> {
             for step in &mut finding.trace {
                 if let Some((call, _)) = step.message.split_once(FOLLOWS_NULL) {
                     step.message = format!("{call}follows the null pointer");
+                } else if step.message.starts_with(IS_NULL) {
+                    "a null pointer is followed".clone_into(&mut step.message);
                 }
             }
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Body;
-use crate::report::summary::constants::Constants;
+use crate::report::summary::constants::{Constants, RESULT};
 use crate::source::{Sources, read_regular};
 use crate::store::Bodies;
 use crate::store::query::{FunctionRow, Reader, open_bodies};
@@ -22,6 +22,8 @@ use macros::Macros;
 /// Callees whose texts are looked at, and how many calls down.
 const MAX_CALLEES: usize = 64;
 const MAX_CALLS: u32 = 3;
+/// Macros with parameters whose texts are looked at, of one function.
+const MAX_MACROS: usize = 64;
 /// Files of a unit that macros are looked for in, and their bytes together.
 const MAX_FILES: usize = 5_000;
 const MAX_FILE: u64 = 8 << 20;
@@ -32,10 +34,12 @@ pub fn constants(reader: &Reader, folder: &Path, root: &Path, row: &FunctionRow)
     named(reader, folder, root, row).unwrap_or_default()
 }
 
-/// A function's names beside places, and its enumerators.
+/// A function's text, and what is known of it.
 struct Text {
     body: Arc<Body>,
-    pairs: Vec<(String, String)>,
+    text: String,
+    /// Its results are those of the function that is asked for.
+    answers: bool,
 }
 
 fn named(reader: &Reader, folder: &Path, root: &Path, row: &FunctionRow) -> Option<Constants> {
@@ -45,22 +49,25 @@ fn named(reader: &Reader, folder: &Path, root: &Path, row: &FunctionRow) -> Opti
     let mut texts: Vec<Text> = read(row).into_iter().collect();
     let own = texts.len();
     texts.extend(callees(reader, row).iter().filter_map(read));
+    tell_answers(&mut texts);
     let known: FxHashMap<&str, i128> = texts
         .iter()
         .flat_map(|text| &text.body.spellings.constants)
         .map(|(name, value)| (name.as_str(), *value))
         .collect();
-    let pairs = || texts.iter().flat_map(|text| &text.pairs);
-    let unknown = pairs().any(|(_, name)| !known.contains_key(name.as_str()));
-    let files = match unknown {
-        true => files(reader, root, &row.file),
-        false => Vec::new(),
-    };
+    let files = files(reader, root, &row.file);
     let mut macros = Macros::default();
     files.iter().for_each(|file| macros.add(file));
     let mut constants = Constants::default();
     for (index, text) in texts.iter().enumerate() {
-        for (place, name) in &text.pairs {
+        let mut pairs = text::pairs(&text.text);
+        for expanded in expanded(&text.text, &macros) {
+            pairs.extend(text::pairs(expanded));
+        }
+        for (place, name) in pairs
+            .iter()
+            .filter(|(place, _)| text.answers || place != RESULT)
+        {
             if let Some(value) = macros.value(name, &known) {
                 constants.add(index < own, place, name, value);
             }
@@ -69,14 +76,49 @@ fn named(reader: &Reader, folder: &Path, root: &Path, row: &FunctionRow) -> Opti
     Some(constants)
 }
 
+/// Finds whose results the first text hands on, those of texts that do so among them.
+fn tell_answers(texts: &mut [Text]) {
+    let mut told: Vec<usize> = (0..texts.len().min(1)).collect();
+    while let Some(at) = told.pop() {
+        texts[at].answers = true;
+        let answering = text::answering(&texts[at].text);
+        let more = (0..texts.len()).filter(|&other| {
+            !texts[other].answers && answering.contains(texts[other].body.name.name.as_str())
+        });
+        told.extend(more.collect::<Vec<_>>());
+    }
+}
+
+/// The texts of the macros with parameters that a text uses, and that those use.
+fn expanded<'t>(text: &str, macros: &Macros<'t>) -> Vec<&'t str> {
+    let mut found: Vec<&str> = Vec::new();
+    let mut from = 0;
+    let mut used = text::called(text);
+    for _ in 0..MAX_CALLS {
+        let texts = used.iter().filter_map(|name| macros.call(name));
+        let new: Vec<&str> = texts.filter(|text| !found.contains(text)).collect();
+        found.extend(new);
+        found.truncate(MAX_MACROS);
+        used = found[from..]
+            .iter()
+            .flat_map(|text| text::called(text))
+            .collect();
+        from = found.len();
+    }
+    found
+}
+
 /// What a function's text has, if its file can be read.
 fn text_of(bodies: &Bodies, sources: &mut Sources, root: &Path, row: &FunctionRow) -> Option<Text> {
     let body = bodies.get(row.body?)?;
     let lines = sources.lines(root, &row.file)?;
     let (first, last) = (body.pos.line as usize, body.end_line as usize);
     let lines = lines.get(first.checked_sub(1)?..last.min(lines.len()))?;
-    let pairs = text::pairs(&lines.join("\n"));
-    Some(Text { body, pairs })
+    Some(Text {
+        body,
+        text: lines.join("\n"),
+        answers: false,
+    })
 }
 
 /// The functions that a function calls, the nearest first.

@@ -16,7 +16,7 @@ use super::class::Class;
 use super::term::{Node, Op, Term, Terms};
 use crate::ir::MemberOffset;
 
-pub use namer::{Namer, in_record, is_clear, member_of, through_call};
+pub use namer::{Namer, in_record, is_before, is_clear, member_of, through_call};
 
 const MAX_DEPTH: u32 = 12;
 /// Choices one within the other.
@@ -108,6 +108,8 @@ pub struct Names {
     records: FxHashMap<Term, Rc<str>>,
     /// Pointers that functions have made of their argument, by a sum: the function and the argument.
     converted: FxHashMap<Term, (Term, Rc<str>)>,
+    /// Names are for a person alone: a callee's where the function's own source has no clear one.
+    pub prefer_retold: bool,
     /// What callees call what the function's own source has no clear name for, by the name that it has.
     retold: FxHashMap<String, Option<String>>,
     /// Offsets that the function's text names.
@@ -233,6 +235,14 @@ impl Names {
         // Indices that are left out may differ.
         let clear = clear.filter(|_| !name.contains('…'));
         self.retold.insert(name.to_owned(), clear);
+    }
+
+    /// A name for whoever it is for.
+    pub(super) fn preferred(&self, name: String) -> String {
+        match self.retold(&name) {
+            Some(clear) if self.prefer_retold => clear.to_owned(),
+            _ => name,
+        }
     }
 
     /// What a callee calls what has such a name here.

@@ -10,24 +10,45 @@ use super::text::{self, Token};
 /// Macros within macros, and brackets within brackets.
 const MAX_DEPTH: u32 = 16;
 
+/// In place of the text of a macro with parameters.
+const PARAMETERS: &str = "?";
+
 /// The macros of some files.
 #[derive(Default)]
 pub struct Macros<'t> {
     texts: FxHashMap<&'t str, Option<&'t str>>,
+    /// The texts of those with parameters, in any of their definitions.
+    calls: FxHashMap<&'t str, &'t str>,
 }
 
 impl<'t> Macros<'t> {
     /// Adds the macros that a file defines.
     pub fn add(&mut self, file: &'t str) {
-        for line in file.lines() {
-            let Some((name, text)) = definition(line) else {
+        let mut rest = file;
+        while let Some(line) = rest.lines().next() {
+            let all = rest;
+            rest = &rest[(line.len() + 1).min(rest.len())..];
+            let Some((name, text)) = definition(line.trim_end_matches('\r')) else {
                 continue;
             };
+            if text == PARAMETERS {
+                let end = text::end_of_line(all);
+                self.calls
+                    .entry(name)
+                    .or_insert(&all[line.len() - line.trim_start().len()..end]);
+            }
             let known = self.texts.entry(name).or_insert(Some(text));
             if *known != Some(text) {
                 *known = None;
             }
         }
+    }
+
+    /// What a macro with parameters stands for, from its name on.
+    pub fn call(&self, name: &str) -> Option<&'t str> {
+        let line = self.calls.get(name)?;
+        let at = line.find(name)?;
+        Some(&line[at..])
     }
 
     /// A macro's value, or an enumerator's.
@@ -48,8 +69,8 @@ fn definition(line: &str) -> Option<(&str, &str)> {
     let end = rest.find(|one: char| !(one.is_alphanumeric() || one == '_'));
     let (name, text) = rest.split_at(end.unwrap_or(rest.len()));
     let text = match text.starts_with('(') {
-        // Not even if another definition has no parameters.
-        true => "?",
+        // It is no number, not even if another definition has no parameters.
+        true => PARAMETERS,
         false => text.trim(),
     };
     (!name.is_empty()).then_some((name, text))
@@ -174,6 +195,11 @@ mod tests {
         }
         assert_eq!(value("#define X 1\n#define X 2\n", "X"), None);
         assert_eq!(value("#define X(a) 1\n", "X"), None);
+        let mut macros = Macros::default();
+        macros.add("#define SET(i, v) { \\\n  if ((i)->flags & A) \\\n  f(v); }\nint x;\n");
+        let call = macros.call("SET").unwrap();
+        assert!(call.starts_with("SET(i, v)") && call.ends_with("f(v); }"));
+        assert_eq!(macros.call("f"), None);
         let deep = format!("#define X {}1", "(".repeat(100_000));
         assert_eq!(value(&deep, "X"), None);
     }

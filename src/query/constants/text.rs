@@ -3,6 +3,8 @@
 //! In: the text. Out: pairs such as `it_flags` and `ITEM_LINKED` of `it->it_flags & ITEM_LINKED`, `state = CLOSED` or `switch (state) { case
 //! CLOSED:`. Whether a name stands for a number is for others to say.
 
+use std::collections::BTreeSet;
+
 use crate::report::summary::constants::RESULT;
 
 /// A token of C, as far as this is about them.
@@ -35,7 +37,8 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
                 rest = &rest[1..];
                 continue;
             }
-            one if one.is_whitespace() => {
+            // A line that goes on.
+            one if one.is_whitespace() || one == '\\' => {
                 rest = &rest[one.len_utf8()..];
                 continue;
             }
@@ -72,7 +75,8 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-fn end_of_line(text: &str) -> usize {
+/// Where the first line of a text ends, with those that it goes on in.
+pub fn end_of_line(text: &str) -> usize {
     let mut from = 0;
     while let Some(end) = text[from..].find('\n') {
         let end = from + end;
@@ -185,6 +189,40 @@ pub fn pairs(text: &str) -> Vec<(String, String)> {
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// The names that are called in a text: of functions, or of macros with parameters.
+pub fn called(text: &str) -> BTreeSet<&str> {
+    let tokens = tokens(text);
+    let calls = tokens.windows(2).filter_map(|two| match two {
+        [Token::Name(name), Token::Sign("(")] => Some(*name),
+        _ => None,
+    });
+    calls.collect()
+}
+
+/// The functions whose results a text returns, perhaps by way of a variable.
+pub fn answering(text: &str) -> BTreeSet<&str> {
+    let tokens = tokens(text);
+    let returned = tokens.windows(3).filter_map(|three| match three {
+        [Token::Name("return"), Token::Name(name), Token::Sign(";")] => Some(*name),
+        _ => None,
+    });
+    let returned: BTreeSet<&str> = returned.collect();
+    let direct = tokens.windows(3).filter_map(|three| match three {
+        [Token::Name("return"), Token::Name(name), Token::Sign("(")] => Some(*name),
+        _ => None,
+    });
+    let stored = tokens.windows(4).filter_map(|four| match four {
+        [
+            Token::Name(kept),
+            Token::Sign("="),
+            Token::Name(name),
+            Token::Sign("("),
+        ] => returned.contains(kept).then_some(*name),
+        _ => None,
+    });
+    direct.chain(stored).collect()
 }
 
 /// The pairs around a sign.
@@ -314,6 +352,13 @@ mod tests {
         ] {
             assert!(has(text, place, name), "{text}");
         }
+    }
+
+    #[test]
+    fn results_are_handed_on() {
+        let text = "r = f(x); y = g(x); if (y) return h(y); return r;";
+        assert_eq!(answering(text), BTreeSet::from(["f", "h"]));
+        assert!(called(text).contains("g"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lifetimes::Lifetime;
 use super::words::{Words, is_pointer};
 use super::{Conditions, Extent, MAX_CONDITION};
+use crate::ir::POINTER_BITS;
 use crate::property::{Key, Role, Target};
 use crate::summary::{Cube, IExpr, IObj, Modified, Root, Summary, When};
 use crate::symbolic::naming::is_clear;
@@ -159,7 +160,8 @@ impl Effects {
         if self.flags.contains(NO_RETURN) {
             lines.push(NO_RETURN.to_owned());
         }
-        for (verb, items) in &self.lists {
+        for (verb, items) in &mut self.lists {
+            drop_implied(items);
             list(verb, items, self.extent, &mut lines);
         }
         if self.flags.contains(OPAQUE) {
@@ -203,6 +205,41 @@ fn rank(verb: &str) -> usize {
         Some(at) => 2 + at,
         None => usize::from(verb != "returns"),
     }
+}
+
+/// Leaves out what another item says of more cases, or for certain.
+fn drop_implied(items: &mut Vec<Item>) {
+    let texts: Vec<String> = items.iter().map(|item| item.text.clone()).collect();
+    let mut at = 0;
+    items.retain(|item| {
+        at += 1;
+        !texts.iter().enumerate().any(|(other, text)| {
+            other != at - 1
+                && says_more(text, &item.text)
+                && (!says_more(&item.text, text) || other < at - 1)
+        })
+    });
+}
+
+/// Whether a text says what another one does, and of more cases: `x if a` of `x if a and b (perhaps)`.
+fn says_more(text: &str, other: &str) -> bool {
+    const PERHAPS: &str = " (perhaps)";
+    let (certain, other_certain) = (!text.ends_with(PERHAPS), !other.ends_with(PERHAPS));
+    let (text, other) = (
+        text.trim_end_matches(PERHAPS),
+        other.trim_end_matches(PERHAPS),
+    );
+    let Some(rest) = other.strip_prefix(text) else {
+        return false;
+    };
+    // An alternative says less.
+    let narrower = ["", " if ", " and ", ", and then "]
+        .iter()
+        .any(|more| match *more {
+            "" => rest.is_empty(),
+            more => rest.starts_with(more) && !rest.contains(" or "),
+        });
+    narrower && (certain || !other_certain)
 }
 
 fn plain(text: String) -> Item {
@@ -285,15 +322,7 @@ fn told(
     let mut leaves = Vec::new();
     choices(value, &mut leaves);
     // A number among them says that it is none, whatever else looks like one.
-    let is_number = |leaf: &&IExpr| {
-        matches!(
-            leaf,
-            IExpr::Const {
-                value: 1..=0xfff,
-                ..
-            }
-        )
-    };
+    let is_number = |leaf: &&IExpr| is_number(leaf);
     let pointer = pointer && !leaves.iter().any(is_number);
     let whole = match value {
         IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
@@ -326,6 +355,19 @@ fn told(
         true => last,
         false => format!("{} or {last}", known.join(", ")),
     })
+}
+
+/// Whether a value is surely no pointer: a small number, one that is no address's width, or a sum of numbers.
+fn is_number(value: &IExpr) -> bool {
+    match value {
+        IExpr::Const { value, width } => *width != POINTER_BITS || (1..=0xfff).contains(value),
+        IExpr::Value { width, .. } => *width != POINTER_BITS,
+        IExpr::Linear { terms, .. } => terms.iter().all(|(_, part)| match part {
+            IExpr::Value { pointer, .. } => !pointer.0,
+            _ => false,
+        }),
+        _ => false,
+    }
 }
 
 /// The result as a place.

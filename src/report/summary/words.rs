@@ -4,9 +4,10 @@
 //! `state->uart_port != NULL`. Casts that keep the value are left out.
 
 use super::constants::{Constants, last_name, place};
+use crate::ir::POINTER_BITS;
 use crate::property::Property;
 use crate::summary::{IExpr, IObj, Offset, Root, Summary, When};
-use crate::symbolic::naming::{in_record, is_clear};
+use crate::symbolic::naming::{in_record, is_before, is_clear};
 use crate::symbolic::term::Op;
 use crate::symbolic::validity::MAX_ERRNO;
 
@@ -368,7 +369,8 @@ impl Words<'_> {
     /// The object's name: as the analysis recorded it, else by the members on the way to it.
     pub fn object(&self, object: &IObj) -> String {
         let known = self.summary.objects.iter().find(|o| o.object == *object);
-        if let Some(known) = known.filter(|known| is_clear(&known.name)) {
+        if let Some(known) = known.filter(|known| is_clear(&known.name) && !is_before(&known.name))
+        {
             return known.name.clone();
         }
         let Some((last, path)) = object.path.split_last() else {
@@ -412,7 +414,10 @@ impl Words<'_> {
         }
         let whole = self.object(object);
         if let Some(pointer) = whole.strip_prefix('*').filter(|name| is_clear(name)) {
-            return pointer.to_owned();
+            let call = pointer
+                .strip_prefix('(')
+                .and_then(|of| of.strip_suffix(')'));
+            return call.unwrap_or(pointer).to_owned();
         }
         // A block's first member has the block's name.
         if let Some((last, path)) = object.path.split_last()
@@ -481,7 +486,7 @@ pub fn is_last_before_errors(expr: &IExpr) -> bool {
 /// Whether a value is known to be a pointer.
 pub fn is_pointer(expr: &IExpr) -> bool {
     match expr {
-        IExpr::Value { pointer, .. } => pointer.0,
+        IExpr::Value { pointer, width, .. } => pointer.0 && *width == POINTER_BITS,
         IExpr::Address(_) => true,
         IExpr::Op {
             op: Op::Ite, args, ..

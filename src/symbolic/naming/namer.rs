@@ -48,7 +48,7 @@ impl Namer<'_> {
     pub fn clear_lvalue(&mut self, address: Term, start: Term) -> Option<String> {
         self.by_callees = true;
         let name = self.lvalue(address);
-        if is_clear(&name) {
+        if is_clear(&name) && !is_before(&name) {
             return Some(name);
         }
         let members = self.members(address, start, Named::Scalar)?;
@@ -74,6 +74,11 @@ impl Namer<'_> {
         }
         if let Some(root) = self.names.roots.get(&address) {
             return root.clone();
+        }
+        if self.by_callees
+            && let Some(pointer) = self.made_of_pointer(address, depth)
+        {
+            return format!("*{pointer}");
         }
         let names = self.names;
         // `container_of` names a record by its member, which is named by its record elsewhere.
@@ -183,6 +188,9 @@ impl Namer<'_> {
             if at == start {
                 return (!text.is_empty()).then_some(text);
             }
+            if let Some(way) = self.way_of_pointer(at, start) {
+                return Some(joined(&way, &text));
+            }
             let outer = match (names.links.get(&at), names.within.get(&at)) {
                 (Some(link), _) => {
                     let base = link.base();
@@ -206,11 +214,7 @@ impl Namer<'_> {
                     }
                 }
                 (None, None) => {
-                    let converted = self.names.converted.get(&at);
-                    let element = match converted.filter(|(of, _)| *of == start) {
-                        Some((_, function)) => format!("{function}()"),
-                        None => self.element_of(at, start)?,
-                    };
+                    let element = self.element_of(at, start)?;
                     return Some(joined(&element, &text));
                 }
             };
@@ -230,10 +234,7 @@ impl Namer<'_> {
             Node::Linear { constant, terms } => (*constant, terms.clone()),
             Node::Const(distance) => {
                 let distance = signed(*distance, POINTER_BITS);
-                return match self.containing(at, distance.checked_neg()?) {
-                    Some(container) => Some(container),
-                    None => self.element_at(start, distance),
-                };
+                return self.element_at(start, distance);
             }
             _ => return None,
         };
@@ -271,14 +272,46 @@ impl Namer<'_> {
         }
     }
 
-    /// The record at an address as `container_of` has it, by its member so many bytes on.
-    fn containing(&self, record: Term, offset: i64) -> Option<String> {
-        let offset = u64::try_from(offset).ok().filter(|offset| *offset > 0)?;
-        let named = self.names.records.get(&record)?;
-        let of = |told: &&MemberOffset| told.offset == offset && *told.record == **named;
-        let told = self.names.offsets.iter().find(of)?;
-        let (record, member) = (&told.record, &told.member);
-        Some(format!("container_of(, {record}, {member})"))
+    /// How a function or `container_of` makes an address of the pointer `start`: `node_of()`, `container_of(, struct node, inode)`.
+    fn way_of_pointer(&mut self, at: Term, start: Term) -> Option<String> {
+        if at == start {
+            return None;
+        }
+        if let Some((of, function)) = self.names.converted.get(&at)
+            && *of == start
+        {
+            return Some(format!("{function}()"));
+        }
+        let (told, member) = self.containing(at)?;
+        let (record, name) = (&told.record, &told.member);
+        (member == start).then(|| format!("container_of(, {record}, {name})"))
+    }
+
+    /// The member of the record at an address that the function's text names the offset of, and where it is: a pointer by itself.
+    fn containing(&mut self, record: Term) -> Option<(&MemberOffset, Term)> {
+        let names = self.names;
+        let named = names.records.get(&record)?;
+        names.offsets.iter().find_map(|told| {
+            let same = *told.record == **named && told.offset > 0;
+            let member = same.then(|| {
+                let offset = u128::from(told.offset);
+                self.terms.linear(POINTER_BITS, offset, &[(1, record)])
+            })?;
+            let pointer = matches!(self.terms.node(member), Node::Var(_));
+            pointer.then_some((told, member))
+        })
+    }
+
+    /// What a function or `container_of` has made of a pointer, as the call has it.
+    fn made_of_pointer(&mut self, address: Term, depth: u32) -> Option<String> {
+        if let Some((of, function)) = self.names.converted.get(&address) {
+            let of = self.value_at(*of, depth + 1);
+            return Some(format!("{function}({of})"));
+        }
+        let (told, member) = self.containing(address)?;
+        let call = format!(", {}, {})", told.record, told.member);
+        let pointer = self.value_at(member, depth + 1);
+        Some(format!("container_of({pointer}{call}"))
     }
 
     fn base(&mut self, base: &Base, depth: u32) -> String {
@@ -336,13 +369,11 @@ impl Namer<'_> {
                 None => self.value_at(args[1], depth + 1),
             },
             Node::Linear { constant, terms } => {
-                if self.by_callees
-                    && let Some((of, function)) = self.names.converted.get(&value)
-                    && depth < MAX_DEPTH
-                {
-                    return format!("{function}({})", self.value_at(*of, depth + 1));
-                }
-                self.sum_at((constant, &terms), value, depth)
+                let made = match self.by_callees {
+                    true => self.made_of_pointer(value, depth),
+                    false => None,
+                };
+                made.unwrap_or_else(|| self.sum_at((constant, &terms), value, depth))
             }
             _ => match self.names.variables.get(&value) {
                 Some(name) => name.clone(),
@@ -404,6 +435,11 @@ fn signed(number: u128, width: u16) -> i64 {
         1 => number as i64,
         _ => eval::signed(number, width) as i64,
     }
+}
+
+/// Whether a name has an element before the first one: what it is made of is another record's member, as a rule.
+pub fn is_before(name: &str) -> bool {
+    name.contains("[-")
 }
 
 /// Whether a reader finds in the source what a name says: no offset stands for a member, nothing is left

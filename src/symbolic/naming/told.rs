@@ -6,7 +6,7 @@
 use super::super::arena::Arena;
 use super::super::region::{Loc, RegionKind, SymbolicOffset};
 use super::super::term::Term;
-use super::{Named, is_clear};
+use super::{Named, is_before, is_clear};
 
 impl Arena<'_> {
     /// A location as the source would write it.
@@ -16,22 +16,22 @@ impl Arena<'_> {
             return self.name_of_value(address);
         }
         let name = self.namer().lvalue(address);
-        if !is_clear(&name) && !self.names.is_retold(&name) {
+        if (!is_clear(&name) || is_before(&name)) && !self.names.is_retold(&name) {
             let start = self.region_start(loc);
             let clear = self.namer().clear_lvalue(address, start);
             self.names.retell(&name, clear);
         }
-        name
+        self.names.preferred(name)
     }
 
     /// A value as the source would write it.
     pub fn name_of_value(&mut self, value: Term) -> String {
         let name = self.namer().value(value);
-        if !is_clear(&name) && !self.names.is_retold(&name) {
+        if (!is_clear(&name) || is_before(&name)) && !self.names.is_retold(&name) {
             let clear = self.namer().clear_value(value);
             self.names.retell(&name, clear);
         }
-        name
+        self.names.preferred(name)
     }
 
     /// The members and elements by which the source gets from the beginning of a region to a location in it.
