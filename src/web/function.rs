@@ -75,6 +75,10 @@ fn function(visit: &Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
     }
     merge_variants(&mut shown);
     let findings = findings(visit, &shown)?;
+    let full = address(
+        "/function",
+        &[("name", &asked.name), ("file", &asked.file), ("full", "1")],
+    );
     let body = html! {
         h1.code { (inert(&asked.name)) }
         @for (row, summary) in &shown {
@@ -82,7 +86,8 @@ fn function(visit: &Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
                 (heading(row))
                 @let constants = constants(&visit.session.reader, &visit.session.folder, &visit.session.root, row);
                 @if let Some(summary) = summary { (summary_table(visit, summary, &constants, asked)?) }
-                (of_accesses(visit, row, &constants)?)
+                (of_accesses(visit, row, &constants, asked)?)
+                @if asked.full.is_empty() { p { a href=(full) { "long values and lists whole" } } }
                 @if row.body.is_some() {
                     p { a href=(address("/specification", &[("name", &row.name.name), ("file", &row.file)])) { "Specification" }
                         span.faint { ": what callers and callees have to see to (the function is executed again)" } }
@@ -118,6 +123,7 @@ fn of_accesses(
     visit: &Visit<'_>,
     row: &FunctionRow,
     constants: &Constants,
+    asked: &Asked,
 ) -> Result<Markup, Failure> {
     let result = row
         .access_result
@@ -126,7 +132,7 @@ fn of_accesses(
         return Ok(html! {});
     };
     let words = (&visit.session.shared.rules, constants);
-    let text = summary_text(&result.summary, words, Extent::Short)?;
+    let text = summary_text(&result.summary, words, extent(asked))?;
     Ok(html! { h2 { "Memory and files" } (preformatted(&text)) })
 }
 
@@ -137,7 +143,15 @@ fn summary_text(
 ) -> Result<String, Failure> {
     let mut text = Vec::new();
     summary::write(&mut text, &[summary], words, extent)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    // The page has a link for the option.
+    Ok(String::from_utf8_lossy(&text).replace(" (--full)", ""))
+}
+
+fn extent(asked: &Asked) -> Extent {
+    match asked.full.is_empty() {
+        true => Extent::Short,
+        false => Extent::Full,
+    }
 }
 
 fn preformatted(text: &str) -> Markup {
@@ -150,24 +164,15 @@ fn summary_table(
     constants: &Constants,
     asked: &Asked,
 ) -> Result<Markup, Failure> {
-    let extent = if asked.full.is_empty() {
-        Extent::Short
-    } else {
-        Extent::Full
-    };
+    let extent = extent(asked);
     let words = (&visit.session.shared.locks, constants);
     let text = summary_text(summary, words, extent)?;
     let roles = roles(summary, &visit.session.shared.locks);
-    let full = address(
-        "/function",
-        &[("name", &asked.name), ("file", &asked.file), ("full", "1")],
-    );
     Ok(html! {
         @if !roles.is_empty() {
             table.roles { tbody { @for role in &roles { (role_row(role)) } } }
         }
         (preformatted(&text))
-        @if extent == Extent::Short { p { a href=(full) { "long values whole" } } }
     })
 }
 

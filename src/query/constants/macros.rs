@@ -3,12 +3,19 @@
 //! In: the texts of the files that a unit was made of. Out: the value of a macro without parameters that is a constant expression of numbers
 //! and of other such macros. One that is defined in two ways has none: which of them is in force is for the preprocessor to say.
 
+use std::cell::Cell;
+
 use rustc_hash::FxHashMap;
 
 use super::text::{self, Token};
 
 /// Macros within macros, and brackets within brackets.
 const MAX_DEPTH: u32 = 16;
+
+/// Bytes of a macro with parameters.
+const MAX_TEXT: usize = 8 << 10;
+/// Macros and numbers that one value may be made of.
+const MAX_PARTS: u32 = 1_000;
 
 /// In place of the text of a macro with parameters.
 const PARAMETERS: &str = "?";
@@ -32,7 +39,11 @@ impl<'t> Macros<'t> {
                 continue;
             };
             if text == PARAMETERS {
-                let end = text::end_of_line(all);
+                let mut most = all.len().min(MAX_TEXT);
+                while !all.is_char_boundary(most) {
+                    most -= 1;
+                }
+                let end = text::end_of_line(&all[..most]);
                 self.calls
                     .entry(name)
                     .or_insert(&all[line.len() - line.trim_start().len()..end]);
@@ -56,6 +67,7 @@ impl<'t> Macros<'t> {
         let known = Known {
             macros: self,
             enumerators,
+            parts: Cell::new(0),
         };
         known.value(name, 0)
     }
@@ -79,6 +91,7 @@ fn definition(line: &str) -> Option<(&str, &str)> {
 struct Known<'m, 't> {
     macros: &'m Macros<'t>,
     enumerators: &'m FxHashMap<&'m str, i128>,
+    parts: Cell<u32>,
 }
 
 impl Known<'_, '_> {
@@ -121,7 +134,8 @@ impl Known<'_, '_> {
     }
 
     fn unary(&self, rest: &mut &[Token<'_>], depth: u32) -> Option<i128> {
-        if depth > MAX_DEPTH {
+        self.parts.set(self.parts.get() + 1);
+        if depth > MAX_DEPTH || self.parts.get() > MAX_PARTS {
             return None;
         }
         let (first, after) = rest.split_first()?;
@@ -200,6 +214,13 @@ mod tests {
         let call = macros.call("SET").unwrap();
         assert!(call.starts_with("SET(i, v)") && call.ends_with("f(v); }"));
         assert_eq!(macros.call("f"), None);
+        // Each is a thousand of the one before.
+        let mut wide = "#define A0 1\n".to_owned();
+        for n in 1..16 {
+            let sum = vec![format!("A{}", n - 1); 1000].join(" + ");
+            wide += &format!("#define A{n} {sum}\n");
+        }
+        assert_eq!(value(&wide, "A15"), None);
         let deep = format!("#define X {}1", "(".repeat(100_000));
         assert_eq!(value(&deep, "X"), None);
     }

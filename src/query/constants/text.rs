@@ -15,6 +15,9 @@ pub enum Token<'t> {
     Sign(&'t str),
 }
 
+/// Tokens that are looked at for what belongs together: longer expressions are no source of people's.
+const NEAR: usize = 96;
+
 /// Signs that a place and a name stand on both sides of.
 const BETWEEN: &[&str] = &[
     "==", "!=", "<=", ">=", "&=", "|=", "^=", "<", ">", "&", "|", "^", "=",
@@ -252,7 +255,7 @@ fn place_before<'t>(tokens: &[Token<'t>], mut end: usize) -> Option<&'t str> {
             Token::Name(name) => return Some(name),
             Token::Sign("]") => {
                 let mut depth = 0;
-                end = (0..end).rev().find(|&at| {
+                end = (end.saturating_sub(NEAR)..end).rev().find(|&at| {
                     depth += i32::from(tokens[at] == Token::Sign("]"));
                     depth -= i32::from(tokens[at] == Token::Sign("["));
                     depth == 0
@@ -266,7 +269,7 @@ fn place_before<'t>(tokens: &[Token<'t>], mut end: usize) -> Option<&'t str> {
 /// The place that begins a text.
 fn place_after<'t>(tokens: &[Token<'t>]) -> Option<&'t str> {
     let mut last = None;
-    let mut rest = tokens.iter().copied();
+    let mut rest = tokens.iter().copied().take(NEAR);
     loop {
         match rest.next()? {
             Token::Sign("*" | "(") if last.is_none() => {}
@@ -280,7 +283,7 @@ fn place_after<'t>(tokens: &[Token<'t>]) -> Option<&'t str> {
 /// The names behind a sign: `A`, `~(A | B)`.
 fn names_after<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     let mut found = Vec::new();
-    let mut rest = tokens.iter().copied().peekable();
+    let mut rest = tokens.iter().copied().take(NEAR).peekable();
     while let Some(token) = rest.next() {
         match token {
             Token::Sign("~" | "(" | "|") => {}
@@ -298,7 +301,7 @@ fn names_after<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
 fn chosen<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     let mut found = Vec::new();
     let mut begins = true;
-    for (at, token) in tokens.iter().enumerate() {
+    for (at, token) in tokens.iter().enumerate().take(NEAR) {
         match *token {
             Token::Sign(";" | "{" | "}") => break,
             Token::Sign("?" | ":" | "(") => begins = true,
@@ -317,7 +320,7 @@ fn chosen<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
 /// Where the bracket closes that a token opens.
 fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0;
-    (open..tokens.len()).find(|&at| {
+    (open..tokens.len().min(open + NEAR)).find(|&at| {
         depth += i32::from(tokens[at] == Token::Sign("("));
         depth -= i32::from(tokens[at] == Token::Sign(")"));
         depth == 0

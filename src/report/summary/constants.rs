@@ -69,6 +69,27 @@ impl Constants {
         (!each.is_empty()).then(|| each.join(" | "))
     }
 
+    /// A text with the names of numbers that are compared with places in it: `q->length != QUEUE_MAX`.
+    pub fn in_text(&self, text: &str) -> String {
+        let mut told = String::new();
+        for line in text.split_inclusive('\n') {
+            let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            for at in 2..words.len() {
+                let compared = matches!(&*words[at - 1], "==" | "!=" | "<" | "<=" | ">" | ">=");
+                let number = words[at].trim_end_matches([')', '\n']);
+                if let Ok(value) = number.parse::<i128>()
+                    && compared
+                    && let Some(place) = last_name(&words[at - 2])
+                    && let Some(name) = self.name(place, value.cast_unsigned(), 128)
+                {
+                    words[at] = words[at].replacen(number, name, 1);
+                }
+            }
+            told += &words.join(" ");
+        }
+        told
+    }
+
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && self.callees.is_empty()
     }
@@ -148,6 +169,11 @@ mod tests {
         assert_eq!(constants.name("other", 1, 32), None);
         assert_eq!(constants.bits("flags", 3, 16), Some("LINKED | CAS".into()));
         assert_eq!(constants.bits("flags", 5, 16), None);
+        let text = constants.in_text("  (q->flags == 1 || q->state != -1)\n  x == 1\n");
+        assert_eq!(
+            text,
+            "  (q->flags == LINKED || q->state != FAILED)\n  x == 1\n"
+        );
     }
 
     #[test]
