@@ -133,6 +133,16 @@ fn numbers_have_the_names_that_stand_beside_the_place() {
         &["--format", "json", "function", "link_both"],
     );
     has(&json, &["a->state == OPEN"]);
+    // A file that would never end is none.
+    fs::remove_file(folder.path().join("items.h")).unwrap();
+    let fifo = std::process::Command::new("mkfifo")
+        .arg(folder.path().join("items.h"))
+        .status();
+    assert!(fifo.unwrap().success());
+    has(
+        &told(folder.path(), &["function", "link"]),
+        &["it->state == OPEN", "it->age = 40"],
+    );
     // Without the source they are numbers.
     fs::remove_file(folder.path().join("items.c")).unwrap();
     has(
@@ -160,12 +170,12 @@ fn places_have_the_names_of_their_members() {
 #[test]
 fn a_null_constant_is_told_as_one() {
     let folder = checked(&[("nulls.c", NULLS)]);
-    let why = told(folder.path(), &["why", "nulls.c:8"]);
+    let why = told(folder.path(), &["why", "nulls.c:9"]);
     has(
         &why,
         &[
-            "a null pointer is passed to `first(NULL, out)`, which follows it [null/dereference]",
-            "first(NULL, out): follows the null pointer",
+            "a null pointer is passed to `first(0, out)`, which follows it [null/dereference]",
+            "first(0, out): follows the null pointer",
             "in first: it is accessed here",
         ],
     );
