@@ -135,9 +135,10 @@ pub fn last_name(name: &str) -> Option<&str> {
     while let Some(open) = name.strip_suffix(']').and_then(|_| opening(name)) {
         name = &name[..open];
     }
-    let start = name.rfind(|one: char| !(one.is_alphanumeric() || one == '_'));
-    let last = &name[start.map_or(0, |start| start + 1)..];
-    (!last.is_empty() && name.is_char_boundary(name.len() - last.len())).then_some(last)
+    let mut letters = name.char_indices().rev();
+    let before = letters.find(|(_, one)| !(one.is_alphanumeric() || *one == '_'));
+    let last = &name[before.map_or(0, |(at, one)| at + one.len_utf8())..];
+    (!last.is_empty()).then_some(last)
 }
 
 /// Where the bracket opens that a name ends with.
@@ -185,6 +186,9 @@ mod tests {
             ("tokens[map[1]].types[…]", Some("types")),
             ("old(item->refcount)", Some("refcount")),
             ("*(item + 40)", Some("40")),
+            ("(…", None),
+            ("…]", None),
+            ("größe", Some("größe")),
             ("", None),
         ] {
             assert_eq!(last_name(name), last, "{name}");
