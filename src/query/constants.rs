@@ -68,7 +68,16 @@ fn named(reader: &Reader, folder: &Path, root: &Path, row: &FunctionRow) -> Opti
             .iter()
             .filter(|(place, _)| text.answers || place != RESULT)
         {
-            if let Some(value) = macros.value(name, &known) {
+            let (minus, plain) = match name.strip_prefix('-') {
+                Some(plain) => (true, plain),
+                None => (false, name.as_str()),
+            };
+            let value = macros.value(plain, &known);
+            let value = value.and_then(|value| match minus {
+                true => value.checked_neg(),
+                false => Some(value),
+            });
+            if let Some(value) = value {
                 constants.add(index < own, place, name, value);
             }
         }

@@ -143,8 +143,21 @@ pub fn number(text: &str) -> Option<i128> {
     }
 }
 
-/// A place's last member or variable, and a name that stands beside it.
-pub type Pair<'t> = (&'t str, &'t str);
+/// A place's last member or variable, and a name that stands beside it, perhaps with a minus.
+type Pair<'t> = (&'t str, Spelled<'t>);
+
+/// `EIO` or `-EIO`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spelled<'t> {
+    minus: bool,
+    name: &'t str,
+}
+
+impl<'t> Spelled<'t> {
+    fn plain(name: &'t str) -> Self {
+        Spelled { minus: false, name }
+    }
+}
 
 /// The pairs of a function's text.
 pub fn pairs(text: &str) -> Vec<(String, String)> {
@@ -169,13 +182,13 @@ pub fn pairs(text: &str) -> Vec<(String, String)> {
                 if let (Some((place, _)), Some(Token::Name(name))) =
                     (switches.last(), tokens.get(at + 1))
                 {
-                    found.push((place, name));
+                    found.push((place, Spelled::plain(name)));
                 }
             }
             Token::Name("return") => {
                 let names = chosen(&tokens[at + 1..]);
                 found.extend(names.iter().map(|name| (RESULT, *name)));
-                returned.extend(names);
+                returned.extend(names.iter().map(|spelled| spelled.name));
             }
             Token::Sign(sign) if BETWEEN.contains(&sign) => {
                 around(&tokens, at, &mut found);
@@ -185,9 +198,12 @@ pub fn pairs(text: &str) -> Vec<(String, String)> {
     }
     // What is stored in a variable that is returned is a result.
     let results = found.iter().filter(|(place, _)| returned.contains(place));
-    let results: Vec<Pair<'_>> = results.map(|(_, name)| (RESULT, *name)).collect();
+    let results: Vec<Pair<'_>> = results.map(|(_, spelled)| (RESULT, *spelled)).collect();
     found.extend(results);
-    let owned = |(place, name): Pair<'_>| (place.to_owned(), name.to_owned());
+    let owned = |(place, spelled): Pair<'_>| {
+        let minus = if spelled.minus { "-" } else { "" };
+        (place.to_owned(), format!("{minus}{}", spelled.name))
+    };
     let mut found: Vec<_> = found.into_iter().map(owned).collect();
     found.sort_unstable();
     found.dedup();
@@ -244,7 +260,7 @@ fn around<'t>(tokens: &[Token<'t>], at: usize, found: &mut Vec<Pair<'t>>) {
     if let Some(Token::Name(name)) = at.checked_sub(1).map(|before| tokens[before])
         && let Some(place) = place_after(&tokens[at + 1..])
     {
-        found.push((place, name));
+        found.push((place, Spelled::plain(name)));
     }
 }
 
@@ -280,16 +296,18 @@ fn place_after<'t>(tokens: &[Token<'t>]) -> Option<&'t str> {
     }
 }
 
-/// The names behind a sign: `A`, `~(A | B)`.
-fn names_after<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
+/// The names behind a sign: `A`, `-A`, `~(A | B)`.
+fn names_after<'t>(tokens: &[Token<'t>]) -> Vec<Spelled<'t>> {
     let mut found = Vec::new();
+    let mut minus = false;
     let mut rest = tokens.iter().copied().take(NEAR).peekable();
     while let Some(token) = rest.next() {
         match token {
+            Token::Sign("-") if found.is_empty() => minus = true,
             Token::Sign("~" | "(" | "|") => {}
             Token::Name(name) => match rest.peek() {
                 Some(Token::Sign("(" | "->" | "." | "[")) => break,
-                _ => found.push(name),
+                _ => found.push(Spelled { minus, name }),
             },
             _ => break,
         }
@@ -298,17 +316,18 @@ fn names_after<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
 }
 
 /// The names that a value may be: `a ? B : C`, up to the end of the statement.
-fn chosen<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
+fn chosen<'t>(tokens: &[Token<'t>]) -> Vec<Spelled<'t>> {
     let mut found = Vec::new();
-    let mut begins = true;
+    let (mut begins, mut minus) = (true, false);
     for (at, token) in tokens.iter().enumerate().take(NEAR) {
         match *token {
             Token::Sign(";" | "{" | "}") => break,
-            Token::Sign("?" | ":" | "(") => begins = true,
+            Token::Sign("?" | ":" | "(") => (begins, minus) = (true, false),
+            Token::Sign("-") if begins => minus = true,
             Token::Name(name) if begins => {
                 begins = false;
                 if let None | Some(Token::Sign(";" | ":" | ")" | ",")) = tokens.get(at + 1) {
-                    found.push(name);
+                    found.push(Spelled { minus, name });
                 }
             }
             _ => begins = false,
@@ -352,6 +371,9 @@ mod tests {
             ("s = good ? YES : NO;", "s", "NO"),
             ("return bad ? FAILED : DONE;", RESULT, "FAILED"),
             ("int r = DONE; return r;", RESULT, "DONE"),
+            ("r = -EIO; return r;", RESULT, "-EIO"),
+            ("return x ? -EIO : -(ENOMEM);", RESULT, "-EIO"),
+            ("if (err == -ENOENT) y();", "err", "-ENOENT"),
         ] {
             assert!(has(text, place, name), "{text}");
         }

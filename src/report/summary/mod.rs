@@ -23,9 +23,10 @@ use crate::summary::{Cube, IExpr, Root, Row, Summary, SummaryObject, When};
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::term::Op;
 use constants::Constants;
+pub(super) use constants::NO_CONSTANTS;
 use effects::Effects;
 use transitions::Known;
-use words::Words;
+pub(super) use words::Words;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

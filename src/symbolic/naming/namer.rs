@@ -437,20 +437,25 @@ fn signed(number: u128, width: u16) -> i64 {
     }
 }
 
-/// Whether a name has an element before the first one: what it is made of is another record's member, as a rule.
+/// Whether a name leads to what lies before what it is made of, `inode[-296]` or `*(inode - 40)`: that is another record's member, as a rule.
 pub fn is_before(name: &str) -> bool {
-    name.contains("[-")
+    name.contains("[-") || outside_indices(name).contains(" - ")
 }
 
-/// Whether a reader finds in the source what a name says: no offset stands for a member, nothing is left
-/// out but an index.
-pub fn is_clear(name: &str) -> bool {
+/// A name without what is between brackets.
+fn outside_indices(name: &str) -> String {
     let mut depth = 0i32;
     let outside = |&symbol: &char| {
         depth += i32::from(symbol == '[') - i32::from(symbol == ']');
         depth == 0
     };
-    let told: String = name.chars().filter(outside).collect();
+    name.chars().filter(outside).collect()
+}
+
+/// Whether a reader finds in the source what a name says: no offset stands for a member, nothing is left
+/// out but an index.
+pub fn is_clear(name: &str) -> bool {
+    let told = outside_indices(name);
     !told.contains(['…', '+'])
         && !told.starts_with(|first: char| first.is_ascii_digit() || first == '-')
 }
