@@ -23,6 +23,8 @@ use crate::summary::Summary;
 
 /// Callers, callees and findings that are named; `--full` names all.
 const NAMED: usize = 8;
+/// Functions that are told at once with names for numbers: for each, the headers of its unit are read.
+const WITH_CONSTANTS: usize = 8;
 /// Programs that are named of those that a function is in.
 const PROGRAMS: usize = 3;
 
@@ -46,14 +48,17 @@ impl Known {
         row: FunctionRow,
         summary: Option<Summary>,
         seeded: bool,
-        (folder, root): (&Path, &Path),
+        (folder, root, named): (&Path, &Path, bool),
     ) -> anyhow::Result<Known> {
         Ok(Known {
             summaries: [summary, query::memory_of(reader, &row)?],
             findings: reader.found_in(&row)?,
             callers: reader.callers(row.id)?,
             callees: reader.callees(row.id)?,
-            constants: constants(reader, folder, root, &row),
+            constants: match named {
+                true => constants(reader, folder, root, &row),
+                false => Constants::default(),
+            },
             seeded,
             row,
         })
@@ -108,9 +113,10 @@ pub(in crate::cli) fn function(
         shown.push((row, summary));
     }
     query::merge_variants(&mut shown);
+    let named = shown.len() <= WITH_CONSTANTS;
     let known = shown.into_iter().map(|(row, summary)| {
         let seeded = query::seed_of(&row, &seeds).is_some();
-        Known::read(reader, row, summary, seeded, (folder, &root))
+        Known::read(reader, row, summary, seeded, (folder, &root, named))
     });
     let known = known.collect::<anyhow::Result<Vec<Known>>>()?;
     if format != TableFormat::Text {
