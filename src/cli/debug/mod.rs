@@ -146,7 +146,8 @@ pub(super) fn specification(folder: &Path, name: &str, format: TableFormat) -> a
     let mut filter = "";
     for line in text.lines() {
         match line.strip_prefix("  ") {
-            None => filter = line,
+            // What follows the name of a filter is for people.
+            None => filter = line.split(':').next().unwrap_or(line),
             Some(said) => table.row([row.name.name.as_str(), filter, said].map(Value::from)),
         }
     }
