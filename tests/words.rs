@@ -83,7 +83,7 @@ fn checked(files: &[(&str, &str)]) -> TempDir {
     let mut command = Command::cargo_bin("cassini").unwrap();
     command.current_dir(folder.path());
     command.args(["check", ".", "-q", "--checkers", "lock,heap,null"]);
-    command.assert();
+    command.assert().code(1);
     folder
 }
 
