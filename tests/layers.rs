@@ -93,8 +93,8 @@ const MODULES: &[(&str, &[&str])] = &[
     (
         "query",
         &[
-            "ir", "finding", "property", "symbolic", "summary", "judge", "engine", "store",
-            "triage", "report", "run",
+            "source", "ir", "finding", "property", "symbolic", "summary", "judge", "engine",
+            "store", "triage", "report", "run",
         ],
     ),
     // Neither the command line nor what an analysis is made of: answers, as pages.

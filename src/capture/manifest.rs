@@ -60,6 +60,14 @@ enum Subject {
 }
 
 impl State {
+    /// The file that it is about.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            State::File { path, .. } => Some(path_of(path)),
+            State::Folder { .. } | State::Template { .. } => None,
+        }
+    }
+
     fn subject(&self) -> Subject {
         match self {
             State::File { path, .. } => Subject::File(path_of(path).into()),
@@ -80,6 +88,13 @@ pub struct Manifest {
     pub notes: Vec<Problem>,
     /// What the text was read to, in its reader's terms.
     pub outcome: [u8; 32],
+}
+
+impl Manifest {
+    /// The states of all that the text came from, sorted.
+    pub fn states(&self) -> &[StateId] {
+        &self.states
+    }
 }
 
 /// All that is archived.

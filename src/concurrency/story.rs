@@ -253,6 +253,7 @@ impl Story {
             object,
             fingerprint,
             explanations: Vec::new(),
+            retold: None,
             trace,
             filtered: None,
             programs: Vec::new(),

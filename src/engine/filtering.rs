@@ -84,6 +84,7 @@ pub fn describe(
         return format!("out of budget: {reason}\n");
     }
     let mut oracle = Oracle::new(arena, options.max_solver_work);
+    oracle.names.prefer_retold = true;
     let Ok(view) = View::of(body, &execution, &mut oracle, &[], Scope::All) else {
         return "out of budget: the conditions of its locations and checks are too complex\n"
             .to_owned();

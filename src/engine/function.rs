@@ -154,7 +154,22 @@ fn judge(
     let values = findings.values.into_iter().map(|(finding, _)| finding);
     judged.facts.findings.extend(values);
     judged.facts.findings.extend(explained);
+    retell(&mut judged.facts, oracle);
     Ok(judged)
+}
+
+/// Adds what callees call the objects of findings that the function's own source has no clear name for.
+fn retell(facts: &mut Facts, oracle: &Oracle<'_>) {
+    let Facts {
+        findings,
+        obligations,
+        ..
+    } = facts;
+    let of_obligations = obligations.findings_mut();
+    for finding in findings.iter_mut().chain(of_obligations) {
+        let name = oracle.names.retold(&finding.object);
+        finding.retold = name.map(str::to_owned);
+    }
 }
 
 /// Of a function that control comes back from.

@@ -55,8 +55,14 @@ pub fn view(view: &View, oracle: &mut Oracle<'_>, most: Option<u32>) -> String {
 pub fn specification(view: &View, oracle: &mut Oracle<'_>) -> String {
     let mut filters = Filters::new(view, None);
     let mut text = String::new();
-    for configuration in [Configuration::CONC, Configuration::A1] {
-        let _ = writeln!(text, "{}", configuration.name());
+    for (configuration, terms) in [
+        (
+            Configuration::CONC,
+            "in terms of all that the function asks for",
+        ),
+        (Configuration::A1, "in terms of what is checked alone"),
+    ] {
+        let _ = writeln!(text, "{}: nothing fails, {terms}, if", configuration.name());
         match filters.whole(oracle, configuration) {
             Ok(whole) => {
                 for clauses in &whole.answer.specifications {
@@ -68,7 +74,7 @@ pub fn specification(view: &View, oracle: &mut Oracle<'_>) -> String {
             Err(OutOfBudget) => text += "  too large to be looked at as a whole\n",
         }
     }
-    let _ = writeln!(text, "angelic");
+    let _ = writeln!(text, "angelic: each failure is ruled out if");
     text += &angelic(view, oracle, &mut filters);
     text
 }
@@ -93,7 +99,7 @@ fn inconsistency(view: &View, oracle: &mut Oracle<'_>, whole: &Whole) -> String 
 
 fn angelic(view: &View, oracle: &mut Oracle<'_>, filters: &mut Filters<'_>) -> String {
     let Ok(found) = filters.angelic(oracle) else {
-        return "  too large\n".to_owned();
+        return "  too large to be looked at as a whole\n".to_owned();
     };
     let mut text = String::new();
     for (check, literals) in &found.specification {

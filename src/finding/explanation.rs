@@ -280,6 +280,10 @@ impl Kind {
             CalledElsewhere => {
                 "the function is never called, or only where the lock is held".to_owned()
             }
+            CalleeSucceeds if object == "NULL" => {
+                "the callee does not follow the null pointer here".to_owned()
+            }
+            SearchSucceeds if object == "NULL" => "the loop ends before it comes to this".to_owned(),
             CalleeSucceeds => format!("a callee sees to it that `{object}` is not null here"),
             SearchSucceeds => format!("the loop ends before `{object}` is null"),
             ReplacedByCallee => format!("a callee has put another pointer where `{object}` is read from"),
@@ -340,6 +344,7 @@ mod tests {
             rule: "lock/double-lock".into(),
             level: Level::Error,
             message: String::new(),
+            retold: None,
             file: "a.c".into(),
             line: 1,
             column: 1,

@@ -37,7 +37,8 @@ pub fn fingerprint(rule: &str, function: &SymbolName, object: &str, trace: &[Tra
 pub fn distinguish(findings: Vec<Finding>) -> Vec<Finding> {
     let mut alike: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     let mut kept: Vec<Finding> = Vec::with_capacity(findings.len());
-    for finding in findings {
+    for mut finding in findings {
+        finding.retell();
         let key = (finding.fingerprint.clone(), finding.file.clone());
         let known = alike.entry(key).or_default();
         let here = |&&at: &&usize| {

@@ -78,6 +78,8 @@ pub struct Finding {
     pub function: String,
     /// The object as the programmer would write it: `dev->lock`.
     pub object: String,
+    /// What a callee calls the object, where the function's own source has no clear name for it. In a report it is its name.
+    pub retold: Option<String>,
     /// Stable under edits elsewhere: first the shape (rule, function, object path and trace), in a report what [`identity`] makes of it.
     pub fingerprint: String,
     /// The readings of what is not known under which it is none. The level follows from them.
@@ -89,6 +91,9 @@ pub struct Finding {
     pub programs: Vec<String>,
 }
 
+/// What the last step to an access says, of what the step before it has named.
+pub const ACCESSED: &str = "is accessed here";
+
 impl Finding {
     /// Adds an explanation, and lowers the level as that asks for.
     pub fn explain(&mut self, explanation: Explanation) {
@@ -96,6 +101,26 @@ impl Finding {
         if !self.explanations.contains(&explanation) {
             self.explanations.push(explanation);
         }
+    }
+
+    /// Calls the object as a callee does, if that is clearer; and completes what a step says.
+    pub fn retell(&mut self) {
+        for step in &mut self.trace {
+            if step.message == ACCESSED {
+                step.message = format!("it {ACCESSED}");
+            }
+        }
+        let Some(clear) = self.retold.take() else {
+            return;
+        };
+        let (old, new) = (format!("`{}`", self.object), format!("`{clear}`"));
+        let texts = std::iter::once(&mut self.message)
+            .chain(self.trace.iter_mut().map(|step| &mut step.message))
+            .chain(self.explanations.iter_mut().map(|one| &mut one.text));
+        for text in texts {
+            *text = text.replace(&old, &new);
+        }
+        self.object = clear;
     }
 
     /// Adds an explanation of this kind of which no more is known.

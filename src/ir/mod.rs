@@ -492,4 +492,22 @@ pub struct Body {
     pub files: Vec<String>,
     pub exprs: Vec<Expr>,
     pub blocks: Vec<Block>,
+    /// What the text has names for; for display.
+    pub spellings: Spellings,
+}
+
+/// Names in a function's text for numbers that stand in its body: enumeration constants and offsets of members. Both are sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spellings {
+    pub constants: Vec<(String, i128)>,
+    pub offsets: Vec<MemberOffset>,
+}
+
+/// `offsetof(struct sock, lock)`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct MemberOffset {
+    /// As [`ExprKind::Member`] has it.
+    pub record: String,
+    pub member: String,
+    pub offset: u64,
 }

@@ -324,6 +324,7 @@ impl<'a> Findings<'a> {
             object: object.to_string(),
             fingerprint,
             explanations: Vec::new(),
+            retold: None,
             filtered: None,
             programs: Vec::new(),
             trace,

@@ -20,6 +20,11 @@ use crate::symbolic::log::{LateTest, Site, Tested, UseEvent};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Op, Term};
 
+/// What a null constant is called.
+const NULL: &str = "NULL";
+/// What the step says that follows one, behind the call.
+const FOLLOWS_NULL: &str = "follows `NULL`, which ";
+const IS_NULL: &str = "`NULL` is null ";
 /// Failures of one function that are looked at.
 const MAX_FAILURES: usize = 32;
 
@@ -195,10 +200,24 @@ impl Findings<'_> {
         steps: Vec<TraceStep>,
     ) -> Option<Finding> {
         let place = Place::of(event.stack.first()?);
-        match &event.text {
+        let mut finding = match &event.text {
             Some(call) => self.call_finding(rule, place, (name, call), steps),
             None => self.finding(rule, place, name, "", steps),
+        }?;
+        if name == NULL {
+            finding.message = match &event.text {
+                Some(call) => format!("a null pointer is passed to `{call}`, which follows it"),
+                None => "a null pointer is followed here".to_owned(),
+            };
+            for step in &mut finding.trace {
+                if let Some((call, _)) = step.message.split_once(FOLLOWS_NULL) {
+                    step.message = format!("{call}follows the null pointer");
+                } else if step.message.starts_with(IS_NULL) {
+                    "a null pointer is followed".clone_into(&mut step.message);
+                }
+            }
         }
+        Some(finding)
     }
 }
 
@@ -436,7 +455,7 @@ fn pointer_name(body: &Body, arena: &mut Arena<'_>, event: &UseEvent) -> String 
     }
     match event.base {
         Some(base) => arena.name_of_value(base),
-        None if arena.formula.terms.as_const(event.address).is_some() => "NULL".to_owned(),
+        None if arena.formula.terms.as_const(event.address).is_some() => NULL.to_owned(),
         None => arena.name_of_value(event.address),
     }
 }

@@ -3,6 +3,7 @@
 //! In: the database, and a question. Out: rows and texts as values. Prints nothing.
 
 pub mod calls;
+pub mod constants;
 pub mod findings;
 pub mod locks;
 pub mod names;
@@ -28,18 +29,25 @@ pub fn root(reader: &Reader, folder: &Path) -> anyhow::Result<PathBuf> {
 
 /// Shows once what is the same in several programs. (A function compiled in two ways mostly has one summary, too.)
 pub fn merge_variants(shown: &mut Vec<(FunctionRow, Option<Summary>)>) {
-    shown.dedup_by(|(later, later_summary), (row, summary)| {
-        let same = (&later.file, later.line, &later.outcome) == (&row.file, row.line, &row.outcome)
-            && later_summary == summary;
-        if same {
-            let any = row.programs.is_empty() || later.programs.is_empty();
-            row.programs.append(&mut later.programs);
-            if any {
-                row.programs.clear();
+    let mut merged: Vec<(FunctionRow, Option<Summary>)> = Vec::new();
+    for (mut later, later_summary) in std::mem::take(shown) {
+        let same = |(row, summary): &&mut (FunctionRow, Option<Summary>)| {
+            (&later.file, later.line, &later.outcome) == (&row.file, row.line, &row.outcome)
+                && later_summary == *summary
+        };
+        match merged.iter_mut().find(same) {
+            None => merged.push((later, later_summary)),
+            Some((row, _)) => {
+                let any = row.programs.is_empty() || later.programs.is_empty();
+                row.programs.append(&mut later.programs);
+                row.programs.sort_unstable();
+                if any {
+                    row.programs.clear();
+                }
             }
         }
-        same
-    });
+    }
+    *shown = merged;
     let places: Vec<_> = shown
         .iter()
         .map(|(row, _)| (row.file.clone(), row.line))

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use parking_lot::Mutex;
 
+use super::constants::constants;
 use crate::engine::filtering::{self, Told};
 use crate::engine::function::Options;
 use crate::ir::Body;
@@ -24,9 +25,16 @@ const MEMORY: [&str; 4] = ["heap", "null", "file", "assert"];
 pub fn filtered(folder: &Path, row: &FunctionRow, told: Told) -> anyhow::Result<String> {
     let (passes, _) = passes(&MEMORY.map(str::to_owned), true)?;
     let pass = passes.first().context("no checker is in force")?;
-    with_callees(folder, row, pass, |body, callees| {
+    let named = matches!(told, Told::Specification);
+    let text = with_callees(folder, row, pass, |body, callees| {
         filtering::describe(body, callees, &pass.property, &Options::default(), told)
-    })
+    })?;
+    if !named {
+        return Ok(text);
+    }
+    let reader = Reader::open(folder)?;
+    let root = super::root(&reader, folder)?;
+    Ok(constants(&reader, folder, &root, row).in_text(&text))
 }
 
 /// What is made of a stored body and of what is known of its callees.

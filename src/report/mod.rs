@@ -210,6 +210,7 @@ pub(crate) mod tests {
             rule: "lock/double-lock".into(),
             level: Level::Error,
             message: "dev->lock is locked twice".into(),
+            retold: None,
             file: file.into(),
             line,
             column: 0,

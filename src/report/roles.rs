@@ -3,8 +3,10 @@
 //! In: a function's summary and the machines that it speaks of. Out: for each object one [`Role`] for each thing that the function does to it for
 //! its callers, or needs of it.
 
+use super::summary::{NO_CONSTANTS, Words};
 use crate::property::{Machine, Property, Target};
 use crate::summary::{Row, Summary};
+use crate::symbolic::naming::is_before;
 
 /// What a function does with an object, or needs of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +77,11 @@ pub struct Role {
 /// What a function does with the objects of its callers, and needs of them.
 pub fn roles(summary: &Summary, property: &Property) -> Vec<Role> {
     let mut found = Vec::new();
+    let words = Words {
+        summary,
+        property,
+        constants: &NO_CONSTANTS,
+    };
     for (index, object) in summary.objects.iter().enumerate() {
         let Some(machine) = property.machine(&object.machine) else {
             continue;
@@ -92,7 +99,10 @@ pub fn roles(summary: &Summary, property: &Property) -> Vec<Role> {
         let mut add = |act| {
             found.push(Role {
                 act,
-                object: object.name.clone(),
+                object: match is_before(&object.name) {
+                    true => words.object(&object.object),
+                    false => object.name.clone(),
+                },
                 class: class.clone().unwrap_or_default(),
                 machine: object.machine.clone(),
             });

@@ -417,8 +417,11 @@ impl Task<'_> {
 
     /// `told`: the database says of each function what became of it in this pass.
     fn analyse(&self, program: &Program, pass: &Pass, told: bool) -> (Vec<Option<Record>>, u64) {
-        self.progress
-            .stage("analysing", program.functions.len() as u64);
+        let stage = match pass.property.watches_accesses() {
+            true => "analysing memory",
+            false => "analysing locks",
+        };
+        self.progress.stage(stage, program.functions.len() as u64);
         let results = Tracked {
             task: self,
             told,

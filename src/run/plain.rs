@@ -6,6 +6,7 @@ use crate::engine::analysis::StoredResult;
 use crate::judge::lock_order::Inner;
 use crate::property::Property;
 use crate::report::roles::roles;
+use crate::report::summary::constants::NO_CONSTANTS;
 use crate::report::summary::transitions;
 use crate::store::plain::{ActRow, HeldRow, OrderRow, Plain, TransitionRow};
 use crate::summary::Summary;
@@ -21,7 +22,7 @@ pub(super) fn rows(
     property: &Property,
     accesses: bool,
 ) -> Plain {
-    let transitions = transitions(summary, property)
+    let transitions = transitions(summary, (property, &NO_CONSTANTS))
         .into_iter()
         .map(|way| TransitionRow {
             object: way.object,

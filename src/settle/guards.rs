@@ -350,6 +350,7 @@ fn finding(
         fingerprint: finding::fingerprint(&rule.id, &function.name, member, &trace[..1]),
         object,
         explanations: Vec::new(),
+        retold: None,
         filtered: None,
         programs: Vec::new(),
         trace,

@@ -486,6 +486,7 @@ fn finding(program: &Program, property: &Property, ring: &[&Edge<'_>]) -> Option
         fingerprint: finding::fingerprint(&rule.id, &function.name, &object, &trace),
         object: taken.clone(),
         explanations: Vec::new(),
+        retold: None,
         filtered: None,
         programs: Vec::new(),
         trace,

@@ -3,6 +3,7 @@
 mod graph;
 mod guards;
 pub mod locks;
+mod units;
 
 use std::path::Path;
 
@@ -379,6 +380,7 @@ impl Reader {
 
 fn finding_row(row: &Row<'_>) -> Result<Finding, rusqlite::Error> {
     Ok(Finding {
+        retold: None,
         fingerprint: row.get(0)?,
         rule: row.get(1)?,
         level: from_json(&format!("\"{}\"", row.get::<_, String>(2)?), 2)?,

@@ -3,7 +3,7 @@
 //! In: a model and the execution's log. Out: trace steps. Only operations on the object in question
 //! are shown, and those decisions that the query's guard depends on.
 
-use crate::finding::TraceStep;
+use crate::finding::{ACCESSED, TraceStep};
 use crate::property::Target;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -94,7 +94,7 @@ pub fn sleeping(event: &SleepEvent) -> Vec<TraceStep> {
 pub fn accessing(event: &UseEvent) -> Vec<TraceStep> {
     match &event.text {
         Some(text) => way(&event.stack, text, &event.inside),
-        None => way(&event.stack, "is accessed here", &[]),
+        None => way(&event.stack, ACCESSED, &[]),
     }
 }
 

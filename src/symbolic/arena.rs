@@ -19,7 +19,7 @@ use super::guard::{Cond, Guard};
 use super::heap::{Heap, Initial};
 use super::limits::Precision;
 use super::log::Tested;
-use super::naming::{Named, Namer, Names};
+use super::naming::{Namer, Names};
 use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
@@ -341,40 +341,15 @@ impl<'a> Arena<'a> {
         left.merge(right, &mut heap, &mut entry)
     }
 
-    fn namer(&mut self) -> Namer<'_> {
+    pub(super) fn namer(&mut self) -> Namer<'_> {
         Namer {
             names: &self.names,
             terms: &mut self.formula.terms,
             regions: &mut self.regions,
             origins: &self.origins,
             open: Vec::new(),
+            by_callees: false,
         }
-    }
-
-    /// A location as the source would write it.
-    pub fn name_of(&mut self, loc: Loc) -> String {
-        let address = self.regions.address(&mut self.formula.terms, loc);
-        match self.regions.kind(loc.region) {
-            RegionKind::Value { .. } => self.name_of_value(address),
-            _ => self.namer().lvalue(address),
-        }
-    }
-
-    /// The members and elements by which the source gets from the beginning of a region to a location in it.
-    pub fn members_of(&mut self, loc: Loc, what: Named) -> Option<String> {
-        let address = self.regions.address(&mut self.formula.terms, loc);
-        let start = match self.regions.kind(loc.region) {
-            RegionKind::Environment { base } => *base,
-            _ => {
-                let start = Loc {
-                    symbolic: SymbolicOffset::NONE,
-                    offset: 0,
-                    ..loc
-                };
-                self.regions.address(&mut self.formula.terms, start)
-            }
-        };
-        self.namer().members(address, start, what)
     }
 
     /// Whether the source has a value, or what it is on some paths, as a pointer.
@@ -446,10 +421,5 @@ impl<'a> Arena<'a> {
                 self.names.choice(address, &class);
             }
         }
-    }
-
-    /// A value as the source would write it.
-    pub fn name_of_value(&mut self, value: Term) -> String {
-        self.namer().value(value)
     }
 }

@@ -160,6 +160,13 @@ impl Executor<'_> {
             }
             let result = self.inline(at, state, &body);
             self.stack.pop();
+            if let (Some(result), [ArgValue::Scalar(of)]) = (result, &at.args[..]) {
+                let arena = &mut self.arena;
+                let function = &body.name.name;
+                arena
+                    .names
+                    .converted(&arena.formula.terms, result, *of, function);
+            }
             if let CalleeView::Known(effects) = &view
                 && effects.may_return_null()
                 && let Some(result) = result.filter(|_| self.arena.watches)

@@ -302,7 +302,9 @@ impl Executor<'_> {
             0,
             &[(1, base), (u128::from(scale), index)],
         );
-        self.arena.names.element(address, base, first, index);
+        self.arena
+            .names
+            .element(address, base, first, (index, scale));
         (address, pointer)
     }
 

@@ -104,6 +104,8 @@ pub fn execute<'a>(
         variables: Vec::new(),
         flags: body.flags(),
     };
+    let offsets = &body.spellings.offsets;
+    executor.arena.names.offsets(offsets);
     let mut frame = executor.frame(body);
     let state = executor.enter(&frame);
     let exit = executor.run(&mut frame, state);

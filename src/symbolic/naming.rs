@@ -4,6 +4,7 @@
 //! term an lvalue such as `dev->lock`.
 
 mod namer;
+mod told;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,8 +14,9 @@ use smallvec::SmallVec;
 
 use super::class::Class;
 use super::term::{Node, Op, Term, Terms};
+use crate::ir::MemberOffset;
 
-pub use namer::{Namer, is_clear, member_of, through_call};
+pub use namer::{Namer, in_record, is_before, is_clear, member_of, through_call};
 
 const MAX_DEPTH: u32 = 12;
 /// Choices one within the other.
@@ -55,6 +57,16 @@ pub(super) struct Part {
 struct Within {
     base: Term,
     members: Arc<str>,
+    /// Of the element that the way leads through, if the callee has an index of its own there.
+    index: Option<Term>,
+}
+
+/// An index by which a callee gets to an element: as many bytes as one has, and how far from it the place is.
+#[derive(Clone, Copy, Debug)]
+pub struct Index {
+    pub value: Term,
+    pub size: i64,
+    pub rest: i64,
 }
 
 /// What is named at an address, where a record begins there: the whole of it, or the scalar that its first member is.
@@ -82,12 +94,26 @@ pub struct Names {
     objects: FxHashMap<Term, String>,
     /// What callees call places that they do not operate on.
     within: FxHashMap<Term, Within>,
+    /// Bytes of an element, by the array's address.
+    sizes: FxHashMap<Term, i64>,
+    /// What the source calls a place in an element, by the array's address and how far the place is from the element's.
+    in_elements: FxHashMap<(Term, i64), Arc<str>>,
     /// Addresses that are choices, by each of what they may be.
     chosen_from: FxHashMap<Term, SmallVec<[Term; 1]>>,
     /// Values that callees take for pointers, or that are returned as such.
     pointers: FxHashSet<Term>,
     /// Addresses where a pointer was stored that does not look like one: null.
     pointer_places: FxHashSet<Term>,
+    /// The records that begin at addresses, as expressions that name members of theirs have them.
+    records: FxHashMap<Term, Rc<str>>,
+    /// Pointers that functions have made of their argument, by a sum: the function and the argument.
+    converted: FxHashMap<Term, (Term, Rc<str>)>,
+    /// Names are for a person alone: a callee's where the function's own source has no clear one.
+    pub prefer_retold: bool,
+    /// What callees call what the function's own source has no clear name for, by the name that it has.
+    retold: FxHashMap<String, Option<String>>,
+    /// Offsets that the function's text names.
+    offsets: Vec<MemberOffset>,
     /// Classes that callees give objects.
     classes: FxHashMap<Term, Class>,
     /// Classes of objects that an address which the source names may lead to, among others.
@@ -121,19 +147,48 @@ impl Names {
 
     /// What a callee calls the place at an address that it finds behind the pointer `base`.
     /// Its parameter may be the address of the first members `first`.
-    pub fn within(&mut self, address: Term, base: Term, (first, members): (&str, &Arc<str>)) {
+    pub fn within(
+        &mut self,
+        address: Term,
+        base: Term,
+        (first, members): (&str, &Arc<str>),
+        index: Option<Index>,
+    ) {
+        if let Some(index) = index
+            && first.is_empty()
+        {
+            self.element_told(base, members, index);
+        }
         if address == base {
+            if index.is_some() {
+                return;
+            }
             let innermost = self.innermost.entry(address);
             innermost.or_insert_with(|| joined(first, members).into());
             return;
         }
         self.within.entry(address).or_insert_with(|| Within {
             base,
+            index: index.map(|index| index.value),
             members: match first.is_empty() {
                 true => members.clone(),
                 false => joined(first, members).into(),
             },
         });
+    }
+
+    /// A callee has named a place in an element of the array at an address.
+    fn element_told(&mut self, array: Term, members: &Arc<str>, index: Index) {
+        if let Some((inside, rest)) = members.strip_prefix('[').and_then(|of| of.split_once(']'))
+            && !inside.contains('[')
+            && index.size > 1
+            && (0..index.size).contains(&index.rest)
+        {
+            self.sizes.entry(array).or_insert(index.size);
+            let rest = rest.strip_prefix('.').unwrap_or(rest);
+            let place = self.in_elements.entry((array, index.rest));
+            place.or_insert_with(|| rest.into());
+        }
     }
 
     /// Notes of an address that is a choice what it may be, for the names that are given to what lies behind it.
@@ -147,7 +202,7 @@ impl Names {
                 Node::Op { op: Op::Ite, args } if depth > 0 => {
                     work.extend(args[1..].iter().map(|&arm| (arm, depth - 1)));
                 }
-                Node::Var(_) => {
+                Node::Var(_) | Node::Linear { .. } => {
                     let choices = self.chosen_from.entry(part).or_default();
                     if !choices.contains(&address) {
                         choices.push(address);
@@ -170,6 +225,43 @@ impl Names {
     /// The source keeps a pointer at an address, be it null.
     pub fn pointer_kept(&mut self, address: Term) {
         self.pointer_places.insert(address);
+    }
+
+    pub(super) fn is_retold(&self, name: &str) -> bool {
+        self.retold.contains_key(name)
+    }
+
+    pub(super) fn retell(&mut self, name: &str, clear: Option<String>) {
+        // Indices that are left out may differ.
+        let clear = clear.filter(|_| !name.contains('…'));
+        self.retold.insert(name.to_owned(), clear);
+    }
+
+    /// A name for whoever it is for.
+    pub(super) fn preferred(&self, name: String) -> String {
+        match self.retold(&name) {
+            Some(clear) if self.prefer_retold => clear.to_owned(),
+            _ => name,
+        }
+    }
+
+    /// What a callee calls what has such a name here.
+    pub fn retold(&self, name: &str) -> Option<&str> {
+        self.retold.get(name)?.as_deref()
+    }
+
+    /// A function of one argument has returned what lies some bytes from it: `EXT4_I(inode)`.
+    pub fn converted(&mut self, terms: &Terms, result: Term, of: Term, function: &str) {
+        if matches!(terms.node(result), Node::Linear { .. })
+            && !self.converted.contains_key(&result)
+        {
+            self.converted.insert(result, (of, function.into()));
+        }
+    }
+
+    /// The function's text names offsets of members.
+    pub fn offsets(&mut self, offsets: &[MemberOffset]) {
+        self.offsets.extend_from_slice(offsets);
     }
 
     pub fn keeps_pointer(&self, address: Term) -> bool {
@@ -251,9 +343,20 @@ impl Names {
         if parts.is_some_and(|parts| parts.iter().any(same)) {
             return;
         }
+        if !record.is_empty() && !self.records.contains_key(&base) {
+            self.records.insert(base, record.into());
+        }
         let first = self.first_members(base, record, first.collect());
         if address == base {
             self.first_of(address, &first, name);
+        }
+        if first.is_empty()
+            && let Some(Link::Element { base: array, .. }) = self.links.get(&base)
+            && array.first.is_empty()
+        {
+            let place = (array.address, offset.cast_signed());
+            let place = self.in_elements.entry(place);
+            place.or_insert_with(|| name.into());
         }
         let name: Rc<str> = name.into();
         self.parts.entry(address).or_default().push(Part {
@@ -321,8 +424,11 @@ impl Names {
         address: Term,
         base: Term,
         first: impl Iterator<Item = &'n str>,
-        index: Term,
+        (index, size): (Term, u64),
     ) {
+        if size > 1 {
+            self.sizes.entry(base).or_insert(size.cast_signed());
+        }
         if address != base {
             self.links.entry(address).or_insert_with(|| Link::Element {
                 base: Base::new(base, first),
@@ -345,6 +451,7 @@ impl Base {
 fn joined(outer: &str, inner: &str) -> String {
     match outer.is_empty() || inner.is_empty() || inner.starts_with('[') {
         true => format!("{outer}{inner}"),
+        false if outer.ends_with(')') => format!("{outer}->{inner}"),
         false => format!("{outer}.{inner}"),
     }
 }

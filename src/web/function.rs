@@ -18,9 +18,11 @@ use crate::engine::filtering::Told;
 use crate::finding::Level;
 use crate::ir::SymbolName;
 use crate::property::Property;
+use crate::query::constants::constants;
 use crate::query::{merge_variants, specification as specifications, summary_of};
 use crate::report::place;
 use crate::report::roles::{Role, roles};
+use crate::report::summary::constants::{Constants, NO_CONSTANTS};
 use crate::report::summary::{self, Extent};
 use crate::source::inert;
 use crate::store::query::FunctionRow;
@@ -73,13 +75,19 @@ fn function(visit: &Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
     }
     merge_variants(&mut shown);
     let findings = findings(visit, &shown)?;
+    let full = address(
+        "/function",
+        &[("name", &asked.name), ("file", &asked.file), ("full", "1")],
+    );
     let body = html! {
         h1.code { (inert(&asked.name)) }
         @for (row, summary) in &shown {
             section {
                 (heading(row))
-                @if let Some(summary) = summary { (summary_table(visit, summary, asked)?) }
-                (of_accesses(visit, row)?)
+                @let constants = constants(&visit.session.reader, &visit.session.folder, &visit.session.root, row);
+                @if let Some(summary) = summary { (summary_table(visit, summary, &constants, asked)?) }
+                (of_accesses(visit, row, &constants, asked)?)
+                @if asked.full.is_empty() { p { a href=(full) { "long values and lists whole" } } }
                 @if row.body.is_some() {
                     p { a href=(address("/specification", &[("name", &row.name.name), ("file", &row.file)])) { "Specification" }
                         span.faint { ": what callers and callees have to see to (the function is executed again)" } }
@@ -111,45 +119,60 @@ fn heading(row: &FunctionRow) -> Markup {
 }
 
 /// What the pass that checks accesses to memory says of the function, if there was one.
-fn of_accesses(visit: &Visit<'_>, row: &FunctionRow) -> Result<Markup, Failure> {
+fn of_accesses(
+    visit: &Visit<'_>,
+    row: &FunctionRow,
+    constants: &Constants,
+    asked: &Asked,
+) -> Result<Markup, Failure> {
     let result = row
         .access_result
         .map(|key| visit.session.reader.result(key));
     let Some(result) = result.transpose()?.flatten() else {
         return Ok(html! {});
     };
-    let text = summary_text(&result.summary, &visit.session.shared.rules, Extent::Short)?;
+    let words = (&visit.session.shared.rules, constants);
+    let text = summary_text(&result.summary, words, extent(asked))?;
     Ok(html! { h2 { "Memory and files" } (preformatted(&text)) })
 }
 
-fn summary_text(summary: &Summary, property: &Property, extent: Extent) -> Result<String, Failure> {
+fn summary_text(
+    summary: &Summary,
+    words: (&Property, &Constants),
+    extent: Extent,
+) -> Result<String, Failure> {
     let mut text = Vec::new();
-    summary::write(&mut text, &[summary], property, extent)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    summary::write(&mut text, &[summary], words, extent)?;
+    // The page has a link for the option.
+    Ok(String::from_utf8_lossy(&text).replace(" (--full)", ""))
+}
+
+fn extent(asked: &Asked) -> Extent {
+    match asked.full.is_empty() {
+        true => Extent::Short,
+        false => Extent::Full,
+    }
 }
 
 fn preformatted(text: &str) -> Markup {
     html! { pre.summary { @for line in text.lines() { (inert(line)) "\n" } } }
 }
 
-fn summary_table(visit: &Visit<'_>, summary: &Summary, asked: &Asked) -> Result<Markup, Failure> {
-    let extent = if asked.full.is_empty() {
-        Extent::Short
-    } else {
-        Extent::Full
-    };
-    let text = summary_text(summary, &visit.session.shared.locks, extent)?;
+fn summary_table(
+    visit: &Visit<'_>,
+    summary: &Summary,
+    constants: &Constants,
+    asked: &Asked,
+) -> Result<Markup, Failure> {
+    let extent = extent(asked);
+    let words = (&visit.session.shared.locks, constants);
+    let text = summary_text(summary, words, extent)?;
     let roles = roles(summary, &visit.session.shared.locks);
-    let full = address(
-        "/function",
-        &[("name", &asked.name), ("file", &asked.file), ("full", "1")],
-    );
     Ok(html! {
         @if !roles.is_empty() {
             table.roles { tbody { @for role in &roles { (role_row(role)) } } }
         }
         (preformatted(&text))
-        @if extent == Extent::Short { p { a href=(full) { "long values whole" } } }
     })
 }
 
@@ -313,7 +336,10 @@ fn undefined(visit: &Visit<'_>, name: &str) -> Result<Response, Failure> {
         )));
     }
     let text = match seed {
-        Some(seed) => summary_text(&seed.summary, &session.shared.locks, Extent::Full)?,
+        Some(seed) => {
+            let words = (&session.shared.locks, &NO_CONSTANTS);
+            summary_text(&seed.summary, words, Extent::Full)?
+        }
         None => String::new(),
     };
     let body = html! {

@@ -99,7 +99,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
         Form::Summary { name } => {
             let reader = Reader::open(&folder)?;
             let places = crate::query::places(&reader, &folder)?;
-            query::function(&reader, &places, name, (Extent::Full, TableFormat::Text))?;
+            query::function(
+                (&reader, &folder),
+                &places,
+                name,
+                (Extent::Full, TableFormat::Text),
+            )?;
         }
         Form::Ir { name } => {
             let (body, _) = specification::body(&folder, &single(&folder, name)?)?;
@@ -141,7 +146,8 @@ pub(super) fn specification(folder: &Path, name: &str, format: TableFormat) -> a
     let mut filter = "";
     for line in text.lines() {
         match line.strip_prefix("  ") {
-            None => filter = line,
+            // What follows the name of a filter is for people.
+            None => filter = line.split(':').next().unwrap_or(line),
             Some(said) => table.row([row.name.name.as_str(), filter, said].map(Value::from)),
         }
     }

@@ -4,6 +4,7 @@
 //! calls; as text, or one table row for each thing that is said.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -11,6 +12,8 @@ use crate::cli::output;
 use crate::cli::table::{Table, TableFormat};
 use crate::property::Property;
 use crate::query;
+use crate::query::constants::constants;
+use crate::report::summary::constants::{Constants, NO_CONSTANTS};
 use crate::report::summary::{self, Extent};
 use crate::report::{Places, place};
 use crate::run::load_property;
@@ -20,6 +23,8 @@ use crate::summary::Summary;
 
 /// Callers, callees and findings that are named; `--full` names all.
 const NAMED: usize = 8;
+/// Functions that are told at once with names for numbers: for each, the headers of its unit are read.
+const WITH_CONSTANTS: usize = 8;
 /// Programs that are named of those that a function is in.
 const PROGRAMS: usize = 3;
 
@@ -33,6 +38,8 @@ struct Known {
     findings: Vec<FoundIn>,
     callers: Vec<Neighbour>,
     callees: Vec<Neighbour>,
+    /// Names for numbers.
+    constants: Constants,
 }
 
 impl Known {
@@ -41,12 +48,17 @@ impl Known {
         row: FunctionRow,
         summary: Option<Summary>,
         seeded: bool,
+        (folder, root, named): (&Path, &Path, bool),
     ) -> anyhow::Result<Known> {
         Ok(Known {
             summaries: [summary, query::memory_of(reader, &row)?],
             findings: reader.found_in(&row)?,
             callers: reader.callers(row.id)?,
             callees: reader.callees(row.id)?,
+            constants: match named {
+                true => constants(reader, folder, root, &row),
+                false => Constants::default(),
+            },
             seeded,
             row,
         })
@@ -64,11 +76,12 @@ impl Known {
 
 /// Prints what is known of all functions of that name.
 pub(in crate::cli) fn function(
-    reader: &Reader,
+    (reader, folder): (&Reader, &Path),
     places: &Places,
     name: &str,
     (extent, format): (Extent, TableFormat),
 ) -> anyhow::Result<()> {
+    let root = query::root(reader, folder)?;
     let (property, seeds, _) = load_property(&[])?;
     let rows = reader.functions(name)?;
     if rows.is_empty()
@@ -80,13 +93,13 @@ pub(in crate::cli) fn function(
                 &mut table,
                 &[Value::from(name), Value::Null, Value::Null],
                 &[&seed.summary],
-                &property,
+                (&property, &NO_CONSTANTS),
             );
             return table.print(format);
         }
         return output::write_plain(None, |out| {
             writeln!(out, "{name}  (known primitive)")?;
-            summary::write(out, &[&seed.summary], &property, extent)
+            summary::write(out, &[&seed.summary], (&property, &NO_CONSTANTS), extent)
         });
     }
     let rows = match rows.is_empty() {
@@ -100,9 +113,10 @@ pub(in crate::cli) fn function(
         shown.push((row, summary));
     }
     query::merge_variants(&mut shown);
+    let named = shown.len() <= WITH_CONSTANTS;
     let known = shown.into_iter().map(|(row, summary)| {
         let seeded = query::seed_of(&row, &seeds).is_some();
-        Known::read(reader, row, summary, seeded)
+        Known::read(reader, row, summary, seeded, (folder, &root, named))
     });
     let known = known.collect::<anyhow::Result<Vec<Known>>>()?;
     if format != TableFormat::Text {
@@ -117,7 +131,7 @@ pub(in crate::cli) fn function(
             write_heading(out, known, places, extent)?;
             let told = known.told();
             if !told.is_empty() {
-                summary::write(out, &told, &property, extent)?;
+                summary::write(out, &told, (&property, &known.constants), extent)?;
             }
             write_findings(out, known, places, extent)?;
             write_names(out, "called by", &known.callers, extent)?;
@@ -251,7 +265,7 @@ fn rows_of(table: &mut Table, known: &Known, places: &Places, property: &Propert
     };
     let outcome = row.outcome.as_deref().unwrap_or("not reached");
     said(table, "outcome", outcome, "");
-    facts(table, &named, &known.told(), property);
+    facts(table, &named, &known.told(), (property, &known.constants));
     for found in &known.findings {
         said(table, &found.level, &found.message, &found.rule);
     }
@@ -263,9 +277,14 @@ fn rows_of(table: &mut Table, known: &Known, places: &Places, property: &Propert
 }
 
 /// A row for each thing that the summaries say.
-fn facts(table: &mut Table, named: &[Value; 3], summaries: &[&Summary], property: &Property) {
+fn facts(
+    table: &mut Table,
+    named: &[Value; 3],
+    summaries: &[&Summary],
+    words: (&Property, &Constants),
+) {
     for summary in summaries {
-        for way in summary::transitions(summary, property) {
+        for way in summary::transitions(summary, words) {
             let cells: [Value; 6] = [
                 "becomes".into(),
                 way.object.into(),
@@ -277,7 +296,7 @@ fn facts(table: &mut Table, named: &[Value; 3], summaries: &[&Summary], property
             table.row(named.iter().cloned().chain(cells));
         }
     }
-    for (what, text) in summary::effects(summaries, property) {
+    for (what, text) in summary::effects(summaries, words) {
         let cells = [
             what.into(),
             text.into(),

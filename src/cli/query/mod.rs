@@ -112,7 +112,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     match &arguments.question {
         Question::Function { name, full } => {
             let extent = if *full { Extent::Full } else { Extent::Short };
-            function(&reader, &places, name, (extent, format))?;
+            function((&reader, &folder), &places, name, (extent, format))?;
         }
         Question::Callers { name, depth } => {
             let asked = (name.as_str(), *depth as usize);

@@ -62,17 +62,21 @@ impl Lowerer<'_> {
         let null = self.b.bits(0, Ty::Ptr);
         let designator = &offset.designator.node;
         let mut place = self.member_place(null, &ty, &designator.base.node.name)?;
+        let mut way = Some(designator.base.node.name.clone());
         for member in &designator.members {
             place = match &member.node {
                 ast::OffsetMember::Member(id) => {
+                    way = way.map(|way| format!("{way}.{}", id.node.name));
                     self.member_place(place.addr, &place.ty, &id.node.name)?
                 }
                 ast::OffsetMember::IndirectMember(id) => {
+                    way = None;
                     let pointer = self.rvalue(place.into())?;
                     let place = self.dereference(&pointer)?;
                     self.member_place(place.addr, &place.ty, &id.node.name)?
                 }
                 ast::OffsetMember::Index(index) => {
+                    way = None;
                     let base = self.rvalue(place.into())?;
                     let index = self.value(index)?;
                     self.element(&base, &index)?
@@ -80,6 +84,12 @@ impl Lowerer<'_> {
             };
         }
         let expr = self.b.cast(place.addr, Ty::SIZE);
+        if let (Some(way), Some(offset)) = (way, self.b.constant(expr)) {
+            let tag = self.record_name(&ty)?;
+            let record = self.record_spelling(&ty, &tag)?;
+            let offset = u64::try_from(offset).unwrap_or(0);
+            self.b.tell_offset(record, way, offset);
+        }
         Ok(self.as_size(expr).into())
     }
 

@@ -9,8 +9,9 @@ use rustc_hash::FxHashMap;
 
 use self::expression::Nature;
 use crate::ir::{
-    Block, BlockId, Body, Expr, ExprId, ExprKind, Local, LocalId, Pos, RetTy, Says, Stmt, StmtKind,
-    StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator, Ty,
+    Block, BlockId, Body, Expr, ExprId, ExprKind, Local, LocalId, MemberOffset, Pos, RetTy, Says,
+    Spellings, Stmt, StmtKind, StringId, Symbol, SymbolId, SymbolKind, SymbolName, TermKind,
+    Terminator, Ty,
 };
 
 /// A block under construction.
@@ -43,6 +44,8 @@ pub struct Builder {
     pub files: Vec<String>,
     file_ids: FxHashMap<String, u16>,
     pub pos: Pos,
+    /// In the order of the text, until the body is finished.
+    spellings: Spellings,
 }
 
 /// A way out of a branch.
@@ -137,6 +140,41 @@ impl Builder {
         self.name_ids.insert(name.to_owned(), id);
         self.names.push(name.to_owned());
         id
+    }
+
+    /// The text has a name for a number.
+    pub fn tell_constant(&mut self, name: &str, value: i128) {
+        self.spellings.constants.push((name.to_owned(), value));
+    }
+
+    pub fn tell_offset(&mut self, record: String, member: String, offset: u64) {
+        let offset = MemberOffset {
+            record,
+            member,
+            offset,
+        };
+        self.spellings.offsets.push(offset);
+    }
+
+    /// How much is told so far, for [`Self::untell`].
+    pub fn told(&self) -> (usize, usize) {
+        (self.spellings.constants.len(), self.spellings.offsets.len())
+    }
+
+    /// Takes back what has been told since then: it belongs to another text.
+    pub fn untell(&mut self, (constants, offsets): (usize, usize)) {
+        self.spellings.constants.truncate(constants);
+        self.spellings.offsets.truncate(offsets);
+    }
+
+    /// All spellings, each once.
+    pub fn take_spellings(&mut self) -> Spellings {
+        let mut told = std::mem::take(&mut self.spellings);
+        told.constants.sort_unstable();
+        told.constants.dedup();
+        told.offsets.sort_unstable();
+        told.offsets.dedup();
+        told
     }
 
     pub fn file(&mut self, file: &str) -> u16 {
@@ -332,6 +370,7 @@ impl Builder {
             files: self.files.clone(),
             exprs: self.exprs.clone(),
             blocks,
+            spellings: Spellings::default(),
         };
         super::tidy::tidy(&mut body);
         body

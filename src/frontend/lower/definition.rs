@@ -208,6 +208,7 @@ impl Lowerer<'_> {
         ret: RetTy,
     ) -> Lowered {
         let blocks = self.b.take_blocks();
+        let spellings = self.b.take_spellings();
         let b = std::mem::take(&mut self.b);
         let mut body = Body {
             name,
@@ -224,6 +225,7 @@ impl Lowerer<'_> {
             files: b.files,
             exprs: b.exprs,
             blocks,
+            spellings,
         };
         tidy::tidy(&mut body);
         Lowered {

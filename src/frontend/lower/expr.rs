@@ -158,6 +158,7 @@ impl Lowerer<'_> {
                     self.aligned_local(place, name).into()
                 }
                 Binding::Enumerator(value, kind) => {
+                    self.b.tell_constant(name, value);
                     let expr = self.b.int(value, kind.ty());
                     Value::scalar_of(expr, Type::int(kind)).into()
                 }
@@ -194,6 +195,7 @@ impl Lowerer<'_> {
         }
         match self.ordinary(name)? {
             Some(Ordinary::Enumerator(value, kind)) => {
+                self.b.tell_constant(name, value);
                 let expr = self.b.int(value, kind.ty());
                 Ok(Value::scalar_of(expr, Type::int(kind)).into())
             }

@@ -160,7 +160,10 @@ impl Lowerer<'_> {
             return value;
         }
         self.looks.push(Vec::new());
+        let told = self.b.told();
         let value = compute(self).map(Arc::new);
+        // Only the first to ask comes to what the definition mentions.
+        self.b.untell(told);
         let looks = self.looks.pop().unwrap_or_default();
         let mut seen = FxHashSet::default();
         let looks: Arc<[Look]> = looks

@@ -192,6 +192,13 @@ pub struct Obligations {
     pub assertions: Assertions,
 }
 
+impl Obligations {
+    /// What is reported of those that nobody discharges.
+    pub fn findings_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
+        self.own.iter_mut().map(|own| &mut own.finding)
+    }
+}
+
 /// A finding that another function may explain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ambiguous {

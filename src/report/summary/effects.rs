@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lifetimes::Lifetime;
 use super::words::{Words, is_pointer};
 use super::{Conditions, Extent, MAX_CONDITION};
+use crate::ir::POINTER_BITS;
 use crate::property::{Key, Role, Target};
 use crate::summary::{Cube, IExpr, IObj, Modified, Root, Summary, When};
 use crate::symbolic::naming::is_clear;
@@ -87,7 +88,12 @@ impl Effects {
         let (summary, extent) = (words.summary, self.extent);
         if let Some(result) = &summary.result
             && !self.lists.iter().any(|(verb, _)| verb == "returns")
-            && let Some(text) = told(words, (result, self.pointer), &|_| false, extent)
+            && let Some(text) = told(
+                words,
+                (&returned(), result, self.pointer),
+                &|_| false,
+                extent,
+            )
         {
             self.list("returns", [plain(text)]);
         }
@@ -154,7 +160,8 @@ impl Effects {
         if self.flags.contains(NO_RETURN) {
             lines.push(NO_RETURN.to_owned());
         }
-        for (verb, items) in &self.lists {
+        for (verb, items) in &mut self.lists {
+            drop_implied(items);
             list(verb, items, self.extent, &mut lines);
         }
         if self.flags.contains(OPAQUE) {
@@ -198,6 +205,41 @@ fn rank(verb: &str) -> usize {
         Some(at) => 2 + at,
         None => usize::from(verb != "returns"),
     }
+}
+
+/// Leaves out what another item says of more cases, or for certain.
+fn drop_implied(items: &mut Vec<Item>) {
+    let texts: Vec<String> = items.iter().map(|item| item.text.clone()).collect();
+    let mut at = 0;
+    items.retain(|item| {
+        at += 1;
+        !texts.iter().enumerate().any(|(other, text)| {
+            other != at - 1
+                && says_more(text, &item.text)
+                && (!says_more(&item.text, text) || other < at - 1)
+        })
+    });
+}
+
+/// Whether a text says what another one does, and of more cases: `x if a` of `x if a and b (perhaps)`.
+fn says_more(text: &str, other: &str) -> bool {
+    const PERHAPS: &str = " (perhaps)";
+    let (certain, other_certain) = (!text.ends_with(PERHAPS), !other.ends_with(PERHAPS));
+    let (text, other) = (
+        text.trim_end_matches(PERHAPS),
+        other.trim_end_matches(PERHAPS),
+    );
+    let Some(rest) = other.strip_prefix(text) else {
+        return false;
+    };
+    // An alternative says less.
+    let narrower = ["", " if ", " and ", ", and then "]
+        .iter()
+        .any(|more| match *more {
+            "" => rest.is_empty(),
+            more => rest.starts_with(more) && !rest.contains(" or "),
+        });
+    narrower && (certain || !other_certain)
 }
 
 fn plain(text: String) -> Item {
@@ -259,7 +301,7 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3]
             true => &mut may_set,
             false => &mut sets,
         };
-        let text = match told(words, (value, pointer.0), &unchanged, extent) {
+        let text = match told(words, (object, value, pointer.0), &unchanged, extent) {
             Some(text) => format!("{place} = {text}"),
             None => place,
         };
@@ -272,27 +314,32 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3]
 /// nothing can be said of it.
 fn told(
     words: &Words<'_>,
-    (value, pointer): (&IExpr, bool),
+    (place, value, pointer): (&IObj, &IExpr, bool),
     left_out: &dyn Fn(&IExpr) -> bool,
     extent: Extent,
 ) -> Option<String> {
     let short = |text: &String| text.chars().count() <= MAX_VALUE && !text.contains('…');
-    let whole = match value {
-        IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
-        value => words.value(value, When::Entry),
-    };
     let mut leaves = Vec::new();
     choices(value, &mut leaves);
+    // A number among them says that it is none, whatever else looks like one.
+    let is_number = |leaf: &&IExpr| is_number(leaf);
+    let pointer = pointer && !leaves.iter().any(is_number);
+    let whole = match value {
+        IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
+        IExpr::Const { value, width } => words.number(Some(place), *value, *width),
+        value => words.value(value, When::Entry),
+    };
     // Null is a number beside what is not known to be a pointer.
     let is_null = |leaf: &&IExpr| matches!(leaf, IExpr::Const { value: 0, .. });
     let null = pointer && leaves.len() > 1 && leaves.iter().any(is_null);
     if extent == Extent::Full || short(&whole) && !null {
         return Some(whole);
     }
-    let pointer = pointer || is_pointer(value);
+    let pointer = pointer || is_pointer(value) && !leaves.iter().any(is_number);
     leaves.retain(|leaf| !left_out(leaf));
     let texts = leaves.iter().map(|leaf| match leaf {
         IExpr::Const { value: 0, .. } if pointer => "NULL".to_owned(),
+        IExpr::Const { value, width } => words.number(Some(place), *value, *width),
         leaf => words.value(leaf, When::Entry),
     });
     let (mut known, unknown): (Vec<String>, Vec<String>) = texts.partition(short);
@@ -308,6 +355,27 @@ fn told(
         true => last,
         false => format!("{} or {last}", known.join(", ")),
     })
+}
+
+/// Whether a value is surely no pointer: a small number, one that is no address's width, or a sum of numbers.
+fn is_number(value: &IExpr) -> bool {
+    match value {
+        IExpr::Const { value, width } => *width != POINTER_BITS || (1..=0xfff).contains(value),
+        IExpr::Value { width, .. } => *width != POINTER_BITS,
+        IExpr::Linear { terms, .. } => terms.iter().all(|(_, part)| match part {
+            IExpr::Value { pointer, .. } => !pointer.0,
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
+/// The result as a place.
+fn returned() -> IObj {
+    IObj {
+        root: Root::Return,
+        path: Vec::new(),
+    }
 }
 
 /// Whether a value is what was there before, or a part of that.

@@ -3,7 +3,8 @@
 //! In: conditions that hold together. Out: the same in words, those about one number as its bounds: `ret == 0` in place of `ret == 0 and ret >= 0`,
 //! and `ret > 0` in place of `ret != 0 and ret >= 0`.
 
-use super::words::{Words, constant, is_pointer, signed};
+use super::constants::place;
+use super::words::{Words, is_pointer, signed};
 use crate::summary::{IExpr, When};
 use crate::symbolic::term::Op;
 
@@ -75,7 +76,10 @@ fn merged<'e>(group: &[&Bounds<'e>]) -> Option<Bounds<'e>> {
 impl Bounds<'_> {
     fn texts(&self, words: &Words<'_>, now: When) -> Vec<String> {
         let name = words.compared(self.of, now);
-        let number = |value: i128| constant(value.cast_unsigned() & mask(self.width), self.width);
+        let number = |value: i128| {
+            let value = value.cast_unsigned() & mask(self.width);
+            words.number(place(self.of), value, self.width)
+        };
         let (least, greatest) = limits(self.width);
         if self.low == self.high {
             return vec![format!("{name} == {}", number(self.low))];

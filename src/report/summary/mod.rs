@@ -4,6 +4,7 @@
 //! Figure 8), each with as few of the conditions of P_in and P_out as tell it from the others; then the result, what the
 //! function changes (M), and what else its callers are to know.
 
+pub mod constants;
 mod cubes;
 mod effects;
 mod lifetimes;
@@ -21,8 +22,11 @@ use crate::property::{Machine, Property, StateId, Target};
 use crate::summary::{Cube, IExpr, Root, Row, Summary, SummaryObject, When};
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::term::Op;
+use constants::Constants;
+pub(super) use constants::NO_CONSTANTS;
 use effects::Effects;
-use words::Words;
+use transitions::Known;
+pub(super) use words::Words;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +47,18 @@ const MAX_TABLES: usize = 8;
 pub fn write(
     out: &mut dyn Write,
     summaries: &[&Summary],
-    property: &Property,
+    (property, constants): (&Property, &Constants),
     extent: Extent,
 ) -> io::Result<()> {
     let mut lines = Vec::new();
     let mut effects = Effects::new(summaries, extent);
     let (mut tables, mut hidden) = (0, 0);
     for summary in summaries {
-        let words = Words { summary, property };
+        let words = Words {
+            summary,
+            property,
+            constants,
+        };
         let conditions = Conditions::of(summary);
         for (index, object) in summary.objects.iter().enumerate() {
             if extent == Extent::Full {
@@ -85,10 +93,17 @@ pub fn write(
 }
 
 /// What summaries say besides their objects' ways from state to state: a word such as `sets`, and what is said under it; long values whole.
-pub fn effects(summaries: &[&Summary], property: &Property) -> Vec<(String, String)> {
+pub fn effects(
+    summaries: &[&Summary],
+    (property, constants): (&Property, &Constants),
+) -> Vec<(String, String)> {
     let mut effects = Effects::new(summaries, Extent::Full);
     for summary in summaries {
-        let words = Words { summary, property };
+        let words = Words {
+            summary,
+            property,
+            constants,
+        };
         effects.add(&words, &Conditions::of(summary));
     }
     effects.told()
@@ -100,6 +115,49 @@ struct Conditions<'s> {
     /// For each condition of P_in, then of P_out, which of the known ones it is, and what that is where it holds.
     columns: Vec<(usize, bool)>,
     inputs: usize,
+    /// Those about the result, if it is a pointer.
+    pointer: Option<PointerResult>,
+}
+
+/// Which of the known conditions say something of a result that is a pointer.
+#[derive(Clone, Copy)]
+struct PointerResult {
+    null: usize,
+    negative: Option<usize>,
+    positive: Option<usize>,
+    error: Option<usize>,
+}
+
+impl PointerResult {
+    fn of(known: &[(&IExpr, When)]) -> Option<PointerResult> {
+        let position = |of: &dyn Fn(&IExpr) -> bool| known.iter().position(|(expr, _)| of(expr));
+        let said = |expr: &IExpr, holds| transitions::known(expr, holds);
+        Some(PointerResult {
+            null: position(&|expr| said(expr, true) == Some(Known::Null))?,
+            negative: position(&|expr| said(expr, true) == Some(Known::Negative)),
+            positive: position(&|expr| said(expr, true) == Some(Known::Positive)),
+            error: position(&|expr| said(expr, true) == Some(Known::Error)),
+        })
+    }
+
+    /// Says of a pointer only whether it is null, or an error: no reader asks for its sign.
+    fn simplify(self, cube: &mut Cube) {
+        let mut sign = |at: Option<usize>| at.and_then(|at| cube[at].take());
+        let (negative, positive) = (sign(self.negative), sign(self.positive));
+        if negative == Some(true) || positive == Some(true) {
+            cube[self.null] = Some(false);
+        }
+        if negative == Some(false) && positive == Some(false) {
+            cube[self.null] = Some(true);
+        }
+        if let Some(error) = self.error {
+            match (cube[self.null], cube[error]) {
+                (Some(true), _) => cube[error] = None,
+                (_, Some(true)) => cube[self.null] = None,
+                _ => {}
+            }
+        }
+    }
 }
 
 impl<'s> Conditions<'s> {
@@ -108,6 +166,7 @@ impl<'s> Conditions<'s> {
             known: Vec::new(),
             columns: Vec::new(),
             inputs: summary.inputs.len(),
+            pointer: None,
         };
         let inputs = summary.inputs.iter().map(|input| (input, When::Entry));
         let outputs = summary.outputs.iter().map(|output| (output, When::Exit));
@@ -133,6 +192,7 @@ impl<'s> Conditions<'s> {
             });
             conditions.columns.push((at, holds));
         }
+        conditions.pointer = PointerResult::of(&conditions.known);
         conditions
     }
 
@@ -147,6 +207,9 @@ impl<'s> Conditions<'s> {
                 return None;
             }
             cube[at] = wanted.or(cube[at]);
+        }
+        if let Some(pointer) = self.pointer {
+            pointer.simplify(&mut cube);
         }
         Some(cube)
     }

@@ -1,3 +1,4 @@
+use super::constants::NO_CONSTANTS;
 use super::*;
 use crate::property::StateId;
 use crate::summary::seeds::Seeds;
@@ -5,7 +6,13 @@ use crate::summary::{IObj, Modified, Offset, Told};
 
 fn shown(summary: &Summary, property: &Property) -> String {
     let mut out = Vec::new();
-    write(&mut out, &[summary], property, Extent::Short).unwrap();
+    write(
+        &mut out,
+        &[summary],
+        (property, &NO_CONSTANTS),
+        Extent::Short,
+    )
+    .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -50,6 +57,7 @@ fn condition(expr: &IExpr, holds: bool, now: When) -> String {
     let words = Words {
         summary: &summary,
         property: &Property::default(),
+        constants: &NO_CONSTANTS,
     };
     words.condition(expr, holds, now)
 }
@@ -245,6 +253,7 @@ fn what_several_conditions_say_of_a_number_is_told_once() {
         let words = Words {
             summary: &summary,
             property: &Property::default(),
+            constants: &NO_CONSTANTS,
         };
         let literals: Vec<(&IExpr, bool)> = literals.iter().map(|(one, is)| (one, *is)).collect();
         literals::texts(&words, &literals, When::Exit).join(" and ")

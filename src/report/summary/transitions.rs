@@ -3,6 +3,7 @@
 //! In: a [`Summary`] and the machines that it speaks of. Out: one row for each way from state to state, with its condition in words, and what is returned
 //! then.
 
+use super::constants::Constants;
 use super::words::{Words, is_last_before_errors, is_pointer, is_zero};
 use super::{Conditions, ends, state_name, target_name};
 use crate::property::Property;
@@ -27,8 +28,15 @@ pub struct Transition {
 }
 
 /// All ways of a summary's objects.
-pub fn transitions(summary: &Summary, property: &Property) -> Vec<Transition> {
-    let words = Words { summary, property };
+pub fn transitions(
+    summary: &Summary,
+    (property, constants): (&Property, &Constants),
+) -> Vec<Transition> {
+    let words = Words {
+        summary,
+        property,
+        constants,
+    };
     let conditions = Conditions::of(summary);
     let customs = Customs::of(summary);
     let mut found = Vec::new();
@@ -55,7 +63,7 @@ pub fn transitions(summary: &Summary, property: &Property) -> Vec<Transition> {
 
 /// Something that is known of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Known {
+pub(super) enum Known {
     Negative,
     NotNegative,
     Positive,
@@ -97,7 +105,7 @@ fn results(conditions: &Conditions<'_>, cube: &Cube) -> Vec<Known> {
 }
 
 /// What a condition says of the result where it holds, or does not.
-fn known(expr: &IExpr, holds: bool) -> Option<Known> {
+pub(super) fn known(expr: &IExpr, holds: bool) -> Option<Known> {
     let IExpr::Op { op, args, .. } = expr else {
         return None;
     };

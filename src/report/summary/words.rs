@@ -3,9 +3,11 @@
 //! In: interface expressions, with the members that the source names on the way to each object. Out: C expressions such as
 //! `state->uart_port != NULL`. Casts that keep the value are left out.
 
+use super::constants::{Constants, last_name, place};
+use crate::ir::POINTER_BITS;
 use crate::property::Property;
 use crate::summary::{IExpr, IObj, Offset, Root, Summary, When};
-use crate::symbolic::naming::is_clear;
+use crate::symbolic::naming::{in_record, is_before, is_clear};
 use crate::symbolic::term::Op;
 use crate::symbolic::validity::MAX_ERRNO;
 
@@ -13,6 +15,7 @@ use crate::symbolic::validity::MAX_ERRNO;
 pub struct Words<'a> {
     pub summary: &'a Summary,
     pub property: &'a Property,
+    pub constants: &'a Constants,
 }
 
 /// The left side of a comparison, the operator, its opposite and the right side.
@@ -111,12 +114,61 @@ impl Words<'_> {
             } if zero => return self.equality(&args[0], &of_width_of(other, &args[0]), holds, now),
             _ => {}
         }
-        let right = match zero && is_pointer(value) {
-            true => "NULL".to_owned(),
-            false => self.compared(other, now),
+        let right = match (zero && is_pointer(value), other) {
+            (true, _) => "NULL".to_owned(),
+            (
+                false,
+                IExpr::Const {
+                    value: number,
+                    width,
+                },
+            ) => self.number(place(value), *number, *width),
+            (false, other) => self.compared(other, now),
         };
         let symbol = if holds { "==" } else { "!=" };
         format!("{} {symbol} {right}", self.compared(value, now))
+    }
+
+    /// A number beside a place, by its name if the source has one there.
+    pub fn number(&self, beside: Option<&IObj>, value: u128, width: u16) -> String {
+        let name = beside.and_then(|beside| {
+            self.named(beside, |constants, place| {
+                constants.name(place, value, width).map(str::to_owned)
+            })
+        });
+        name.unwrap_or_else(|| constant(value, width))
+    }
+
+    /// Bits of a place: those that are not set where these are fewer.
+    fn bits(&self, beside: Option<&IObj>, bits: u128, width: u16) -> String {
+        let all = signed(bits, width).cast_unsigned();
+        let named = beside.and_then(|beside| {
+            self.named(beside, |constants, place| {
+                let those = |bits| constants.bits(place, bits, width);
+                let but = |bits| match those(bits) {
+                    Some(names) if names.contains(' ') => Some(format!("~({names})")),
+                    names => Some(format!("~{}", names?)),
+                };
+                those(bits).or_else(|| but(!all))
+            })
+        });
+        match named {
+            Some(names) if names.contains(' ') && !names.starts_with('~') => format!("({names})"),
+            Some(names) => names,
+            None => mask(bits, width),
+        }
+    }
+
+    /// What the names of numbers say of a place.
+    fn named(
+        &self,
+        place: &IObj,
+        find: impl Fn(&Constants, &str) -> Option<String>,
+    ) -> Option<String> {
+        if self.constants.is_empty() {
+            return None;
+        }
+        find(self.constants, last_name(&self.object(place))?)
     }
 
     /// A side of a comparison: sums need no parentheses there.
@@ -167,10 +219,11 @@ impl Words<'_> {
         } else {
             compared.fails
         };
-        let (left, right) = (
-            self.compared(compared.left, now),
-            self.compared(compared.right, now),
-        );
+        let right = match compared.right {
+            IExpr::Const { value, width } => self.number(place(compared.left), *value, *width),
+            right => self.compared(right, now),
+        };
+        let left = self.compared(compared.left, now);
         format!("{left} {symbol} {right}")
     }
 
@@ -258,7 +311,11 @@ impl Words<'_> {
                 }
             }
             (Op::Extract { lo }, [of]) if width < 64 && !(lo == 0 && width.is_multiple_of(8)) => {
-                let mask = mask(((1u128 << width) - 1) << lo, 128);
+                let bits = ((1u128 << width) - 1) << lo;
+                let mask = match width {
+                    1 => self.bits(place(of), bits, 64),
+                    _ => mask(bits, 128),
+                };
                 match width {
                     1 => format!("{} & {mask}", self.operand(of, now)),
                     _ => format!("({} & {mask}) >> {lo}", self.operand(of, now)),
@@ -269,9 +326,10 @@ impl Words<'_> {
             (Op::Zext | Op::Sext, [inner]) => self.value(inner, now),
             (Op::Concat, _) => format!("{}:{}", arg(0), arg(1)),
             _ => {
+                let beside = args.iter().find_map(place);
                 let arg = |at: &IExpr| match (op, at) {
                     (Op::And | Op::Or | Op::Xor, IExpr::Const { value, width }) => {
-                        mask(*value, *width)
+                        self.bits(beside, *value, *width)
                     }
                     _ => self.operand(at, now),
                 };
@@ -311,7 +369,8 @@ impl Words<'_> {
     /// The object's name: as the analysis recorded it, else by the members on the way to it.
     pub fn object(&self, object: &IObj) -> String {
         let known = self.summary.objects.iter().find(|o| o.object == *object);
-        if let Some(known) = known.filter(|known| is_clear(&known.name)) {
+        if let Some(known) = known.filter(|known| is_clear(&known.name) && !is_before(&known.name))
+        {
             return known.name.clone();
         }
         let Some((last, path)) = object.path.split_last() else {
@@ -321,7 +380,7 @@ impl Words<'_> {
         if path.is_empty() && matches!(object.root, Root::Global(_)) {
             let name = self.root(&object.root);
             return match (&last.members.0, self.offset(last)) {
-                (Some(members), _) => within(&name, members, "."),
+                (Some(members), _) => in_record(&name, members, "."),
                 (None, Some(offset)) => format!("*((char *)&{name} + {offset})"),
                 (None, None) => name,
             };
@@ -333,8 +392,8 @@ impl Words<'_> {
         let pointer = self.object(&inner);
         match (&last.members.0, self.offset(last)) {
             (Some(members), _) => match pointer.starts_with('*') {
-                true => within(&format!("({pointer})"), members, "->"),
-                false => within(&pointer, members, "->"),
+                true => in_record(&format!("({pointer})"), members, "->"),
+                false => in_record(&pointer, members, "->"),
             },
             (None, Some(offset)) => match index(last) {
                 Some(index) => format!("{pointer}[{}]", self.value(index, When::Entry)),
@@ -355,7 +414,10 @@ impl Words<'_> {
         }
         let whole = self.object(object);
         if let Some(pointer) = whole.strip_prefix('*').filter(|name| is_clear(name)) {
-            return pointer.to_owned();
+            let call = pointer
+                .strip_prefix('(')
+                .and_then(|of| of.strip_suffix(')'));
+            return call.unwrap_or(pointer).to_owned();
         }
         // A block's first member has the block's name.
         if let Some((last, path)) = object.path.split_last()
@@ -412,14 +474,6 @@ fn index(offset: &Offset) -> Option<&IExpr> {
     }
 }
 
-/// A member of what a name stands for, or an element.
-fn within(name: &str, members: &str, arrow: &str) -> String {
-    match members.starts_with('[') {
-        true => format!("{name}{members}"),
-        false => format!("{name}{arrow}{members}"),
-    }
-}
-
 pub fn is_zero(expr: &IExpr) -> bool {
     matches!(expr, IExpr::Const { value: 0, .. })
 }
@@ -432,7 +486,7 @@ pub fn is_last_before_errors(expr: &IExpr) -> bool {
 /// Whether a value is known to be a pointer.
 pub fn is_pointer(expr: &IExpr) -> bool {
     match expr {
-        IExpr::Value { pointer, .. } => pointer.0,
+        IExpr::Value { pointer, width, .. } => pointer.0 && *width == POINTER_BITS,
         IExpr::Address(_) => true,
         IExpr::Op {
             op: Op::Ite, args, ..

@@ -12,6 +12,7 @@ use crate::summary::{Cube, IExpr, IObj, Offset, Root, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::naming::Index;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{Object, State, Status};
@@ -151,12 +152,12 @@ impl<'s, 'c> Binding<'s, 'c> {
         let mut first = self.first_members(&object.root);
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;
-            tell(exec, offset, address, (at, first));
+            self.tell(exec, state, offset, address, (at, first));
             first = None;
             at = pointer_at(exec, state, address);
         }
         let address = self.offset(exec, state, at, last)?;
-        tell(exec, last, address, (at, first));
+        self.tell(exec, state, last, address, (at, first));
         Some(address)
     }
 
@@ -182,6 +183,35 @@ impl<'s, 'c> Binding<'s, 'c> {
                 .terms
                 .linear(POINTER_BITS, constant, &sum),
         )
+    }
+
+    /// Notes what the callee calls a place that is so far from a pointer. An index of its own is told as the caller has it.
+    fn tell(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        offset: &Offset,
+        address: Term,
+        (base, first): (Term, Option<&str>),
+    ) {
+        let Some(members) = &offset.members.0 else {
+            return;
+        };
+        let index = match offset.terms.as_slice() {
+            [] => None,
+            [(size, index)] => match self.value(exec, state, index) {
+                Some(index) => Some(Index {
+                    value: exec.arena.resize(index, POINTER_BITS),
+                    size: *size,
+                    rest: offset.constant,
+                }),
+                None => return,
+            },
+            _ => return,
+        };
+        let first = first.unwrap_or_default();
+        let names = &mut exec.arena.names;
+        names.within(address, base, (first, members), index);
     }
 
     /// [`Self::address`] as guarded locations.
@@ -276,20 +306,5 @@ impl<'s, 'c> Binding<'s, 'c> {
                 Some(exec.arena.formula.terms.linear(*width, *constant, &sum))
             }
         }
-    }
-}
-
-/// Notes what the callee calls a place that is so far from a pointer. Its indices mean nothing here.
-fn tell(
-    exec: &mut Executor<'_>,
-    offset: &Offset,
-    address: Term,
-    (base, first): (Term, Option<&str>),
-) {
-    if let Some(members) = &offset.members.0
-        && offset.terms.is_empty()
-    {
-        let first = first.unwrap_or_default();
-        exec.arena.names.within(address, base, (first, members));
     }
 }

@@ -26,7 +26,7 @@ use super::{IObj, NullResult, ResultRange, Root, Row, Summary, SummaryObject};
 use crate::property::{Key, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
 use crate::symbolic::class::Class;
-use crate::symbolic::exec::Executor;
+use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Source;
 use crate::symbolic::naming::{self, member_of};
@@ -136,6 +136,10 @@ fn apply(
     modify::modify(exec, state, summary, &application.binding, made);
     application.binding.returns(result);
     if let Some(result) = result {
+        if let [ArgValue::Scalar(of)] = site.args {
+            let names = &mut exec.arena.names;
+            names.converted(&exec.arena.formula.terms, result, *of, &site.callee.name);
+        }
         memory::result(exec, state, summary, &application.binding, result);
     }
     // Stage 2: what it names in the state after the call.
