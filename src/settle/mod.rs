@@ -320,7 +320,7 @@ impl<'p> Matching<'p> {
         for half in &obligations.hands_over {
             let functions = self.hands_over.entry((half.kind, &half.class)).or_default();
             functions.push((caller, half.at_times));
-            self.lock_functions.add(caller, half);
+            self.lock_functions.add(self.program, caller, half);
         }
         for obligation in &obligations.own {
             if let Some(place) = obligation.place {
