@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
 use super::results::{self, Unchecked};
 use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
-use crate::ir::{Body, ExprId, ExprKind, print};
+use crate::ir::{Arg, Body, ExprId, ExprKind, StmtKind, Ty, print};
 use crate::property::PointerRules;
 use crate::sat::oracle::Oracle;
 use crate::summary::trace::{self, MADE_NULL};
@@ -155,14 +155,7 @@ impl Findings<'_> {
         let result = event.base.filter(|_| reason == Reason::Unchecked);
         let made = result.and_then(|result| results::call_of(oracle, result));
         let made = made.filter(|made| *made != name);
-        let made = made.map_or_else(String::new, |made| {
-            format!(", which `{made}` has returned,")
-        });
-        let here = match &event.text {
-            Some(text) if made.is_empty() => format!("{text}: follows `{name}`, which {null}"),
-            Some(text) => format!("{text}: follows `{name}`{made} and which {null}"),
-            None => format!("`{name}`{made} {null}"),
-        };
+        let here = followed(event, &name, null, made.as_deref());
         steps.extend(access(event, here));
         let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
             return false;
@@ -293,12 +286,7 @@ fn readings(
     let tested_late = late_tests.any(|test| test.pointer == event.address);
     let mut ends_loop = reason == Reason::Tested && !plain && !tested_late;
     if reason == Reason::Constant && !tested_late {
-        // Where the source itself hands null to a callee, whatever leads to the call leads to that.
-        let to_call = match is_written_null(body, event) {
-            true => guard_of_call(execution, oracle, event),
-            false => Guard::TRUE,
-        };
-        let to_call = oracle.formula.guards.support(to_call).to_vec();
+        let to_call = leading_to_written_null(execution, oracle, body, event);
         for condition in oracle.formula.guards.support(paths).to_vec() {
             if to_call.contains(&condition) || is_asked_on(oracle, condition, paths) {
                 continue;
@@ -341,6 +329,53 @@ fn readings(
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// The conditions that lead to the call to which the source itself hands a null constant, if the access is made in it: whatever leads to the
+/// call leads to that.
+fn leading_to_written_null(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    body: &Body,
+    event: &UseEvent,
+) -> Vec<Cond> {
+    if is_written_null(body, event) {
+        let to_call = guard_of_call(execution, oracle, event);
+        return oracle.formula.guards.support(to_call).to_vec();
+    }
+    let mut conditions = Vec::new();
+    if is_handed_to_inlined(body, event) {
+        let before = execution.log.branches.iter().take(event.branches);
+        for branch in before.filter(|branch| branch.depth == 0) {
+            for paths in [branch.path, branch.guard] {
+                conditions.extend_from_slice(oracle.formula.guards.support(paths));
+            }
+        }
+    }
+    conditions
+}
+
+/// Whether the access is made in a callee whose body is executed in place of the call, and an argument of the call is a null constant in
+/// the source.
+fn is_handed_to_inlined(body: &Body, event: &UseEvent) -> bool {
+    let [call, .., _] = &event.stack[..] else {
+        return false;
+    };
+    let is_null = |arg: &Arg| match *arg {
+        Arg::Scalar(arg) => {
+            let arg = body.expr(arg);
+            arg.ty == Ty::Ptr && arg.kind == ExprKind::Const(0)
+        }
+        Arg::Record { .. } => false,
+    };
+    let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
+    let mut here = stmts
+        .filter(|stmt| (stmt.pos.line, u32::from(stmt.pos.column)) == (call.line, call.column));
+    event.text.is_none()
+        && here.any(|stmt| match &stmt.kind {
+            StmtKind::Call(call) => call.args.iter().any(is_null),
+            _ => false,
+        })
 }
 
 /// Whether the pointer is an argument that is a null constant in the source.
@@ -479,4 +514,14 @@ fn access(event: &UseEvent, message: String) -> Vec<TraceStep> {
         first.message = message;
     }
     steps
+}
+
+/// What the last step says: the pointer, of which `null` is said, is followed. `made`: the call that has returned it.
+fn followed(event: &UseEvent, name: &str, null: &str, made: Option<&str>) -> String {
+    let made = made.map(|made| format!(", which `{made}` has returned,"));
+    match (&event.text, made) {
+        (Some(text), None) => format!("{text}: follows `{name}`, which {null}"),
+        (Some(text), Some(made)) => format!("{text}: follows `{name}`{made} and which {null}"),
+        (None, made) => format!("`{name}`{} {null}", made.unwrap_or_default()),
+    }
 }

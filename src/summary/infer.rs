@@ -316,7 +316,9 @@ pub fn infer(
         let mut own = summary.rows.iter().filter(|row| row.object == index);
         let told =
             own.any(|row| row.reported && matches!(row.to, Target::State(to) if to != row.from));
-        summary.objects[index as usize].open |= told && !watched;
+        // Who raises a semaphore, and what for, is another question than who holds it.
+        let counts = oracle.machine_of(object.object).counts;
+        summary.objects[index as usize].open |= told && !watched && !counts;
         row_paths.extend(paths.into_iter().map(|paths| (object.object, paths)));
         stand_for.push(objects.clone());
     }

@@ -4,7 +4,7 @@
 
 use super::arena::Arena;
 use super::execution::Execution;
-use super::guard::{Guard, Guards};
+use super::guard::Guard;
 use super::log::UnknownCall;
 use super::state::{Object, Status};
 use crate::property::{Machine, Names};
@@ -54,7 +54,7 @@ impl Execution {
                 && !call.takes_what_it_is_given(object, machine)
                 && !Names::say(&machine.names.kept, &call.called().to_lowercase())
         });
-        union(guards, others.map(|call| call.guard))
+        others.fold(Guard::FALSE, |all, call| guards.or(all, call.guard))
     }
 }
 
@@ -69,8 +69,4 @@ impl UnknownCall {
         Names::say(&machine.names.held, self.called())
             && !Names::say(&machine.names.required, self.called())
     }
-}
-
-fn union(guards: &mut Guards, paths: impl Iterator<Item = Guard>) -> Guard {
-    paths.fold(Guard::FALSE, |all, path| guards.or(all, path))
 }

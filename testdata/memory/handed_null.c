@@ -45,3 +45,19 @@ int nothing_wanted(const char *const *names)
 {
     return first_of(names, NULL); //~ note null/dereference
 }
+
+/* The same in the caller's own text, as it were: the callee is executed in place of the call. */
+static inline unsigned char high(const unsigned char *in)
+{
+    return in[0] >> 4;
+}
+
+int add_high(struct link *link, char *out)
+{
+    unsigned char address[16];
+    if (is_asked(link) && find_address(link, address) == 6) {
+        out[0] = "0123456789abcdef"[high(NULL)]; //~ certain null/dereference
+        return 1;
+    }
+    return 0;
+}
