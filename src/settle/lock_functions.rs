@@ -2,8 +2,8 @@
 //!
 //! In: which functions take or give back an object of a class, and do nothing else. Out: whether a function has its counterpart among
 //! these. Then it is no counterpart of a third one: who calls the one of the two calls the other, and a function that releases such a lock
-//! in its own body has to take it there, too, unless a caller is seen to hold it. One that is stored, as an operation of a table, is
-//! none of these: its counterpart is another operation, which may do more.
+//! in its own body has to take it there, too, unless a caller is seen to hold it. One that is stored or handed on, as an operation of a table or a
+//! callback, is none of these: its counterpart is another operation, which may do more, and there may be two (`pthread_atfork`).
 
 use rustc_hash::FxHashMap;
 
@@ -20,8 +20,8 @@ pub(super) struct LockFunctions<'p> {
 }
 
 impl<'p> LockFunctions<'p> {
-    pub(super) fn add(&mut self, program: &Program, function: FunctionId, half: &'p HandOver) {
-        if half.only && !program.function(function).stored {
+    pub(super) fn add(&mut self, function: FunctionId, half: &'p HandOver) {
+        if half.only {
             let key = (half.kind, &half.class);
             self.by_half.entry(key).or_default().push(function);
             if !half.at_times {

@@ -212,6 +212,16 @@ fn unused(program: &Program) -> FxHashSet<FunctionId> {
     unused
 }
 
+/// Functions to which functions hand pointers on.
+fn taken(program: &Program) -> FxHashSet<FunctionId> {
+    let references = program
+        .functions
+        .iter()
+        .flat_map(|function| &function.callees);
+    let taken = references.filter(|reference| reference.taken);
+    taken.filter_map(|reference| reference.function).collect()
+}
+
 type Node = (FunctionId, Place);
 
 struct Matching<'p> {
@@ -240,6 +250,8 @@ struct Matching<'p> {
     /// All that keep or need one, and whether at times only.
     hands_over: FxHashMap<(Kind, &'p Class), Vec<(FunctionId, bool)>>,
     lock_functions: LockFunctions<'p>,
+    /// Functions to which pointers are handed on or stored.
+    taken: FxHashSet<FunctionId>,
     records: &'p [Option<Record>],
 }
 
@@ -261,6 +273,7 @@ impl<'p> Matching<'p> {
             gives_back: FxHashSet::default(),
             hands_over: FxHashMap::default(),
             lock_functions: LockFunctions::default(),
+            taken: taken(program),
             records,
         };
         for (id, function) in program.ids().zip(&program.functions) {
@@ -317,10 +330,13 @@ impl<'p> Matching<'p> {
         obligations: &'p Obligations,
     ) {
         let defined = |name| function.callee(name).and_then(|callee| callee.function);
+        let called_through_pointers = function.stored || self.taken.contains(&caller);
         for half in &obligations.hands_over {
             let functions = self.hands_over.entry((half.kind, &half.class)).or_default();
             functions.push((caller, half.at_times));
-            self.lock_functions.add(self.program, caller, half);
+            if !called_through_pointers {
+                self.lock_functions.add(caller, half);
+            }
         }
         for obligation in &obligations.own {
             if let Some(place) = obligation.place {

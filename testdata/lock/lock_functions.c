@@ -127,3 +127,28 @@ static void formats_stop(void) //~ clean
 }
 
 const struct operations format_operations = { formats_start, formats_stop };
+
+/* Handlers of fork: the one before it takes the lock, and both behind it release it, one in the parent and one in the child. */
+static pthread_mutex_t registry = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void) //~ clean
+{
+	pthread_mutex_lock(&registry);
+}
+
+static void after_fork(void) //~ clean
+{
+	pthread_mutex_unlock(&registry);
+}
+
+static void in_child(void) //~ clean
+{
+	used = 0;
+	pthread_mutex_unlock(&registry);
+	pthread_mutex_destroy(&registry);
+}
+
+int watch_forks(void)
+{
+	return pthread_atfork(before_fork, after_fork, in_child);
+}
