@@ -155,7 +155,7 @@ impl Findings<'_> {
         let result = event.base.filter(|_| reason == Reason::Unchecked);
         let made = result.and_then(|result| results::call_of(oracle, result));
         let made = made.filter(|made| *made != name);
-        let here = followed(event, &name, null, made.as_deref());
+        let here = followed(event, &name, null, made);
         steps.extend(access(event, here));
         let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
             return false;
