@@ -426,10 +426,7 @@ fn moved_unnamed(
 
 /// Whether the function returns on paths on which it is not known how a callee has left an object.
 fn is_open(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> bool {
-    let given = match arena.machine_of(object).watches_accesses() {
-        true => Guard::FALSE,
-        false => execution.given_to_unknown(arena, object, None),
-    };
+    let given = execution.given_to_unknown(arena, object, None);
     let guards = &mut arena.formula.guards;
     let unknown = guards.or(execution.open.of(object), execution.chosen.of(object));
     let unknown = guards.or(unknown, given);

@@ -21,6 +21,10 @@ impl Execution {
         failing: Option<usize>,
     ) -> Guard {
         let machine = arena.machine_of(object);
+        // With a block there is much else to do than to free it.
+        if machine.watches_accesses() {
+            return Guard::FALSE;
+        }
         let initial = Status::At(machine.initial);
         let ops = &self.log.ops;
         let guards = &mut arena.formula.guards;
