@@ -108,9 +108,8 @@ impl Rate {
         }
         // A few in each second are enough.
         let recent = |at: &(Instant, u64)| now.duration_since(at.0) < TICK / 2;
-        match self.done.len() > 1 && self.done.back().is_some_and(recent) {
-            true => {}
-            false => self.done.push_back((now, steps)),
+        if self.done.len() < 2 || !self.done.back().is_some_and(recent) {
+            self.done.push_back((now, steps));
         }
     }
 

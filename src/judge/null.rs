@@ -22,9 +22,6 @@ use crate::symbolic::term::{Node, Op, Term};
 
 /// What a null constant is called.
 const NULL: &str = "NULL";
-/// What the step says that follows one, behind the call.
-const FOLLOWS_NULL: &str = "follows `NULL`, which ";
-const IS_NULL: &str = "`NULL` is null ";
 /// Failures of one function that are looked at.
 const MAX_FAILURES: usize = 32;
 
@@ -202,13 +199,6 @@ impl Findings<'_> {
                 Some(call) => format!("a null pointer is passed to `{call}`, which follows it"),
                 None => "a null pointer is followed here".to_owned(),
             };
-            for step in &mut finding.trace {
-                if let Some((call, _)) = step.message.split_once(FOLLOWS_NULL) {
-                    step.message = format!("{call}follows the null pointer");
-                } else if step.message.starts_with(IS_NULL) {
-                    "a null pointer is followed".clone_into(&mut step.message);
-                }
-            }
         }
         Some(finding)
     }
@@ -520,6 +510,8 @@ fn access(event: &UseEvent, message: String) -> Vec<TraceStep> {
 fn followed(event: &UseEvent, name: &str, null: &str, made: Option<&str>) -> String {
     let made = made.map(|made| format!(", which `{made}` has returned,"));
     match (&event.text, made) {
+        (Some(text), _) if name == NULL => format!("{text}: follows the null pointer"),
+        (None, _) if name == NULL => "a null pointer is followed".to_owned(),
         (Some(text), None) => format!("{text}: follows `{name}`, which {null}"),
         (Some(text), Some(made)) => format!("{text}: follows `{name}`{made} and which {null}"),
         (None, made) => format!("`{name}`{} {null}", made.unwrap_or_default()),

@@ -19,6 +19,8 @@ use crate::store::Bodies;
 use crate::store::query::{FunctionRow, Reader, open_bodies};
 use macros::Macros;
 
+/// Functions that are told at once with names for numbers: for each, the headers of its unit are read.
+pub const MAX_FUNCTIONS: usize = 8;
 /// Callees whose texts are looked at, and how many calls down.
 const MAX_CALLEES: usize = 64;
 const MAX_CALLS: u32 = 3;

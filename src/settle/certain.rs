@@ -68,27 +68,29 @@ impl<'p> Matching<'p> {
         };
         let uses = self.uses.get(&node).into_iter().flatten();
         let others = uses.filter(|(user, _)| self.program.is_another(*user, function));
-        let discharged = |(_, usage): &(FunctionId, &Use)| **usage == Use::Discharged;
-        let mut some = others.clone();
-        some.any(discharged)
-            && match self.is_lock_function(node.0, inherited) {
-                true => self.is_alone(function, obligation),
-                false => {
-                    let mut all = others;
-                    all.all(discharged)
-                        && (obligation.kind == Kind::Held || self.is_alone(function, obligation))
-                }
-            }
+        let discharged: Vec<bool> = others
+            .map(|(_, usage)| **usage == Use::Discharged)
+            .collect();
+        if !discharged.contains(&true) {
+            return false;
+        }
+        let of_all = !discharged.contains(&false);
+        let (lock_function, held) = (
+            self.is_lock_function(node.0, inherited),
+            obligation.kind == Kind::Held,
+        );
+        match (lock_function, of_all) {
+            (false, false) => false,
+            (false, true) if held => true,
+            _ => self.is_alone(function, obligation),
+        }
     }
 
     /// Whether a function stands for a primitive: it does to any object that it gets what its obligation tells, or it is one of a pair of lock
     /// functions. What becomes of the object is its callers' affair alone.
     fn is_lock_function(&self, function: FunctionId, obligation: &Obligation) -> bool {
-        let half = |class| (obligation.kind, class);
+        let (functions, kind) = (&self.lock_functions, obligation.kind);
         let mut classes = obligation.classes.iter();
-        classes.all(|class| {
-            self.lock_functions
-                .is_paired(self.program, function, half(class))
-        })
+        classes.all(|class| functions.is_paired(self.program, function, (kind, class)))
     }
 }

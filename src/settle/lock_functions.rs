@@ -11,43 +11,40 @@ use crate::judge::obligation::{HandOver, Kind};
 use crate::program::{FunctionId, Program};
 use crate::symbolic::class::Class;
 
-/// The functions that do nothing but one half of a hand-over.
+/// The functions that do nothing but one half of a hand-over, and whether at times only: one that tries to take a lock, say.
 #[derive(Default)]
 pub(super) struct LockFunctions<'p> {
-    by_half: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
-    /// Those of them that do it in all their calls: a function that tries to take a lock does not.
-    always: FxHashMap<(Kind, &'p Class), Vec<FunctionId>>,
+    by_half: FxHashMap<(Kind, &'p Class), Vec<(FunctionId, bool)>>,
 }
 
 impl<'p> LockFunctions<'p> {
     pub(super) fn add(&mut self, function: FunctionId, half: &'p HandOver) {
         if half.only {
-            let key = (half.kind, &half.class);
-            self.by_half.entry(key).or_default().push(function);
-            if !half.at_times {
-                self.always.entry(key).or_default().push(function);
-            }
+            let functions = self.by_half.entry((half.kind, &half.class)).or_default();
+            functions.push((function, half.at_times));
         }
     }
 
-    /// Whether the function does nothing but this half for objects of the class, and another one nothing but the other half.
+    /// Whether the function does nothing but this half for objects of the class, and another one nothing but the other half, always.
     pub(super) fn is_paired(
         &self,
         program: &Program,
         function: FunctionId,
         (kind, class): (Kind, &Class),
     ) -> bool {
-        let others = self.always.get(&(kind.other_half(), class));
+        let others = self.by_half.get(&(kind.other_half(), class));
         let mut others = others.into_iter().flatten();
         self.is_one(function, kind, class)
-            && others.any(|&other| {
-                program.is_another(other, function) && program.are_together(other, function)
+            && others.any(|&(other, at_times)| {
+                !at_times
+                    && program.is_another(other, function)
+                    && program.are_together(other, function)
             })
     }
 
     /// Whether the function does nothing but this half for objects of the class.
     pub(super) fn is_one(&self, function: FunctionId, kind: Kind, class: &Class) -> bool {
-        let functions = self.by_half.get(&(kind, class));
-        functions.is_some_and(|functions| functions.contains(&function))
+        let functions = self.by_half.get(&(kind, class)).into_iter().flatten();
+        functions.copied().any(|(one, _)| one == function)
     }
 }

@@ -18,7 +18,7 @@ use crate::engine::filtering::Told;
 use crate::finding::Level;
 use crate::ir::SymbolName;
 use crate::property::Property;
-use crate::query::constants::constants;
+use crate::query::constants::{MAX_FUNCTIONS, constants};
 use crate::query::{merge_variants, specification as specifications, summary_of};
 use crate::report::place;
 use crate::report::roles::{Role, roles};
@@ -79,12 +79,18 @@ fn function(visit: &Visit<'_>, asked: &Asked) -> Result<Response, Failure> {
         "/function",
         &[("name", &asked.name), ("file", &asked.file), ("full", "1")],
     );
+    let session = &visit.session;
+    let named = shown.len() <= MAX_FUNCTIONS;
+    let constants_of = |row: &FunctionRow| match named {
+        true => constants(&session.reader, &session.folder, &session.root, row),
+        false => Constants::default(),
+    };
     let body = html! {
         h1.code { (inert(&asked.name)) }
         @for (row, summary) in &shown {
             section {
                 (heading(row))
-                @let constants = constants(&visit.session.reader, &visit.session.folder, &visit.session.root, row);
+                @let constants = constants_of(row);
                 @if let Some(summary) = summary { (summary_table(visit, summary, &constants, asked)?) }
                 (of_accesses(visit, row, &constants, asked)?)
                 @if asked.full.is_empty() { p { a href=(full) { "long values and lists whole" } } }

@@ -12,7 +12,7 @@ use crate::cli::output;
 use crate::cli::table::{Table, TableFormat};
 use crate::property::Property;
 use crate::query;
-use crate::query::constants::constants;
+use crate::query::constants::{MAX_FUNCTIONS, constants};
 use crate::report::summary::constants::{Constants, NO_CONSTANTS};
 use crate::report::summary::{self, Extent};
 use crate::report::{Places, place};
@@ -23,8 +23,6 @@ use crate::summary::Summary;
 
 /// Callers, callees and findings that are named; `--full` names all.
 const NAMED: usize = 8;
-/// Functions that are told at once with names for numbers: for each, the headers of its unit are read.
-const WITH_CONSTANTS: usize = 8;
 /// Programs that are named of those that a function is in.
 const PROGRAMS: usize = 3;
 
@@ -113,7 +111,7 @@ pub(in crate::cli) fn function(
         shown.push((row, summary));
     }
     query::merge_variants(&mut shown);
-    let named = shown.len() <= WITH_CONSTANTS;
+    let named = shown.len() <= MAX_FUNCTIONS;
     let known = shown.into_iter().map(|(row, summary)| {
         let seeded = query::seed_of(&row, &seeds).is_some();
         Known::read(reader, row, summary, seeded, (folder, &root, named))
