@@ -15,7 +15,6 @@ use crate::judge::results::{self, Results};
 use crate::property::Property;
 use crate::sat::oracle::Oracle;
 use crate::summary::Summary;
-use crate::summary::convert::Converter;
 use crate::summary::infer::{self, Exit};
 use crate::symbolic::callee::Callees;
 use crate::symbolic::exec;
@@ -198,8 +197,8 @@ fn judge_exit(
     };
     let mut obligations = collect::obligations(execution, oracle, &finished, &exits);
     obligations.assertions = findings.assertions(execution, oracle, &exit);
-    let converter = Converter::new(&exit);
-    let recursion = recursive::collect(execution, oracle, converter, findings, &inferred.summary);
+    let summary = &inferred.summary;
+    let recursion = recursive::collect(execution, oracle, Some(&exit), findings, summary);
     within_budget(oracle)?;
     findings.tell_covered_exits(execution, oracle, &exit, &exits);
     Ok(Judged {
@@ -228,8 +227,7 @@ fn judge_no_exit(
     };
     let lock_order = lock_order::collect(execution, oracle, None);
     let obligations = collect::without_exit(execution, oracle);
-    let converter = Converter::of_entry();
-    let recursion = recursive::collect(execution, oracle, converter, findings, &summary);
+    let recursion = recursive::collect(execution, oracle, None, findings, &summary);
     within_budget(oracle)?;
     Ok(Judged {
         summary,

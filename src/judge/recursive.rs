@@ -12,6 +12,8 @@ use crate::finding::Finding;
 use crate::property::Event;
 use crate::summary::Summary;
 use crate::summary::convert::Converter;
+use crate::summary::handles::pointers_left;
+use crate::summary::infer::Exit;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
@@ -33,7 +35,7 @@ pub enum Kind {
 /// A function initialises an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Initialised {
-    /// None for an object that is known by a variable only.
+    /// Those that tell most first. None for an object that is known by a variable only.
     pub classes: Vec<Class>,
     pub kind: Kind,
     /// The function's callers know more of it.
@@ -82,14 +84,15 @@ impl Recursion {
     }
 }
 
-/// Collects a function's part. `summary` is what its callers are told.
+/// Collects a function's part; `exit` is none if it never returns. `summary` is what its callers are told.
 pub fn collect(
     execution: &Execution,
     arena: &mut Arena<'_>,
-    mut converter: Converter,
+    exit: Option<&Exit<'_>>,
     findings: &Findings<'_>,
     summary: &Summary,
 ) -> Recursion {
+    let mut converter = exit.map_or_else(Converter::of_entry, Converter::new);
     let events = &execution.log.initialised;
     let mut recursion = Recursion::default();
     for event in events {
@@ -99,7 +102,7 @@ pub fn collect(
         let object = converter.object(arena, event.loc);
         let mut handed_on = summary.initialises.iter().map(|other| Some(&other.object));
         let handed_on = object.is_some() && handed_on.any(|other| other == object.as_ref());
-        let classes = converter.classes(arena, event.loc);
+        let classes = classes(arena, &converter, exit, event.loc);
         recursion
             .initialised
             .extend(initialised(arena, &converter, event, classes, handed_on));
@@ -116,12 +119,40 @@ pub fn collect(
         });
         recursion.again.push(Again {
             finding: index,
-            classes: converter.classes(arena, object.loc),
+            classes: classes(arena, &converter, exit, object.loc),
             own,
             foreign: is_foreign(execution, arena, object, finding),
         });
     }
     recursion
+}
+
+/// An object's classes, those that tell most first. Records of one kind are often initialised differently, as the member that points
+/// to them wants it: `struct queue.guard->struct guard.mutex`.
+fn classes(
+    arena: &mut Arena<'_>,
+    converter: &Converter,
+    exit: Option<&Exit<'_>>,
+    loc: Loc,
+) -> Vec<Class> {
+    let known = converter.classes(arena, loc);
+    let Some(member) = arena.class_of(loc).filter(Class::is_members) else {
+        return known;
+    };
+    let mut pointers: Vec<Loc> = arena.read_from(loc.region).into_iter().collect();
+    for (place, pointer) in exit.map_or_else(Vec::new, |exit| pointers_left(arena, exit.state)) {
+        let targets = arena.locations(pointer);
+        if (targets.iter()).any(|(_, target)| target.region == loc.region) {
+            pointers.push(place);
+        }
+    }
+    let mut classes = Vec::new();
+    for pointer in pointers {
+        let class = arena.class_of(pointer);
+        classes.extend(class.map(|class| class.pointing_to_record_of(&member)));
+    }
+    classes.extend(known);
+    classes
 }
 
 /// What a call initialises an object as, which may be one thing or the other.

@@ -83,7 +83,7 @@ pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Ve
 }
 
 /// The pointers, and numbers of objects, that the function leaves in memory, with where.
-fn pointers_left(arena: &mut Arena<'_>, state: &State) -> Vec<(Loc, Term)> {
+pub fn pointers_left(arena: &mut Arena<'_>, state: &State) -> Vec<(Loc, Term)> {
     let mut left = Vec::new();
     let written = state
         .memory

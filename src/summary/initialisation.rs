@@ -8,7 +8,7 @@ use super::infer::Exit;
 use super::{IExpr, IObj, Initialisation, Summary};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::region::Loc;
 
 /// Initialisations that callers learn of, at most.
@@ -71,7 +71,9 @@ pub fn add(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, 
         // A global attribute is the same for all callers.
         let of_program = |kept_in: &IObj| matches!(kept_in.root, super::Root::Global(_));
         let settled = decided || kept_in.as_ref().is_some_and(of_program);
-        if settled && !converter.classes(arena, whole.loc).is_empty() {
+        // What the function has made is known by the pointers to it that callers keep.
+        let made = object.root.is_output();
+        if settled && !made && !converter.classes(arena, whole.loc).is_empty() {
             continue;
         }
         summary.initialises.push(Initialisation {
@@ -99,8 +101,28 @@ fn decided_by_callers(
     if guards.implies(paths, recursive) {
         return Some(constant(1));
     }
-    let literals = guards.implied_literals(paths);
-    let condition = guards.restrict(recursive, &literals);
+    // Whatever else decides whether it is initialised at all, such as the answers of other functions, is left open.
+    let mut there = recursive;
+    let mut elsewhere = guards.and_not(paths, recursive);
+    let mut conditions: Vec<Cond> = guards.support(there).to_vec();
+    conditions.extend_from_slice(guards.support(elsewhere));
+    conditions.sort_unstable();
+    conditions.dedup();
+    for condition in conditions {
+        let term = arena.formula.cond_term(condition);
+        if converter.expr(arena, term).is_none() {
+            there = arena.formula.guards.for_either(there, condition);
+            elsewhere = arena.formula.guards.for_either(elsewhere, condition);
+        }
+    }
+    let guards = &mut arena.formula.guards;
+    if !guards.excludes(there, elsewhere) {
+        return None;
+    }
+    // What holds on both sides tells nothing of which it is.
+    let either = guards.or(there, elsewhere);
+    let literals = guards.implied_literals(either);
+    let condition = guards.restrict(there, &literals);
     let term = arena.formula.term_of(condition);
     converter.expr(arena, term)
 }

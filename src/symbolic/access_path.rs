@@ -29,7 +29,7 @@ impl Arena<'_> {
 
     /// The location in memory that the pointer to a region was read from; `None` for globals and locals, and where the
     /// pointer is a parameter or a call's result.
-    pub(super) fn read_from(&self, region: RegionId) -> Option<Loc> {
+    pub fn read_from(&self, region: RegionId) -> Option<Loc> {
         let base = self.regions.base(region)?;
         let Node::Var(var) = *self.formula.terms.node(base) else {
             return None;

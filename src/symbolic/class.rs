@@ -76,6 +76,16 @@ impl Class {
         }
     }
 
+    /// The class of a member of the record that objects of this class point to.
+    #[must_use]
+    pub fn pointing_to_record_of(&self, member: &Class) -> Class {
+        Class {
+            name: format!("{}->{}", self.name, member.name),
+            offset: member.offset,
+            single: false,
+        }
+    }
+
     /// Whether objects of the two classes are members of one kind of record.
     pub fn is_beside(&self, other: &Class) -> bool {
         let record = |class: &Class| {

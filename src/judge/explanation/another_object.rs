@@ -191,7 +191,7 @@ fn kept_until(
         let back = event.gives_back(initial);
         let candidate = other != object && other.machine == object.machine;
         if candidate
-            && (back || event.takes(initial))
+            && (back || event.takes(initial) || is_taken_again(arena, event))
             && *known.entry(other).or_insert_with(|| wanted(arena, other))
         {
             moves.push((index, other, back, event.guard));
@@ -217,8 +217,18 @@ fn kept_until(
     kept
 }
 
+/// Whether an object is taken while it is held under the same name: it may have been given back under another one.
+fn is_taken_again(arena: &Arena<'_>, event: &OpEvent) -> bool {
+    let machine = arena.machine_of(event.object);
+    event
+        .rule
+        .as_ref()
+        .is_some_and(|rule| machine.is_about_taking(rule))
+}
+
 /// The paths on which the function holds something before an operation that may be the object under another name:
-/// an element of its table by an index that a callee knows from before; what the same list leads to.
+/// an element of its table by an index that a callee knows from before; what the same list leads to. What was taken before the
+/// function has given the object back does not count: that was given back with it, if the two are one.
 fn held_as_another_before(
     execution: &Execution,
     arena: &mut Arena<'_>,
@@ -227,12 +237,27 @@ fn held_as_another_before(
 ) -> Guard {
     let kept = kept_until(execution, arena, object, until, |arena, other| {
         let unknown = |object: Object| object.loc.symbolic != SymbolicOffset::NONE;
-        if other.loc.region == object.loc.region {
-            return unknown(object) && unknown(other) && other.loc.symbolic != object.loc.symbolic;
+        if other.loc.region != object.loc.region {
+            return may_be_found_as(arena, object, other);
         }
-        may_be_found_as(arena, object, other)
+        (unknown(object) || unknown(other))
+            && other.loc.symbolic != object.loc.symbolic
+            && !are_different_members(arena, object.loc, other.loc)
     });
-    union(arena, kept.into_iter().map(|entry| entry.1).collect())
+    let initial = Status::At(arena.machine_of(object).initial);
+    let guards = &mut arena.formula.guards;
+    let mut given_back = Guard::FALSE;
+    let mut ops = execution.log.ops[..until].iter().enumerate().rev();
+    let mut covered = Vec::with_capacity(kept.len());
+    for (taken, paths) in kept.into_iter().rev() {
+        for (_, event) in ops.by_ref().take_while(|&(index, _)| index > taken) {
+            if event.object == object && event.gives_back(initial) {
+                given_back = guards.or(given_back, event.guard);
+            }
+        }
+        covered.push(guards.and_not(paths, given_back));
+    }
+    union(arena, covered)
 }
 
 /// The paths on which a failing operation may be one on another object than it seems: what is taken again was
