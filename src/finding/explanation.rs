@@ -114,13 +114,15 @@ pub enum Kind {
     AnotherMember,
     /// A loop that would put the object somewhere runs at least once.
     LoopRuns,
+    /// What the block itself says decides whether it is freed: a count of those who hold it.
+    Counted,
     /// A specification of the inputs and callees excludes it that leaves no code dead.
     Excluded,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 48] = [
+    pub const ALL: [Kind; 49] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -168,6 +170,7 @@ impl Kind {
         Kind::OftenUntested,
         Kind::AnotherMember,
         Kind::LoopRuns,
+        Kind::Counted,
         Kind::Excluded,
     ];
 
@@ -187,7 +190,7 @@ impl Kind {
             | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
             | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds
             | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | OftenUntested
-            | ReplacedByLink | AnotherMember | LoopRuns => Level::Note,
+            | ReplacedByLink | AnotherMember | LoopRuns | Counted => Level::Note,
         }
     }
 
@@ -298,6 +301,7 @@ impl Kind {
             }
             AnotherMember => format!("`{object}` is another member of a union here"),
             LoopRuns => format!("a loop that `{object}` goes into is never skipped"),
+            Counted => format!("what `{object}` itself says, as a count of those who hold it does, keeps it from being freed"),
             Excluded => "callers and callees see to it, which no code here speaks against".to_owned(),
         };
         Explanation { kind: self, text }

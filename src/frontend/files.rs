@@ -33,7 +33,11 @@ pub struct Files<'a> {
     table: Vec<SourceFile>,
     hashes: Vec<u64>,
     index: FxHashMap<Vec<u8>, u32>,
+    hosted: bool,
 }
+
+/// Headers that a program has only if it runs under an operating system: C's (C11 4p6) and POSIX's that no kernel has one of its own of.
+const HOSTED: [&str; 4] = ["stdio.h", "stdlib.h", "unistd.h", "pthread.h"];
 
 impl<'a> Files<'a> {
     pub fn new(tree: &'a dyn Tree) -> Self {
@@ -42,6 +46,7 @@ impl<'a> Files<'a> {
             table: Vec::new(),
             hashes: Vec::new(),
             index: FxHashMap::default(),
+            hosted: false,
         }
     }
 
@@ -52,6 +57,8 @@ impl<'a> Files<'a> {
         }
         let id = self.table.len() as u32;
         let file = self.tree.file(&lex::file_name(raw));
+        let last = file.name.rsplit('/').next();
+        self.hosted |= last.is_some_and(|last| HOSTED.contains(&last));
         self.hashes.push(xxh3_64(file.name.as_bytes()));
         self.table.push(file);
         self.index.insert(raw.to_vec(), id);
@@ -61,6 +68,11 @@ impl<'a> Files<'a> {
     /// Index of a file by its marker name if the unit has it.
     pub fn find(&self, raw: &[u8]) -> Option<u32> {
         self.index.get(raw).copied()
+    }
+
+    /// Whether the unit includes a header that only hosted programs have.
+    pub fn are_hosted(&self) -> bool {
+        self.hosted
     }
 
     /// Whether the file is the unit's main source file, by whatever name.

@@ -136,6 +136,11 @@ impl<'a> UnitScope<'a> {
         self.outlines.get(id.0 as usize).map(Arc::as_ref)
     }
 
+    /// Whether the unit includes a header that only hosted programs have.
+    pub fn is_hosted(&self) -> bool {
+        self.pieces.files.are_hosted()
+    }
+
     /// The file that a declaration starts in.
     pub fn file(&self, id: DeclId) -> Option<&SourceFile> {
         self.pieces.files.get(self.piece(id)?.file)
@@ -279,7 +284,7 @@ impl<'a> UnitScope<'a> {
     /// Hash of a definition and of what these names mean here: equal hashes, equal bodies.
     pub fn body_key(&self, definition: DeclKey, deps: &[Dep]) -> BodyKey {
         let mut hasher = Xxh3::new();
-        hasher.update(&[LOWERING_VERSION]);
+        hasher.update(&[LOWERING_VERSION, u8::from(self.is_hosted())]);
         hasher.update(&definition.0);
         for &(space, name) in deps {
             hasher.update(&[space as u8]);
@@ -386,7 +391,7 @@ impl<'a> UnitScope<'a> {
 }
 
 /// Part of every body's key: changes when lowering gives other bodies for the same source.
-const LOWERING_VERSION: u8 = 3;
+const LOWERING_VERSION: u8 = 4;
 
 fn tokens(text: &[u8], pieces: &Pieces<'_>, piece: &Piece, end: u32) -> Vec<Token> {
     lex::tokens(

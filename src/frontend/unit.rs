@@ -398,7 +398,7 @@ impl Driver<'_> {
         let mut taken = Vec::new();
         match body {
             Ok(Lowered {
-                body,
+                mut body,
                 methods,
                 enumerated,
                 statics,
@@ -423,6 +423,7 @@ impl Driver<'_> {
                         .filter(|symbol| matches!(symbol.kind, SymbolKind::Function { .. }))
                         .map(|symbol| NameId::of(symbol.name.name.as_bytes())),
                 );
+                body.hosted = self.scope.is_hosted();
                 self.store.put(&key, &body);
             }
             Err(reason) => definition.body = Err(reason),

@@ -484,6 +484,8 @@ pub struct Body {
     pub ret: RetTy,
     /// Bytes of a pointer in memory, 4 or 8.
     pub pointer_size: u8,
+    /// Its unit includes a header that only hosted programs have (C11 4p6): it is no part of an operating system's kernel.
+    pub hosted: bool,
     pub locals: Vec<Local>,
     pub symbols: Vec<Symbol>,
     /// String literals, each with its terminating zero.

@@ -102,6 +102,9 @@ impl Findings<'_> {
         if skips_loop(execution, oracle, object, paths) {
             finding.explain_by(Kind::LoopRuns);
         }
+        if is_counted(execution, oracle, exit, object, paths) {
+            finding.explain_by(Kind::Counted);
+        }
         if !possible_unchanged(execution, oracle, paths) {
             finding.explain_by(Kind::ChangedByCallee);
         }
@@ -248,6 +251,48 @@ fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str
         let value = Some(arena.formula.terms.var_term(var));
         is_result && value != base && value != holder
     })
+}
+
+/// Whether a number in a block that the function has changed decides that it is not freed on these paths, where it is on others: a count
+/// of those who hold the block, the last of whom frees it.
+fn is_counted(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+    object: Object,
+    paths: Guard,
+) -> bool {
+    let machine = oracle.machine_of(object);
+    let ends = |event: &&OpEvent| {
+        event.object == object
+            && matches!(event.to, Some(Status::At(to)) if machine.role(to) == Role::Dead)
+    };
+    let ended = execution.log.ops.iter().filter(ends);
+    let ended: Vec<Guard> = ended.map(|event| event.guard).collect();
+    let ended = union(oracle, ended);
+    if ended == Guard::FALSE {
+        return false;
+    }
+    let decide = oracle.formula.guards.support(paths).to_vec();
+    decide.into_iter().any(|condition| {
+        let term = oracle.formula.cond_term(condition);
+        let vars = oracle.formula.vars(term);
+        vars.into_iter().any(|var| is_changed_in(oracle, exit, object, var)) && {
+            let guards = &mut oracle.formula.guards;
+            let either = guards.for_either(paths, condition);
+            !guards.excludes(either, ended)
+        }
+    })
+}
+
+/// Whether a number was read from a block, and another one is there when the function returns.
+fn is_changed_in(oracle: &mut Oracle<'_>, exit: &Exit<'_>, object: Object, var: Var) -> bool {
+    let Origin::Initial { loc, size } = *oracle.origins.of(var) else {
+        return false;
+    };
+    let inside = loc.region == object.loc.region;
+    let value = oracle.scalar_at(exit.state, loc, size).filter(|_| inside);
+    value.is_some_and(|value| !oracle.is_initial(loc, size, value))
 }
 
 /// Whether an object is lost only where loops that would put it somewhere are left out: what the loop tests is tested, too, to come to it.

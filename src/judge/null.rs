@@ -434,7 +434,7 @@ fn decided_by_end(
     let null = oracle.null_paths(base);
     let guards = &mut oracle.formula.guards;
     let mut calls = execution.log.may_end.iter();
-    calls.any(|&call| guards.implies(call, null) && guards.implies(paths, call))
+    calls.any(|call| guards.implies(call.guard, null) && guards.implies(paths, call.guard))
 }
 
 /// Whether the access is made in a call behind which the same statement ends the program: a failed assertion that tells what it knows.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::report::Places;
 use crate::store::query::{FunctionRow, Reader};
 use crate::summary::Summary;
-use crate::summary::seeds::{Seed, Seeds};
+use crate::summary::seeds::{Replaces, Seed, Seeds};
 
 /// Names the files of the tree that the database is about.
 pub fn places(reader: &Reader, folder: &Path) -> anyhow::Result<Places> {
@@ -70,10 +70,14 @@ pub fn memory_of(reader: &Reader, row: &FunctionRow) -> anyhow::Result<Option<Su
 }
 
 /// What is known of a function beforehand and its callers go by, whatever its body does.
-pub fn seed_of<'s>(row: &FunctionRow, seeds: &'s Seeds) -> Option<&'s Seed> {
+pub fn seed_of<'s>(reader: &Reader, row: &FunctionRow, seeds: &'s Seeds) -> Option<&'s Seed> {
     let seed = seeds.get(&row.name.name)?;
-    (row.outcome.as_deref() == Some("seeded") || !row.own || seed.applies(Some(&[])))
-        .then_some(seed)
+    let stands = match seed.replaces {
+        Replaces::None => false,
+        Replaces::Freestanding => !reader.is_hosted(row),
+        Replaces::All => true,
+    };
+    (row.outcome.as_deref() == Some("seeded") || !row.own || stands).then_some(seed)
 }
 
 /// What callers see of a function, if the last run has it.
@@ -82,7 +86,7 @@ pub fn summary_of(
     row: &FunctionRow,
     seeds: &Seeds,
 ) -> anyhow::Result<Option<Summary>> {
-    if let Some(seed) = seed_of(row, seeds) {
+    if let Some(seed) = seed_of(reader, row, seeds) {
         return Ok(Some((*seed.summary).clone()));
     }
     let Some(key) = row.result else {

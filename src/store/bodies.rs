@@ -377,6 +377,7 @@ mod tests {
             variadic: false,
             ret: RetTy::Void,
             pointer_size: 8,
+            hosted: false,
             spellings: crate::ir::Spellings::default(),
             locals: Vec::new(),
             symbols: Vec::new(),

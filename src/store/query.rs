@@ -119,6 +119,14 @@ impl Reader {
         Ok(Reader { connection })
     }
 
+    /// Whether a function's unit is of a hosted program, as its body says; one that has no body is not known to be.
+    pub fn is_hosted(&self, row: &FunctionRow) -> bool {
+        let folder = self.connection.path().and_then(|path| Path::new(path).parent());
+        let bodies = folder.and_then(|folder| open_bodies(folder).ok());
+        let body = bodies.zip(row.body).and_then(|(bodies, key)| bodies.get(key));
+        body.is_some_and(|body| body.hosted)
+    }
+
     /// The database as it is now, until what this returns is dropped. Many small queries are faster with it: SQLite locks its file once for all of
     /// them.
     pub fn snapshot(&self) -> Result<impl Drop + '_, StoreError> {

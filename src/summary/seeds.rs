@@ -30,22 +30,67 @@ pub struct Seed {
     /// The types that the parameter leading to the object may point to in a *definition* of this name
     /// for the seed to stand for it. Empty: the seed gives way to any definition.
     pub types: Vec<String>,
-    /// The seed stands for any definition.
-    pub replaces: bool,
+    /// The definitions that the seed stands for, whatever types their parameters have.
+    pub replaces: Replaces,
     /// The parameter in question.
     pub param: Option<u32>,
 }
 
+/// Which definitions a row stands for: `replaces = true`, or `replaces = "freestanding"` for those of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "ReplacesValue")]
+pub enum Replaces {
+    #[default]
+    None,
+    /// Those in a unit that includes no header of a hosted program ([`crate::ir::Body::hosted`]): a program's own function of the
+    /// name of a kernel's is another one.
+    Freestanding,
+    All,
+}
+
+/// [`Replaces`] as written.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ReplacesValue {
+    All(bool),
+    Some(String),
+}
+
+impl TryFrom<ReplacesValue> for Replaces {
+    type Error = String;
+
+    fn try_from(value: ReplacesValue) -> Result<Self, String> {
+        match value {
+            ReplacesValue::All(false) => Ok(Replaces::None),
+            ReplacesValue::All(true) => Ok(Replaces::All),
+            ReplacesValue::Some(word) if word == "freestanding" => Ok(Replaces::Freestanding),
+            ReplacesValue::Some(word) => Err(format!(
+                "`{word}` says of no definitions that they are replaced: `true`, `false` or `\"freestanding\"`"
+            )),
+        }
+    }
+}
+
+/// A definition of a function, as far as it decides whether a seed stands for it.
+#[derive(Clone, Copy)]
+pub struct Defined<'d> {
+    /// The parameters' types as in [`crate::ir::Local::type_name`].
+    pub params: &'d [String],
+    /// As in [`crate::ir::Body::hosted`].
+    pub hosted: bool,
+}
+
 impl Seed {
     /// Whether the seed stands for the function: it is not defined in the program (`None`), or its
-    /// definition takes the primitive's own type. `defined_params` are the definition's parameter
-    /// types as in [`crate::ir::Local::type_name`].
-    pub fn applies(&self, defined_params: Option<&[String]>) -> bool {
-        let Some(params) = defined_params else {
+    /// definition takes the primitive's own type.
+    pub fn applies(&self, defined: Option<Defined<'_>>) -> bool {
+        let Some(Defined { params, hosted }) = defined else {
             return true;
         };
-        if self.replaces {
-            return true;
+        match self.replaces {
+            Replaces::All => return true,
+            Replaces::Freestanding if !hosted => return true,
+            _ => {}
         }
         let defined = self.param.and_then(|index| params.get(index as usize));
         defined.is_some_and(|defined| self.types.iter().any(|ty| ty == unqualified(defined)))
@@ -55,7 +100,7 @@ impl Seed {
 impl Seed {
     /// Takes from a row in which definitions it stands for.
     fn add(&mut self, row: &FunctionRow, effect: &Effect<'_>) {
-        self.replaces |= row.replaces;
+        self.replaces = self.replaces.max(row.replaces);
         if self.param.is_none() {
             self.param = effect.param();
         }
@@ -144,15 +189,14 @@ impl Seeds {
         self.by_name.get(name)
     }
 
-    /// The summary that stands for the function, if a seed does. `defined_params`: see
-    /// [`Seed::applies`].
+    /// The summary that stands for the function, if a seed does ([`Seed::applies`]).
     pub fn summary(
         &self,
         name: &SymbolName,
-        defined_params: Option<&[String]>,
+        defined: Option<Defined<'_>>,
     ) -> Option<Arc<Summary>> {
         let seed = self.get(&name.name)?;
-        seed.applies(defined_params).then(|| seed.summary.clone())
+        seed.applies(defined).then(|| seed.summary.clone())
     }
 
     /// The summary that stands for a function, if a seed does; `body` is `None` if its definition was not read, and `own` says whether
@@ -168,7 +212,8 @@ impl Seeds {
         };
         let params = body.locals.iter().take(body.params as usize);
         let params: Vec<String> = params.map(|local| local.type_name.clone()).collect();
-        self.summary(name, Some(&params))
+        let (params, hosted) = (params.as_slice(), body.hosted);
+        self.summary(name, Some(Defined { params, hosted }))
     }
 
     /// Whether a primitive operates on objects of this type.
@@ -293,7 +338,7 @@ struct SleepRow {
     when: Option<Spanned<String>>,
     /// Whatever the tree's own definition of the function does.
     #[serde(default)]
-    replaces: bool,
+    replaces: Replaces,
 }
 
 impl SleepRow {

@@ -217,6 +217,9 @@ impl Executor<'_> {
                     self.accessed = Some((*addr, pointer));
                     self.note_access(frame, state, address, (true, false));
                     self.store(state, address, term, shape);
+                    if frame.guesses {
+                        self.assign_guessed(body, state, *addr, address);
+                    }
                 }
                 StmtKind::Copy { dst, src, size } => {
                     let to = self.eval(frame, state, *dst);

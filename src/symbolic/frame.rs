@@ -10,7 +10,7 @@ use super::guard::Guard;
 use super::log::Site;
 use super::region::FrameId;
 use super::unroll::Unrolling;
-use crate::ir::{BlockId, Body, Pos};
+use crate::ir::{BlockId, Body, ExprKind, GUESSED_MEMBERS, Pos};
 
 /// A body being executed.
 pub struct Frame<'b> {
@@ -27,6 +27,8 @@ pub struct Frame<'b> {
     pub(super) headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
     /// [`Body::varying_tests`].
     pub(super) varying: OnceCell<Vec<bool>>,
+    /// The body names members of which no declaration is known.
+    pub(super) guesses: bool,
 }
 
 impl<'b> Frame<'b> {
@@ -41,6 +43,9 @@ impl<'b> Frame<'b> {
             leaving: FxHashSet::default(),
             headers: FxHashMap::default(),
             varying: OnceCell::new(),
+            guesses: body.exprs.iter().any(|expr| {
+                matches!(expr.kind, ExprKind::Member { offset, .. } if GUESSED_MEMBERS.contains(&offset))
+            }),
         }
     }
 

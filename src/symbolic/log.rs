@@ -40,6 +40,17 @@ pub struct BranchEvent {
     pub order: usize,
 }
 
+/// A call behind which the program may have ended.
+#[derive(Clone, Debug)]
+pub struct MayEnd {
+    /// The paths on which it is made.
+    pub guard: Guard,
+    /// The numbers that the callee gets: what it decides by.
+    pub args: Vec<Term>,
+    /// Number of operations logged before it.
+    pub order: usize,
+}
+
 /// A case of a `switch` in the function's own text.
 #[derive(Clone, Debug)]
 pub struct CaseEvent {
@@ -477,8 +488,8 @@ pub struct Log {
     pub escapes: Vec<EscapeEvent>,
     pub loops: BTreeMap<LoopId, LoopEvent>,
     pub ends: Vec<EndEvent>,
-    /// The paths of each call of a function that ends the program on some of its paths.
-    pub may_end: Vec<Guard>,
+    /// Calls of functions that end the program on some of their paths, or may do so.
+    pub may_end: Vec<MayEnd>,
     pub disturbed: Vec<Disturbance>,
     pub user_assertions: Vec<AssertionEvent>,
     pub cases: Vec<CaseEvent>,

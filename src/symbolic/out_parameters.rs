@@ -13,7 +13,7 @@ use super::origin::Origin;
 use super::region::{FrameId, Loc, RegionId, RegionKind};
 use super::state::{State, Status};
 use super::term::{Node, Term};
-use crate::ir::{Arg, Body, Call, ExprKind, GUESSED_MEMBERS, POINTER_BITS, Ty};
+use crate::ir::{Arg, Body, Call, ExprId, ExprKind, GUESSED_MEMBERS, POINTER_BITS, Ty};
 
 /// A local object larger than this that a callee may write is not made unknown as a whole.
 const MAX_OUT_PARAMETER_SIZE: u64 = 4096;
@@ -147,6 +147,23 @@ impl Executor<'_> {
         names.root_as_at(left, variable);
     }
 
+    /// A variable that is assigned may be a record of which no declaration is known: its members are others then.
+    pub(super) fn assign_guessed(
+        &mut self,
+        body: &Body,
+        state: &mut State,
+        assigned: ExprId,
+        address: Term,
+    ) {
+        let is_variable = matches!(
+            body.expr(assigned).kind,
+            ExprKind::AddrLocal(_) | ExprKind::AddrSymbol(_)
+        );
+        if is_variable && let [(_, variable)] = self.arena.locations(address)[..] {
+            self.havoc_guessed_members(state, variable);
+        }
+    }
+
     /// Makes unknown the members of an object of which no declaration is known.
     fn havoc_guessed_members(&mut self, state: &mut State, object: Loc) {
         let members = Loc {
@@ -159,8 +176,8 @@ impl Executor<'_> {
         }
     }
 
-    /// Makes unknown the pointers in memory whose address a call is given (`open_it(&record->member)`): the callee is asked to
-    /// put another one there.
+    /// Makes unknown the pointers in memory whose address a call is given (`open_it(&record->member)`, or an out-parameter of the
+    /// function's own that it passes on): the callee is asked to put another one there.
     pub(super) fn havoc_passed_places(
         &mut self,
         body: &Body,
@@ -176,6 +193,8 @@ impl Executor<'_> {
                 body.expr(*written).kind,
                 ExprKind::Member { .. } | ExprKind::AddrSymbol(_)
             );
+            // Where the source names no member, nothing but the pointer is meant.
+            let of_a_place = of_a_place || !self.arena.names.is_record(*address);
             if of_a_place && let Some(loc) = self.pointer_in_memory(state, *address) {
                 let size = self.arena.shape(Ty::Ptr).bytes;
                 state.memory.havoc(&mut self.arena.heap(), loc, size);

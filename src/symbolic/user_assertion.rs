@@ -66,12 +66,15 @@ impl Executor<'_> {
         Some(self.arena.formula.guards.and(state.guard, fails))
     }
 
-    /// The paths to the branches whose one way leads here and nowhere else, and their conditions.
+    /// The paths to the branches whose one way leads here and nowhere else, and their conditions. Where the last of them decides
+    /// nothing, because the function has asked for the same before (`if (!ok) { if (strict) assert(ok); return 1; }`), the paths to
+    /// where it did.
     fn led_here(&mut self, here: Guard) -> (Guard, Vec<Cond>) {
         let depth = self.stack.len() as u32;
         let branches = self.execution.log.branches.iter().rev();
         let (mut reached, mut before) = (Guard::FALSE, here);
         let mut asked = Vec::new();
+        let mut decided_before = false;
         for branch in branches
             .filter(|branch| branch.depth == depth)
             .take(MAX_PARTS)
@@ -81,13 +84,24 @@ impl Executor<'_> {
                 guards.and(branch.path, branch.guard),
                 guards.and_not(branch.path, branch.guard),
             ];
+            if decided_before {
+                let mut asks = guards.support(branch.guard).iter();
+                if asks.any(|condition| asked.contains(condition))
+                    && ways.iter().any(|&way| guards.implies(here, way))
+                {
+                    before = guards.or(before, branch.path);
+                    break;
+                }
+                continue;
+            }
             let Some(way) = ways.into_iter().find(|&way| guards.implies(way, here)) else {
                 break;
             };
             asked.extend(guards.support(branch.guard));
             reached = guards.or(reached, way);
             before = guards.or(before, branch.path);
-            if reached == here {
+            decided_before = way == branch.path;
+            if reached == here && !decided_before {
                 break;
             }
         }

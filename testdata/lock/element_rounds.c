@@ -51,6 +51,6 @@ int main(int argc, char **argv)
 	if (!slots)
 		return 1;
 	pthread_create(&thread, NULL, rounds, NULL);
-	rounds_badly(NULL);
+	pthread_create(&thread, NULL, rounds_badly, NULL);
 	return 0;
 }

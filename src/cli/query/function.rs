@@ -113,7 +113,7 @@ pub(in crate::cli) fn function(
     query::merge_variants(&mut shown);
     let named = shown.len() <= MAX_FUNCTIONS;
     let known = shown.into_iter().map(|(row, summary)| {
-        let seeded = query::seed_of(&row, &seeds).is_some();
+        let seeded = query::seed_of(reader, &row, &seeds).is_some();
         Known::read(reader, row, summary, seeded, (folder, &root, named))
     });
     let known = known.collect::<anyhow::Result<Vec<Known>>>()?;

@@ -39,6 +39,7 @@ fn body(function: &str, param: &str, callees: &[&str]) -> Body {
         variadic: false,
         ret: RetTy::Void,
         pointer_size: 8,
+        hosted: false,
         spellings: crate::ir::Spellings::default(),
         locals: vec![Local {
             name: "m".into(),

@@ -363,6 +363,7 @@ impl Builder {
             variadic: false,
             ret: RetTy::Void,
             pointer_size: self.pointer_size,
+            hosted: false,
             locals: self.locals.clone(),
             symbols: self.symbols.clone(),
             strings: self.strings.clone(),

@@ -218,6 +218,7 @@ impl Lowerer<'_> {
             variadic,
             ret,
             pointer_size: self.model.pointer,
+            hosted: false,
             locals: b.locals,
             symbols: b.symbols,
             strings: b.strings,

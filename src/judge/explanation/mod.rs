@@ -9,6 +9,8 @@ pub mod callee;
 pub mod value;
 mod variable;
 
+use rustc_hash::FxHashSet;
+
 use self::callee::Unknown;
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::Body;
@@ -20,6 +22,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::term::Var;
 
 /// What is wrong with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,7 +302,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::GivenBackByCallee, perhaps_given_back_by_callee),
     (Kind::UnnamedByCallee, moves_another_unnamed),
     (Kind::AnotherUnknown, another_left_open),
-    (Kind::AfterWarning, only_after_warning),
+    (Kind::AfterWarning, after_assertion),
     (Kind::ReplacedByCallee, replaced_by_callee),
     (Kind::ReplacedByLink, replaced_by_link),
     (Kind::AnotherMember, is_of_union),
@@ -434,6 +437,11 @@ fn another_left_open(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left
     })
 }
 
+/// Whether the failure is possible only where an assertion on the way does not hold.
+fn after_assertion(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    only_after_warning(execution, oracle, left) || perhaps_ended_before(execution, oracle, left)
+}
+
 /// Whether an assertion has failed on all paths to the failure, and what fails is not there for that case alone.
 fn only_after_warning(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
     let warned = oracle.warned;
@@ -450,6 +458,38 @@ fn only_after_warning(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     }
     let without = oracle.formula.guards.and_not(left.paths, warned);
     !value::still_possible(oracle, left.paths, without)
+}
+
+/// Whether what the failure depends on was handed, since the object came into its state, to a function that may end the program where
+/// it does not like it: `r = f(&block); assert_int_equal(r, 0); free(block)`, where `f` has freed the block if it fails.
+fn perhaps_ended_before(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    let What::Operation(failing) = left.what else {
+        return false;
+    };
+    let state = execution.log.ops[failing].from;
+    let guards = &mut oracle.formula.guards;
+    let mut since = 0;
+    for (index, event) in execution.log.ops[..failing].iter().enumerate() {
+        let moved = event.object == left.object && event.moves() && event.to == Some(state);
+        if moved && !guards.excludes(event.guard, left.paths) {
+            since = index + 1;
+        }
+    }
+    let calls = execution.log.may_end.iter();
+    let mut calls = calls.filter(|call| (since..=failing).contains(&call.order)).peekable();
+    if calls.peek().is_none() {
+        return false;
+    }
+    let formula = &mut oracle.formula;
+    let mut depends_on: FxHashSet<Var> = FxHashSet::default();
+    for &condition in formula.guards.support(left.paths) {
+        depends_on.extend(formula.vars(formula.cond_term(condition)));
+    }
+    calls.any(|call| {
+        let mut args = call.args.iter();
+        formula.guards.implies(left.paths, call.guard)
+            && args.any(|&arg| formula.vars(arg).iter().any(|var| depends_on.contains(var)))
+    })
 }
 
 /// The paths on which the call is made that an operation of the log is part of.

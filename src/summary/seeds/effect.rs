@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::syntax::{self, Condition, When as Happens};
-use super::{Seed, saved};
+use super::{Replaces, Seed, saved};
 use crate::ir::POINTER_BITS;
 use crate::property::document::{Document, expected};
 use crate::property::{Key, Machine, Property, Role, StateId, Target};
@@ -44,7 +44,7 @@ pub(super) struct FunctionRow {
     optional: bool,
     /// Whatever the tree's own definition of the function says.
     #[serde(default)]
-    pub(super) replaces: bool,
+    pub(super) replaces: Replaces,
     /// Where the function keeps the state in which it found the object.
     pub(super) saves: Option<Spanned<String>>,
     /// A value of that kind: the operation leads to the state that it tells.

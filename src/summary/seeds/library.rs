@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::effect::modify;
-use super::{Seed, syntax};
+use super::{Replaces, Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
 use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Use};
@@ -70,7 +70,7 @@ pub(super) struct LibraryRow {
     noreturn_if: Option<Spanned<String>>,
     /// Whatever the tree's own definition of the function does.
     #[serde(default)]
-    replaces: bool,
+    replaces: Replaces,
 }
 
 impl LibraryRow {
@@ -102,7 +102,7 @@ impl LibraryRow {
             let seed = seeds
                 .entry(name.get_ref().clone())
                 .or_insert_with(|| known.cloned().unwrap_or_default());
-            seed.replaces |= self.replaces;
+            seed.replaces = seed.replaces.max(self.replaces);
             let summary = Arc::make_mut(&mut seed.summary);
             self.complete(summary);
             clear(summary, &cleared);

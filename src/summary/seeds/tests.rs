@@ -132,9 +132,13 @@ fn the_counter_comes_before_the_lock_in_atomic_dec_and_lock() {
     let seeds = built_in();
     let seed = seeds.get("refcount_dec_and_lock").unwrap();
     assert_eq!(seed.summary.objects[0].object.root, Root::Param(1));
-    let params = |types: [&str; 2]| types.map(str::to_owned);
-    assert!(seed.applies(Some(&params(["refcount_t", "spinlock_t"]))));
-    assert!(!seed.applies(Some(&params(["spinlock_t", "refcount_t"]))));
+    let applies = |types: [&str; 2]| {
+        let params = &types.map(str::to_owned);
+        let hosted = false;
+        seed.applies(Some(Defined { params, hosted }))
+    };
+    assert!(applies(["refcount_t", "spinlock_t"]));
+    assert!(!applies(["spinlock_t", "refcount_t"]));
 }
 
 #[test]
@@ -144,14 +148,22 @@ fn a_seed_gives_way_to_a_look_alike_but_not_to_the_primitive_itself() {
         name: "down".into(),
         file: Some("game.c".into()),
     };
-    let applies = |params: Option<&[String]>| seeds.summary(&down, params).is_some();
+    let hosted = false;
+    let applies = |params: Option<&[String]>| {
+        let defined = params.map(|params| Defined { params, hosted });
+        seeds.summary(&down, defined).is_some()
+    };
     assert!(applies(None));
     assert!(applies(Some(&["struct semaphore".into()])));
     assert!(applies(Some(&["volatile struct semaphore".into()])));
     assert!(!applies(Some(&["int".into()])));
     assert!(!applies(Some(&[])));
     // No types: any definition wins.
-    assert!(!seeds.get("rtnl_lock").unwrap().applies(Some(&[])));
+    let none = Defined {
+        params: &[],
+        hosted,
+    };
+    assert!(!seeds.get("rtnl_lock").unwrap().applies(Some(none)));
 }
 
 #[test]
@@ -544,7 +556,11 @@ fn the_rows_of_libraries_load_without_errors() {
     let kfree = &seeds.get("kfree").unwrap().summary;
     assert_eq!(kfree.objects[0].machine, "heap");
     let kmalloc = &seeds.get("__kmalloc").unwrap();
-    assert!(kmalloc.replaces && kmalloc.summary.null_when.is_some());
+    assert!(kmalloc.summary.null_when.is_some());
+    // A program that runs under an operating system may have a function of that name.
+    let params = &["unsigned long".to_owned()];
+    let applies = |hosted| kmalloc.applies(Some(Defined { params, hosted }));
+    assert!(applies(false) && !applies(true));
     let (alone, _) = Seeds::load(&property, &[]);
     assert!(alone.get("malloc").is_none());
 }

@@ -6,7 +6,8 @@
 use super::Invocation;
 use crate::ir::{Arg, Callee, ExprKind, RetTy};
 use crate::symbolic::exec::{ArgValue, Executor};
-use crate::symbolic::log::UnknownCall;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{MayEnd, UnknownCall};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::State;
@@ -113,9 +114,7 @@ impl Executor<'_> {
             return;
         }
         let body = at.frame.body;
-        if self.arena.watches {
-            self.execution.log.may_end.push(state.guard);
-        }
+        self.note_may_end(state.guard, &at.args);
         for arg in &at.call.args {
             let Arg::Scalar(value) = *arg else { continue };
             let ExprKind::Load { addr, .. } = body.expr(value).kind else {
@@ -131,6 +130,15 @@ impl Executor<'_> {
                 state.memory.havoc(&mut self.arena.heap(), loc, shape.bytes);
             }
         }
+    }
+
+    /// Notes a call behind which the program may have ended.
+    pub(super) fn note_may_end(&mut self, guard: Guard, args: &[ArgValue]) {
+        self.execution.log.may_end.push(MayEnd {
+            guard,
+            args: args.iter().filter_map(ArgValue::value).collect(),
+            order: self.execution.log.ops.len(),
+        });
     }
 
     pub(super) fn unknown_result(
