@@ -1,6 +1,7 @@
 """`scripts/mutate run` and `table`: analyses each unit, or each tree, as it is and mutated, and counts what is new."""
 
 import collections
+import itertools
 import json
 import os
 import re
@@ -76,7 +77,7 @@ def run_file(arguments, analyser, unit, mutants, result):
 
 
 def run_tree(arguments, root, units, mutants, result, save, checkers):
-    """The same with the whole tree analysed each time: as it is, then with one file changed, from the first run's database."""
+    """The same with the whole tree analysed each time: as it is, then with one mutant in each file, from the first run's database."""
     program = os.path.abspath(arguments.binary) if arguments.binary else None
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(os.path.realpath(folder), "tree")
@@ -86,33 +87,54 @@ def run_tree(arguments, root, units, mutants, result, save, checkers):
         with open(os.path.join(copy, "compile_commands.json"), "w") as file:
             file.write(commands)
 
-        def analyse(unit, text):
-            found = analysers.whole(arguments.analyser, copy, folder, program, arguments.jobs, checkers)
-            sources = {os.path.join(copy, unit.name): Source(text)} if unit else {}
+        def analyse():
+            return analysers.whole(arguments.analyser, copy, folder, program, arguments.jobs, checkers)
+
+        def within(found, changed=()):
+            sources = {path: Source(text) for path, text in changed}
             return [(finding, functions(finding, sources)) for finding in found]
 
         try:
-            unmutated = analyse(None, "")
+            unmutated = analyse()
         except analysers.Failed as error:
             result["mutants"] += [verdict(mutant, "failed", str(error)[-500:]) for mutant in mutants]
             return
         files = sorted({mutant["file"] for mutant in mutants})
         result["files"] += len(files)
         result["lines"] += sum(units[root, name].read().count("\n") for name in files)
-        result["unmutated"] += [f"{os.path.relpath(finding.file, copy)}:{finding}" for finding, _ in unmutated
+        result["unmutated"] += [f"{os.path.relpath(finding.file, copy)}:{finding}" for finding in unmutated
                                 if os.path.relpath(finding.file, copy) in files]
-        for mutant in mutants:
-            unit = units[root, mutant["file"]]
-            changed = os.path.join(copy, unit.name)
-            try:
-                text = patched(unit, os.path.join(arguments.out, mutant["patch"]), folder)
+        for batch in batches(mutants):
+            planted = []
+            for mutant in batch:
+                unit = units[root, mutant["file"]]
+                changed = os.path.join(copy, unit.name)
+                try:
+                    text = patched(unit, os.path.join(arguments.out, mutant["patch"]), folder)
+                except analysers.Failed as error:
+                    result["mutants"].append(verdict(mutant, "failed", str(error)[-500:]))
+                    continue
                 with open(changed, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
                     file.write(text)
-                result["mutants"].append(judge(mutant, unmutated, analyse(unit, text), changed))
+                planted.append((mutant, unit, changed, text))
+            try:
+                found = analyse()
+                result["mutants"] += [judge(mutant, within(unmutated), within(found, [(changed, text)]), changed)
+                                      for mutant, _, changed, text in planted]
             except analysers.Failed as error:
-                result["mutants"].append(verdict(mutant, "failed", str(error)[-500:]))
-            shutil.copy2(unit.path, changed)
+                result["mutants"] += [verdict(mutant, "failed", str(error)[-500:]) for mutant, *_ in planted]
+            for _, unit, changed, _ in planted:
+                shutil.copy2(unit.path, changed)
             save()
+
+
+def batches(mutants):
+    """Mutants that are planted together: one of each file, so that a finding in a file, or by way of it, is its mutant's."""
+    by_file = collections.defaultdict(list)
+    for mutant in mutants:
+        by_file[mutant["file"]].append(mutant)
+    for row in itertools.zip_longest(*by_file.values()):
+        yield [mutant for mutant in row if mutant]
 
 
 def functions(finding, sources):

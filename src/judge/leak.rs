@@ -277,22 +277,30 @@ fn is_counted(
     decide.into_iter().any(|condition| {
         let term = oracle.formula.cond_term(condition);
         let vars = oracle.formula.vars(term);
-        vars.into_iter().any(|var| is_changed_in(oracle, exit, object, var)) && {
-            let guards = &mut oracle.formula.guards;
-            let either = guards.for_either(paths, condition);
-            !guards.excludes(either, ended)
-        }
+        vars.into_iter()
+            .any(|var| is_changed_in(oracle, exit, object, var))
+            && {
+                let guards = &mut oracle.formula.guards;
+                let either = guards.for_either(paths, condition);
+                !guards.excludes(either, ended)
+            }
     })
 }
 
-/// Whether a number was read from a block, and another one is there when the function returns.
+/// Whether a number was read from a block, and one that was made from it is there when the function returns.
 fn is_changed_in(oracle: &mut Oracle<'_>, exit: &Exit<'_>, object: Object, var: Var) -> bool {
     let Origin::Initial { loc, size } = *oracle.origins.of(var) else {
         return false;
     };
     let inside = loc.region == object.loc.region;
     let value = oracle.scalar_at(exit.state, loc, size).filter(|_| inside);
-    value.is_some_and(|value| !oracle.is_initial(loc, size, value))
+    let terms = &oracle.formula.terms;
+    let is_number = !terms.is_pointer(terms.var_term(var));
+    value.is_some_and(|value| {
+        is_number
+            && !oracle.is_initial(loc, size, value)
+            && oracle.formula.vars(value).contains(&var)
+    })
 }
 
 /// Whether an object is lost only where loops that would put it somewhere are left out: what the loop tests is tested, too, to come to it.

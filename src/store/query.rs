@@ -121,9 +121,14 @@ impl Reader {
 
     /// Whether a function's unit is of a hosted program, as its body says; one that has no body is not known to be.
     pub fn is_hosted(&self, row: &FunctionRow) -> bool {
-        let folder = self.connection.path().and_then(|path| Path::new(path).parent());
+        let folder = self
+            .connection
+            .path()
+            .and_then(|path| Path::new(path).parent());
         let bodies = folder.and_then(|folder| open_bodies(folder).ok());
-        let body = bodies.zip(row.body).and_then(|(bodies, key)| bodies.get(key));
+        let body = bodies
+            .zip(row.body)
+            .and_then(|(bodies, key)| bodies.get(key));
         body.is_some_and(|body| body.hosted)
     }
 

@@ -190,11 +190,7 @@ impl Seeds {
     }
 
     /// The summary that stands for the function, if a seed does ([`Seed::applies`]).
-    pub fn summary(
-        &self,
-        name: &SymbolName,
-        defined: Option<Defined<'_>>,
-    ) -> Option<Arc<Summary>> {
+    pub fn summary(&self, name: &SymbolName, defined: Option<Defined<'_>>) -> Option<Arc<Summary>> {
         let seed = self.get(&name.name)?;
         seed.applies(defined).then(|| seed.summary.clone())
     }

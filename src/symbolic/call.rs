@@ -276,7 +276,7 @@ impl Executor<'_> {
             self.havoc_kept(at, state, effects.kept());
         }
         if effects.may_end() && self.arena.watches {
-            self.note_may_end(state.guard, &at.args);
+            self.note_may_end(state.guard, &[]);
         }
         self.note_records(state, &at.args);
         let result = effects.apply(self, state, site);
@@ -454,7 +454,7 @@ impl Executor<'_> {
         let exit = self.run(&mut frame, entered);
         self.inlining = outer;
         if exit.is_some() && self.execution.log.ends.len() > ends {
-            self.note_may_end(called, &at.args);
+            self.note_may_end(called, &[]);
         }
         match exit {
             Some(exit) => *state = exit,

@@ -45,7 +45,7 @@ pub struct BranchEvent {
 pub struct MayEnd {
     /// The paths on which it is made.
     pub guard: Guard,
-    /// The numbers that the callee gets: what it decides by.
+    /// What the callee gets, and may decide by. None if it has a summary, which tells when it does not return as far as that is known.
     pub args: Vec<Term>,
     /// Number of operations logged before it.
     pub order: usize,

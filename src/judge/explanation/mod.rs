@@ -476,7 +476,9 @@ fn perhaps_ended_before(execution: &Execution, oracle: &mut Oracle<'_>, left: &L
         }
     }
     let calls = execution.log.may_end.iter();
-    let mut calls = calls.filter(|call| (since..=failing).contains(&call.order)).peekable();
+    let mut calls = calls
+        .filter(|call| (since..=failing).contains(&call.order))
+        .peekable();
     if calls.peek().is_none() {
         return false;
     }
