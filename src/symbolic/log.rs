@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::guard::{Cond, Guard};
 use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
-use super::term::Term;
+use super::term::{Term, Var};
 use super::unroll::LoopId;
 use crate::finding::TraceStep;
 use crate::ir::{BlockId, ExprId, MemberName, Says, SymbolName};
@@ -36,6 +36,17 @@ pub struct BranchEvent {
     pub targets: [BlockId; 2],
     pub site: Site,
     pub depth: u32,
+    /// Number of operations logged before it.
+    pub order: usize,
+}
+
+/// A callee writes to a variable of the function's that holds a pointer, on some paths.
+#[derive(Clone, Debug)]
+pub struct PointerWrite {
+    /// The pointer before the call.
+    pub old: Term,
+    /// The unknowns that stand for what the callee's summary does not tell of the paths.
+    pub unknowns: std::ops::Range<Var>,
     /// Number of operations logged before it.
     pub order: usize,
 }
@@ -490,6 +501,7 @@ pub struct Log {
     pub ends: Vec<EndEvent>,
     /// Calls of functions that end the program on some of their paths, or may do so.
     pub may_end: Vec<MayEnd>,
+    pub pointer_writes: Vec<PointerWrite>,
     pub disturbed: Vec<Disturbance>,
     pub user_assertions: Vec<AssertionEvent>,
     pub cases: Vec<CaseEvent>,

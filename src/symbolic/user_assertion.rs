@@ -94,7 +94,8 @@ impl Executor<'_> {
                 }
                 continue;
             }
-            let Some(way) = ways.into_iter().find(|&way| guards.implies(way, here)) else {
+            let mut taken = ways.into_iter().filter(|&way| way != Guard::FALSE);
+            let Some(way) = taken.find(|&way| guards.implies(way, here)) else {
                 break;
             };
             asked.extend(guards.support(branch.guard));

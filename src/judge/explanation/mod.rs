@@ -304,6 +304,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::AnotherUnknown, another_left_open),
     (Kind::AfterWarning, after_assertion),
     (Kind::ReplacedByCallee, replaced_by_callee),
+    (Kind::ReplacedByCallee, written_by_callee),
     (Kind::ReplacedByLink, replaced_by_link),
     (Kind::AnotherMember, is_of_union),
 ];
@@ -319,6 +320,7 @@ pub fn readings(
         .iter()
         .filter(|(_, reading)| reading(execution, oracle, left));
     let mut kinds: Vec<Kind> = applies.map(|(kind, _)| *kind).collect();
+    kinds.dedup();
     kinds.extend(unlikely_value(execution, oracle, left, body));
     variable::without_replacements(execution, left, body, &mut kinds);
     kinds
@@ -386,6 +388,56 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
             && containers.contains(&event.region)
             && !oracle.formula.guards.excludes(event.guard, left.paths)
     })
+}
+
+/// Whether the pointer lies in a variable that a callee has been asked to write to since the block's state was ended, and only what its
+/// summary does not tell says that it has not.
+fn written_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    let What::Operation(failing) = left.what else {
+        return false;
+    };
+    let since = came_into_state(execution, oracle, left, failing);
+    let writes = execution.log.pointer_writes.iter();
+    let mut writes = writes.filter(|write| {
+        (since..=failing).contains(&write.order)
+            && oracle
+                .locations(write.old)
+                .iter()
+                .any(|(_, at)| at.region == left.object.loc.region)
+    });
+    let Some(first) = writes.next().cloned() else {
+        return false;
+    };
+    let unknowns: Vec<_> = std::iter::once(first)
+        .chain(writes.cloned())
+        .map(|write| write.unknowns)
+        .collect();
+    let formula = &mut oracle.formula;
+    let mut depends = formula.guards.support(left.paths).iter();
+    depends.any(|&condition| {
+        let vars = formula.vars(formula.cond_term(condition));
+        vars.iter()
+            .any(|var| unknowns.iter().any(|made| made.contains(var)))
+    })
+}
+
+/// The number of operations up to the one that has put the object into the state in which an operation fails.
+fn came_into_state(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    left: &Left<'_>,
+    failing: usize,
+) -> usize {
+    let state = execution.log.ops[failing].from;
+    let guards = &mut oracle.formula.guards;
+    let mut since = 0;
+    for (index, event) in execution.log.ops[..failing].iter().enumerate() {
+        let moved = event.object == left.object && event.moves() && event.to == Some(state);
+        if moved && !guards.excludes(event.guard, left.paths) {
+            since = index + 1;
+        }
+    }
+    since
 }
 
 /// Whether the failure is possible only if a store through a pointer that a block holds has left a place alone from which the
@@ -466,15 +518,7 @@ fn perhaps_ended_before(execution: &Execution, oracle: &mut Oracle<'_>, left: &L
     let What::Operation(failing) = left.what else {
         return false;
     };
-    let state = execution.log.ops[failing].from;
-    let guards = &mut oracle.formula.guards;
-    let mut since = 0;
-    for (index, event) in execution.log.ops[..failing].iter().enumerate() {
-        let moved = event.object == left.object && event.moves() && event.to == Some(state);
-        if moved && !guards.excludes(event.guard, left.paths) {
-            since = index + 1;
-        }
-    }
+    let since = came_into_state(execution, oracle, left, failing);
     let calls = execution.log.may_end.iter();
     let mut calls = calls
         .filter(|call| (since..=failing).contains(&call.order))

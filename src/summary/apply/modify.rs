@@ -13,7 +13,8 @@ use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::limits::Precision;
-use crate::symbolic::region::Loc;
+use crate::symbolic::log::PointerWrite;
+use crate::symbolic::region::{FrameId, Loc, RegionKind};
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Term, Var};
 
@@ -124,11 +125,32 @@ fn write_back(
         let old = memory.read(&mut exec.arena.heap(), loc, shape);
         let new = exec.arena.formula.ite_guard(guard, value, old);
         exec.note_callee_write(loc, Rewrite { old, new, made });
+        note_pointer_write(exec, (loc, old, new), made);
         state.memory.write_shape(loc, new, shape);
         if single && (through_ended || exec.arena.takes_out(loc, new)) {
             exec.relink(state, guard, loc, new, shape);
         }
         exec.release_stored_bits(state, guard, loc, size);
+    }
+}
+
+/// Notes that a variable of the function's that holds a pointer has another value behind the call on some paths.
+fn note_pointer_write(exec: &mut Executor<'_>, (loc, old, new): (Loc, Term, Term), made: Var) {
+    let variable = matches!(
+        exec.arena.regions.kind(loc.region),
+        RegionKind::Local {
+            frame: FrameId(0),
+            ..
+        }
+    );
+    let terms = &exec.arena.formula.terms;
+    if exec.arena.watches && variable && old != new && terms.width(old) == POINTER_BITS {
+        let (unknowns, order) = (made..terms.next_var(), exec.execution.log.ops.len());
+        exec.execution.log.pointer_writes.push(PointerWrite {
+            old,
+            unknowns,
+            order,
+        });
     }
 }
 
