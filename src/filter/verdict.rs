@@ -11,7 +11,7 @@ use super::clauses::{self, Clause};
 use super::cover::{Cover, MAX_PREDICATES};
 use super::predicates::{Atom, Configuration, predicates};
 use super::specs::{self, Inconsistency};
-use super::view::{Event, View};
+use super::view::{Check, Event, View};
 use super::words;
 use crate::finding::{Filter, Filtered};
 use crate::sat::oracle::{Oracle, OutOfBudget};
@@ -215,7 +215,7 @@ fn alone(
     configuration: Configuration,
     check: usize,
 ) -> (bool, Option<String>) {
-    let checks = in_all_rounds(view, check);
+    let checks = as_in_source(view, check);
     let mut failing = Guard::FALSE;
     for &check in &checks {
         let fails = view.failing(&view.checks[check]);
@@ -257,17 +257,20 @@ fn alone(
     (false, told(oracle, excluded))
 }
 
-/// The check, and for what is lost at the end those of the same place in other rounds of a loop. They are one statement of the source: a
-/// specification that excludes one round alone would leave no code dead only because the code is come to in the other.
-fn in_all_rounds(view: &View, check: usize) -> Vec<usize> {
+/// The check, and those that are one statement of the source with it: for what is lost at the end, the same place in other rounds of a loop;
+/// for an access, the other pointers that its address may be. A specification that excludes one of them alone would leave no code dead only
+/// because the code is come to by the other.
+fn as_in_source(view: &View, check: usize) -> Vec<usize> {
     let this = &view.checks[check];
-    if !matches!(this.event, Event::Exit(_)) {
-        return vec![check];
-    }
-    let alike = view.checks.iter().enumerate().filter(|(_, other)| {
-        matches!(other.event, Event::Exit(_)) && other.site == this.site && other.text == this.text
-    });
-    alike.map(|(index, _)| index).collect()
+    let alike = |other: &Check| match this.event {
+        Event::Exit(_) => matches!(other.event, Event::Exit(_)) && other.text == this.text,
+        Event::Use(_) => other.address == this.address,
+        Event::Operation(_) | Event::Assertion(_) => false,
+    };
+    let checks = view.checks.iter().enumerate();
+    let checks =
+        checks.filter(|(index, other)| *index == check || other.site == this.site && alike(other));
+    checks.map(|(index, _)| index).collect()
 }
 
 /// The guard for one of a condition's two values, or the other.

@@ -49,6 +49,8 @@ pub struct Check {
     pub alone: Guard,
     /// The conditions that the check itself asks for, not the branches that lead to it.
     pub asserted: Vec<Cond>,
+    /// The address of an access, which may be one of several pointers.
+    pub address: Option<Term>,
     /// The conditions that there is an object that is lost: no specification says that there is none.
     pub exists: Vec<Cond>,
 }
@@ -206,6 +208,7 @@ impl View {
                 fails: failure.paths,
                 alone: failure.paths,
                 asserted: Vec::new(),
+                address: None,
                 exists: given(execution, oracle, failure),
             };
             parts.push(((usize::MAX, usize::MAX, 0), Part::Check(check)));

@@ -37,7 +37,7 @@ pub struct Files<'a> {
 }
 
 /// Headers that a program has only if it runs under an operating system: C's (C11 4p6) and POSIX's that no kernel has one of its own of.
-const HOSTED: [&str; 4] = ["stdio.h", "stdlib.h", "unistd.h", "pthread.h"];
+const HOSTED: [&str; 3] = ["stdio.h", "stdlib.h", "pthread.h"];
 
 impl<'a> Files<'a> {
     pub fn new(tree: &'a dyn Tree) -> Self {

@@ -112,8 +112,7 @@ impl Findings<'_> {
         rules: &PointerRules,
         (index, event, null): (usize, &UseEvent, Guard),
     ) -> bool {
-        let guards = &mut oracle.formula.guards;
-        let paths = guards.and_not(null, execution.unknown_effect);
+        let paths = null;
         let Some(mut model) = oracle.model_of_null(paths, event.base) else {
             return false;
         };
@@ -126,6 +125,16 @@ impl Findings<'_> {
             }
             reason => reason,
         };
+        // That a callee's result may be null is inferred from what its summary tells: not where that is open.
+        if reason == Reason::Unchecked {
+            let known = oracle
+                .formula
+                .guards
+                .and_not(paths, execution.unknown_effect);
+            if oracle.model_of_null(known, event.base).is_none() {
+                return false;
+            }
+        }
         let (mut paths, mut elsewhere) = (paths, event.tested.is_none());
         elsewhere &= reason == Reason::Tested;
         if let Some(tested) = event.tested.as_ref().filter(|_| reason == Reason::Tested) {

@@ -167,7 +167,10 @@ impl Execution {
                 // Even a known new value of a flag counts: the paths on which the callee sets it are of interest.
                 let new = match what {
                     What::Variable(_) | What::Preset => rewrite.new,
-                    What::Other => only_unknowns_changed(arena, &rewrite, rewrite.new, MAX_CHOICES),
+                    What::Other => {
+                        let matters = |var: &Var| known.contains(var);
+                        only_unknowns_changed(arena, &rewrite, &matters, (rewrite.new, MAX_CHOICES))
+                    }
                 };
                 let same = arena.formula.terms.eq(rewrite.old, new);
                 let same = arena.formula.guard_of(same);
@@ -184,12 +187,12 @@ fn is_made_for(arena: &Arena<'_>, rewrite: &Rewrite, var: Var) -> bool {
 }
 
 /// The new value, with the old one wherever the summary says what is written: `closing ? unknown : users + 1` need
-/// not be `users`.
+/// not be `users`. So it is where what is written does not matter to the guard: only that it is written does.
 fn only_unknowns_changed(
     arena: &mut Arena<'_>,
     rewrite: &Rewrite,
-    new: Term,
-    choices: usize,
+    matters: &impl Fn(&Var) -> bool,
+    (new, choices): (Term, usize),
 ) -> Term {
     if let Node::Op { op: Op::Ite, args } = arena.formula.terms.node(new)
         && let [condition, yes, no] = args[..]
@@ -197,12 +200,13 @@ fn only_unknowns_changed(
         let Some(choices) = choices.checked_sub(1) else {
             return rewrite.old;
         };
-        let yes = only_unknowns_changed(arena, rewrite, yes, choices);
-        let no = only_unknowns_changed(arena, rewrite, no, choices);
+        let yes = only_unknowns_changed(arena, rewrite, matters, (yes, choices));
+        let no = only_unknowns_changed(arena, rewrite, matters, (no, choices));
         return arena.formula.terms.ite(condition, yes, no);
     }
     let vars = arena.formula.vars(new);
-    match !vars.is_empty() && vars.iter().all(|&var| is_made_for(arena, rewrite, var)) {
+    let unknown = vars.iter().all(|&var| is_made_for(arena, rewrite, var));
+    match unknown && vars.iter().any(matters) {
         true => new,
         false => rewrite.old,
     }

@@ -6,12 +6,12 @@
 
 pub mod another_object;
 pub mod callee;
+mod ended;
 pub mod value;
 mod variable;
 
-use rustc_hash::FxHashSet;
-
 use self::callee::Unknown;
+use self::ended::{has_ended, perhaps_ended_before, written_by_callee};
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::Body;
 use crate::sat::oracle::Oracle;
@@ -22,7 +22,6 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{Object, State, Status};
-use crate::symbolic::term::Var;
 
 /// What is wrong with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,6 +228,9 @@ fn known_effect(
     failure: &Failure<'_>,
     paths: Guard,
 ) -> Guard {
+    if has_ended(execution, arena, failure.object, failure.what, paths) {
+        return paths;
+    }
     let known = execution.with_known_effect(arena, failure.object, paths);
     let object = failure.object;
     let given = match failure.what {
@@ -349,6 +351,9 @@ fn is_perhaps_new(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bo
 /// Whether it depends on how a callee has ended what becomes of an object: its summary, if it has one, may know less of that
 /// than its source.
 fn depends_on_outcomes(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    if has_ended(execution, oracle, left.object, left.what, left.paths) {
+        return false;
+    }
     let other = left.other.map(|(paths, _)| paths);
     let mut ways = [left.paths].into_iter().chain(other);
     ways.any(|paths| callee::decides_outcome(execution, oracle, left.object, paths))
@@ -388,56 +393,6 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
             && containers.contains(&event.region)
             && !oracle.formula.guards.excludes(event.guard, left.paths)
     })
-}
-
-/// Whether the pointer lies in a variable that a callee has been asked to write to since the block's state was ended, and only what its
-/// summary does not tell says that it has not.
-fn written_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
-    let What::Operation(failing) = left.what else {
-        return false;
-    };
-    let since = came_into_state(execution, oracle, left, failing);
-    let writes = execution.log.pointer_writes.iter();
-    let mut writes = writes.filter(|write| {
-        (since..=failing).contains(&write.order)
-            && oracle
-                .locations(write.old)
-                .iter()
-                .any(|(_, at)| at.region == left.object.loc.region)
-    });
-    let Some(first) = writes.next().cloned() else {
-        return false;
-    };
-    let unknowns: Vec<_> = std::iter::once(first)
-        .chain(writes.cloned())
-        .map(|write| write.unknowns)
-        .collect();
-    let formula = &mut oracle.formula;
-    let mut depends = formula.guards.support(left.paths).iter();
-    depends.any(|&condition| {
-        let vars = formula.vars(formula.cond_term(condition));
-        vars.iter()
-            .any(|var| unknowns.iter().any(|made| made.contains(var)))
-    })
-}
-
-/// The number of operations up to the one that has put the object into the state in which an operation fails.
-fn came_into_state(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    left: &Left<'_>,
-    failing: usize,
-) -> usize {
-    let state = execution.log.ops[failing].from;
-    let guards = &mut oracle.formula.guards;
-    let mut since = 0;
-    for (index, event) in execution.log.ops[..failing].iter().enumerate() {
-        let moved = event.object == left.object && event.moves() && event.to == Some(state);
-        if moved && !guards.excludes(event.guard, left.paths) {
-            since = index + 1;
-        }
-    }
-    since
 }
 
 /// Whether the failure is possible only if a store through a pointer that a block holds has left a place alone from which the
@@ -510,32 +465,6 @@ fn only_after_warning(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     }
     let without = oracle.formula.guards.and_not(left.paths, warned);
     !value::still_possible(oracle, left.paths, without)
-}
-
-/// Whether what the failure depends on was handed, since the object came into its state, to a function that may end the program where
-/// it does not like it: `r = f(&block); assert_int_equal(r, 0); free(block)`, where `f` has freed the block if it fails.
-fn perhaps_ended_before(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
-    let What::Operation(failing) = left.what else {
-        return false;
-    };
-    let since = came_into_state(execution, oracle, left, failing);
-    let calls = execution.log.may_end.iter();
-    let mut calls = calls
-        .filter(|call| (since..=failing).contains(&call.order))
-        .peekable();
-    if calls.peek().is_none() {
-        return false;
-    }
-    let formula = &mut oracle.formula;
-    let mut depends_on: FxHashSet<Var> = FxHashSet::default();
-    for &condition in formula.guards.support(left.paths) {
-        depends_on.extend(formula.vars(formula.cond_term(condition)));
-    }
-    calls.any(|call| {
-        let mut args = call.args.iter();
-        formula.guards.implies(left.paths, call.guard)
-            && args.any(|&arg| formula.vars(arg).iter().any(|var| depends_on.contains(var)))
-    })
 }
 
 /// The paths on which the call is made that an operation of the log is part of.

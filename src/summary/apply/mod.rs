@@ -107,10 +107,11 @@ fn apply(
     let binding = Binding::new(site);
     // Stage 1: what the summary names, in the state before the call.
     let inputs = binding.inputs(exec, state, summary);
+    // What the callee follows, it may follow before it ends the program.
+    memory::check_uses(exec, state, summary, &inputs, &binding);
     comes_back(exec, state, summary, &binding);
     sleep::note(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
-    memory::check_uses(exec, state, summary, &inputs, &binding);
     format::check_texts(exec, state, summary, site);
     memory::hand_kept(exec, state, summary, site.args);
     let initialised = initialisation::before(exec, state, summary, &binding);
