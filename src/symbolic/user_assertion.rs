@@ -74,7 +74,8 @@ impl Executor<'_> {
         let branches = self.execution.log.branches.iter().rev();
         let (mut reached, mut before) = (Guard::FALSE, here);
         let mut asked = Vec::new();
-        let mut decided_before = false;
+        // The place of the branch that decides nothing; what a macro has asked before lies there, too.
+        let mut undecided: Option<Site> = None;
         for branch in branches
             .filter(|branch| branch.depth == depth)
             .take(MAX_PARTS)
@@ -84,12 +85,14 @@ impl Executor<'_> {
                 guards.and(branch.path, branch.guard),
                 guards.and_not(branch.path, branch.guard),
             ];
-            if decided_before {
-                let mut asks = guards.support(branch.guard).iter();
-                if asks.any(|condition| asked.contains(condition))
-                    && ways.iter().any(|&way| guards.implies(here, way))
-                {
+            if let Some(site) = &undecided {
+                let mut conditions = guards.support(branch.guard).iter();
+                let asks = conditions.any(|condition| asked.contains(condition));
+                let led = ways.iter().any(|&way| guards.implies(here, way));
+                if led && (asks || branch.site == *site) {
                     before = guards.or(before, branch.path);
+                }
+                if led && asks {
                     break;
                 }
                 continue;
@@ -101,8 +104,8 @@ impl Executor<'_> {
             asked.extend(guards.support(branch.guard));
             reached = guards.or(reached, way);
             before = guards.or(before, branch.path);
-            decided_before = way == branch.path;
-            if reached == here && !decided_before {
+            undecided = (way == branch.path).then(|| branch.site.clone());
+            if reached == here && undecided.is_none() {
                 break;
             }
         }

@@ -190,11 +190,13 @@ fn kept_until(
         let other = event.object;
         let back = event.gives_back(initial);
         let candidate = other != object && other.machine == object.machine;
-        if candidate
-            && (back || event.takes(initial) || is_taken_again(arena, event))
-            && *known.entry(other).or_insert_with(|| wanted(arena, other))
-        {
-            moves.push((index, other, back, event.guard));
+        let paths = match is_taken_again(arena, event) {
+            true => event.touched,
+            false if back || event.takes(initial) => event.guard,
+            false => continue,
+        };
+        if candidate && *known.entry(other).or_insert_with(|| wanted(arena, other)) {
+            moves.push((index, other, back, paths));
         }
     }
     // Where the two are known to be two, what becomes of the other says nothing of this one.
@@ -217,13 +219,11 @@ fn kept_until(
     kept
 }
 
-/// Whether an object is taken while it is held under the same name: it may have been given back under another one.
+/// Whether an object is taken while the function itself holds it under the same name: it may have been given back under another one.
 fn is_taken_again(arena: &Arena<'_>, event: &OpEvent) -> bool {
     let machine = arena.machine_of(event.object);
-    event
-        .rule
-        .as_ref()
-        .is_some_and(|rule| machine.is_about_taking(rule))
+    let rule = event.rule.as_ref();
+    event.touched != Guard::FALSE && rule.is_some_and(|rule| machine.is_about_taking(rule))
 }
 
 /// The paths on which the function holds something before an operation that may be the object under another name:
