@@ -89,8 +89,30 @@ pub struct Solver {
     values: Vec<bool>,
 }
 
-fn external(lit: Lit) -> varisat::Lit {
-    varisat::Lit::from_index(lit.var(), !lit.negated())
+/// The solver's names of variables: without gaps, since it keeps room for all up to the last.
+#[derive(Default)]
+struct Names {
+    /// By variable; [`Names::NONE`] if it has none.
+    of_variables: Vec<u32>,
+    /// The variables that have one, by name.
+    variables: Vec<usize>,
+}
+
+impl Names {
+    const NONE: u32 = u32::MAX;
+
+    fn external(&mut self, lit: Lit) -> varisat::Lit {
+        let variable = lit.var();
+        if variable >= self.of_variables.len() {
+            self.of_variables.resize(variable + 1, Names::NONE);
+        }
+        let name = &mut self.of_variables[variable];
+        if *name == Names::NONE {
+            *name = self.variables.len() as u32;
+            self.variables.push(variable);
+        }
+        varisat::Lit::from_index(*name as usize, !lit.negated())
+    }
 }
 
 impl Solver {
@@ -122,28 +144,24 @@ impl Solver {
         };
         inner.write_proof(meter, ProofFormat::BinaryDrat);
         let mut rest: SmallVec<[varisat::Lit; 16]> = SmallVec::new();
-        let mut empty = true;
+        let mut names = Names::default();
         for clause in self.clauses.iter() {
             if clause.iter().any(|&lit| implied.value(lit) == Some(true)) {
                 continue;
             }
             rest.clear();
             let open = clause.iter().filter(|&&lit| implied.value(lit).is_none());
-            rest.extend(open.map(|&lit| external(lit)));
+            rest.extend(open.map(|&lit| names.external(lit)));
             inner.add_clause(&rest);
-            empty = false;
         }
-        if empty {
+        if names.variables.is_empty() {
             return (Answer::Sat, 0);
         }
         let answer = match inner.solve() {
             Ok(true) => {
+                self.values.resize(names.of_variables.len(), false);
                 for lit in inner.model().unwrap_or_default() {
-                    let index = lit.index();
-                    if index >= self.values.len() {
-                        self.values.resize(index + 1, false);
-                    }
-                    self.values[index] = lit.is_positive();
+                    self.values[names.variables[lit.index()]] = lit.is_positive();
                 }
                 Answer::Sat
             }

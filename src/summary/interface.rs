@@ -146,7 +146,7 @@ pub enum IExpr {
 
 impl IExpr {
     /// Visits the expression and its parts, outermost first; not what its objects' offsets are made of.
-    pub fn each(&self, visit: &mut dyn FnMut(&IExpr)) {
+    pub fn each<'e>(&'e self, visit: &mut dyn FnMut(&'e IExpr)) {
         visit(self);
         match self {
             IExpr::Const { .. }

@@ -16,24 +16,18 @@ const MAX_PASSES: usize = 6;
 pub fn simplify(summary: &mut Summary) {
     for _ in 0..MAX_PASSES {
         let mentions = Mentions::of(summary);
-        let mut changed = false;
-        let mut rewrite = |value: &IExpr| {
-            let simpler = mentions.simpler(value);
-            changed |= simpler != *value;
-            simpler
-        };
-        let result = summary.result.as_ref().map(&mut rewrite);
-        let values: Vec<Option<IExpr>> = summary
-            .modified
-            .iter()
-            .map(|modified| modified.value.as_ref().map(&mut rewrite))
+        let simpler = |value: &Option<IExpr>| mentions.simpler(value.as_ref()?);
+        let result = simpler(&summary.result);
+        let modified = summary.modified.iter().enumerate();
+        let values: Vec<(usize, IExpr)> = modified
+            .filter_map(|(index, modified)| Some((index, simpler(&modified.value)?)))
             .collect();
-        summary.result = result;
-        for (modified, value) in summary.modified.iter_mut().zip(values) {
-            modified.value = value;
-        }
-        if !changed {
+        if result.is_none() && values.is_empty() {
             break;
+        }
+        summary.result = result.or(summary.result.take());
+        for (index, value) in values {
+            summary.modified[index].value = Some(value);
         }
     }
     let mentions = Mentions::of(summary).of_unknowns;
@@ -45,13 +39,13 @@ pub fn simplify(summary: &mut Summary) {
 }
 
 /// How often a summary's values mention what.
-struct Mentions {
+struct Mentions<'a> {
     of_unknowns: FxHashMap<u32, u32>,
-    of_operations: FxHashMap<IExpr, u32>,
+    of_operations: FxHashMap<&'a IExpr, u32>,
 }
 
-impl Mentions {
-    fn of(summary: &Summary) -> Self {
+impl<'a> Mentions<'a> {
+    fn of(summary: &'a Summary) -> Self {
         let mut mentions = Mentions {
             of_unknowns: FxHashMap::default(),
             of_operations: FxHashMap::default(),
@@ -61,7 +55,7 @@ impl Mentions {
             value.each(&mut |part| match part {
                 IExpr::Unknown { id, .. } => *mentions.of_unknowns.entry(*id).or_default() += 1,
                 IExpr::Op { .. } | IExpr::Linear { .. } if of_unknown(part) => {
-                    *mentions.of_operations.entry(part.clone()).or_default() += 1;
+                    *mentions.of_operations.entry(part).or_default() += 1;
                 }
                 _ => {}
             });
@@ -69,17 +63,19 @@ impl Mentions {
         mentions
     }
 
-    fn simpler(&self, expr: &IExpr) -> IExpr {
+    /// The expression simplified; `None` if it stays as it is.
+    fn simpler(&self, expr: &IExpr) -> Option<IExpr> {
         match expr {
             IExpr::Op { op, width, args } => {
                 if let Some(id) = self.free_operand(expr, *op, args) {
-                    return IExpr::Unknown { id, width: *width };
+                    return Some(IExpr::Unknown { id, width: *width });
                 }
-                IExpr::Op {
+                let args = self.all_simpler(args, |arg| arg)?;
+                Some(IExpr::Op {
                     op: *op,
                     width: *width,
-                    args: args.iter().map(|arg| self.simpler(arg)).collect(),
-                }
+                    args: args.collect(),
+                })
             }
             IExpr::Linear {
                 width,
@@ -88,18 +84,31 @@ impl Mentions {
             } => {
                 let odd = terms.iter().filter(|(coefficient, _)| coefficient % 2 == 1);
                 if let Some(id) = odd.filter_map(|(_, part)| self.free(expr, part)).next() {
-                    return IExpr::Unknown { id, width: *width };
+                    return Some(IExpr::Unknown { id, width: *width });
                 }
-                let terms = terms.iter();
-                let terms = terms.map(|(coefficient, part)| (*coefficient, self.simpler(part)));
-                IExpr::Linear {
+                let parts = self.all_simpler(terms, |(_, part)| part)?;
+                let coefficients = terms.iter().map(|(coefficient, _)| *coefficient);
+                Some(IExpr::Linear {
                     width: *width,
                     constant: *constant,
-                    terms: terms.collect(),
-                }
+                    terms: coefficients.zip(parts).collect(),
+                })
             }
-            _ => expr.clone(),
+            _ => None,
         }
+    }
+
+    /// All operands, if one of them can be simplified.
+    fn all_simpler<'t, T>(
+        &self,
+        operands: &'t [T],
+        part: impl Fn(&'t T) -> &'t IExpr + 't,
+    ) -> Option<impl Iterator<Item = IExpr> + 't> {
+        let simpler: Vec<Option<IExpr>> =
+            operands.iter().map(|one| self.simpler(part(one))).collect();
+        let any = simpler.iter().any(Option::is_some);
+        let all = simpler.into_iter().zip(operands);
+        any.then(|| all.map(move |(simpler, one)| simpler.unwrap_or_else(|| part(one).clone())))
     }
 
     /// The unknown by which an operation can have any value.

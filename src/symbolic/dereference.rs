@@ -182,13 +182,14 @@ impl Arena<'_> {
     /// Whether a pointer that is stored at a location, and the pointer to what the location lies in, are both read from one block: the
     /// block is taken out from between two others (`e->prev->next = e->next`).
     pub fn takes_out(&mut self, loc: Loc, value: Term) -> bool {
+        let Some(one) = self.read_from(loc.region) else {
+            return false;
+        };
         let [(_, to)] = self.locations(value)[..] else {
             return false;
         };
-        match (self.read_from(loc.region), self.read_from(to.region)) {
-            (Some(one), Some(other)) => one.region == other.region,
-            _ => false,
-        }
+        let other = self.read_from(to.region);
+        other.is_some_and(|other| other.region == one.region)
     }
 }
 

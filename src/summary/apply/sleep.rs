@@ -21,7 +21,11 @@ pub(super) fn note(
     inputs: &[Guard],
     site: &CallSite<'_>,
 ) {
+    if summary.sleeps.is_empty() {
+        return;
+    }
     let inlined = inlined_conditions(exec, state.guard);
+    let (atomic, released) = atomic_objects(exec, state);
     for sleep in &summary.sleeps {
         let here = cube(exec, &sleep.incond, inputs);
         let condition = exec.arena.formula.guards.and(here, inlined);
@@ -36,7 +40,7 @@ pub(super) fn note(
             other[column] = None;
         }
         let (there, told) = (cube(exec, &there, inputs), cube(exec, &told, inputs));
-        let (mut held, released) = atomic_objects(exec, state);
+        let mut held = atomic.clone();
         // If sleeping depends on a condition that the path has not tested, the function's callers may know that it is
         // false.
         held.retain(|&(_, _, paths)| {

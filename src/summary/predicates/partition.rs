@@ -43,6 +43,8 @@ struct Exit {
     paths: Guard,
     /// Runs that take it: the values of all candidates, a bit for each.
     runs: Vec<u64>,
+    /// The candidates, a bit for each, that are false on no run that takes it; and those that are true on none.
+    never: [u64; 2],
 }
 
 impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
@@ -89,11 +91,15 @@ impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
             }
             runs.push(values);
         }
-        Some(Exit { paths, runs })
+        let never = [0; 2];
+        Some(Exit { paths, runs, never })
     }
 
     /// A way out where a candidate has a value.
     fn narrowed(&mut self, exit: &Exit, (number, value): Wanted) -> Option<Exit> {
+        if exit.never[usize::from(value)] >> number & 1 == 1 {
+            return None;
+        }
         let predicate = self.candidates[number].guard;
         let guards = &mut self.oracle.formula.guards;
         let paths = match value {
@@ -102,10 +108,13 @@ impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
         };
         let has = |run: &u64| (run >> number & 1 == 1) == value;
         let runs: Vec<u64> = exit.runs.iter().copied().filter(has).collect();
-        match runs.is_empty() {
-            true => self.exit(paths),
-            false => Some(Exit { paths, runs }),
-        }
+        let runs = match runs.is_empty() {
+            true => self.exit(paths)?.runs,
+            false => runs,
+        };
+        // What no run does that takes the way out, none does that takes a part of it.
+        let never = exit.never;
+        Some(Exit { paths, runs, never })
     }
 
     /// Whether some run takes a way out where a candidate has a value.
@@ -117,6 +126,7 @@ impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
         }
         let narrowed = self.narrowed(exit, wanted);
         let possible = narrowed.is_some();
+        exit.never[usize::from(value)] |= u64::from(!possible) << number;
         exit.runs
             .extend(narrowed.into_iter().flat_map(|one| one.runs));
         possible
