@@ -122,8 +122,14 @@ pub(super) fn doubt(
             let differ = row.from == other.row.from && row.to != other.row.to;
             differ && moves(one) && moves(other) && !row.excludes(other.row)
         });
-        let others = others.fold(Guard::FALSE, |all, other| guards.or(all, other.guard));
-        let several = guards.and(here, others);
+        // Most rows exclude each other here, though their guards do not show it by themselves.
+        let mut several = Guard::FALSE;
+        for other in others {
+            if !guards.excludes(here, other.guard) {
+                let both = guards.and(here, other.guard);
+                several = guards.or(several, both);
+            }
+        }
         if several != Guard::FALSE {
             unknown = guards.or(unknown, several);
             exec.execution.open.add(guards, object, several);
