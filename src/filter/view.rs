@@ -121,10 +121,20 @@ impl About {
                 };
             }
         };
-        let pointers = events.iter().filter_map(|event| match event {
-            Event::Use(index) => Some(log.uses.get(*index)?.base),
-            _ => None,
-        });
+        // The other pointers that an address may be are followed by the same statement: a specification that speaks of one of
+        // them alone would leave code alive that is come to by the others only.
+        let asked: FxHashSet<(Term, Option<&Site>)> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Use(index) => log.uses.get(*index),
+                _ => None,
+            })
+            .map(|event| (event.address, event.stack.first()))
+            .collect();
+        let pointers = log.uses.iter();
+        let pointers = pointers
+            .filter(|event| asked.contains(&(event.address, event.stack.first())))
+            .map(|event| event.base);
         let objects = events.iter().filter_map(|event| match event {
             Event::Operation(index) => Some(log.ops.get(*index)?.object),
             _ => None,
