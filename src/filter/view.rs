@@ -97,7 +97,7 @@ pub enum Scope<'e> {
     /// All accesses and operations.
     All,
     /// Those by pointers that the function compares with null, or that may be null for what is known of libraries, and all operations; in a
-    /// large function only those about the same pointers and objects as these events.
+    /// large function only those about the same objects as these events, and about the pointers that their statements follow.
     Around(&'e [Event]),
 }
 
@@ -123,18 +123,14 @@ impl About {
         };
         // The other pointers that an address may be are followed by the same statement: a specification that speaks of one of
         // them alone would leave code alive that is come to by the others only.
-        let asked: FxHashSet<(Term, Option<&Site>)> = events
-            .iter()
-            .filter_map(|event| match event {
-                Event::Use(index) => log.uses.get(*index),
-                _ => None,
-            })
-            .map(|event| (event.address, event.stack.first()))
-            .collect();
-        let pointers = log.uses.iter();
-        let pointers = pointers
-            .filter(|event| asked.contains(&(event.address, event.stack.first())))
-            .map(|event| event.base);
+        let asked = events.iter().filter_map(|event| match event {
+            Event::Use(index) => Some(log.uses.get(*index)?.statement()),
+            _ => None,
+        });
+        let asked: FxHashSet<(Term, Option<&Site>)> = asked.collect();
+        let of_statements = log.uses.iter();
+        let of_statements = of_statements.filter(|event| asked.contains(&event.statement()));
+        let pointers = of_statements.map(|event| event.base);
         let objects = events.iter().filter_map(|event| match event {
             Event::Operation(index) => Some(log.ops.get(*index)?.object),
             _ => None,

@@ -180,8 +180,11 @@ impl Arena<'_> {
 
 impl Arena<'_> {
     /// Whether a pointer that is stored at a location, and the pointer to what the location lies in, are both read from one block: the
-    /// block is taken out from between two others (`e->prev->next = e->next`).
+    /// block is taken out from between two others (`e->prev->next = e->next`). Not looked for where memory is not watched.
     pub fn takes_out(&mut self, loc: Loc, value: Term) -> bool {
+        if !self.watches || self.formula.terms.width(value) != POINTER_BITS {
+            return false;
+        }
         let Some(one) = self.read_from(loc.region) else {
             return false;
         };

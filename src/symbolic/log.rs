@@ -230,6 +230,13 @@ pub struct UseEvent {
     pub inside: Arc<[TraceStep]>,
 }
 
+impl UseEvent {
+    /// What the accesses of one statement have in common, whichever of several pointers it follows: the address and the place.
+    pub fn statement(&self) -> (Term, Option<&Site>) {
+        (self.address, self.stack.first())
+    }
+}
+
 /// The analysed function's own text reads or writes a member of a record, or a global object.
 #[derive(Clone, Debug)]
 pub struct MemberEvent {

@@ -127,8 +127,7 @@ fn write_back(
         exec.note_callee_write(loc, Rewrite { old, new, made });
         note_pointer_write(exec, (loc, old, new), made);
         state.memory.write_shape(loc, new, shape);
-        let may_relink = single && exec.arena.watches && shape.bits == POINTER_BITS;
-        if may_relink && (through_ended || exec.arena.takes_out(loc, new)) {
+        if single && (through_ended || exec.arena.takes_out(loc, new)) {
             exec.relink(state, guard, loc, new, shape);
         }
         exec.release_stored_bits(state, guard, loc, size);
