@@ -3,9 +3,25 @@
 //! In: a file's text and names of functions. Out: a [`Scan`]: the calls, the `#define`s of the names and the
 //! `#include`s, each with the condition of all the `#if`s around it. Comments and literals are passed over.
 
-use std::collections::BTreeSet;
+use aho_corasick::AhoCorasick;
+use rustc_hash::FxHashSet;
 
 use super::condition::Condition;
+
+/// The functions whose calls are looked for.
+pub(super) struct Names<'n> {
+    all: FxHashSet<&'n str>,
+    /// Finds any of them in a text at once; most files hold none.
+    anywhere: AhoCorasick,
+}
+
+impl<'n> Names<'n> {
+    pub(super) fn new(names: impl IntoIterator<Item = &'n str>) -> Names<'n> {
+        let all: FxHashSet<&str> = names.into_iter().collect();
+        let anywhere = AhoCorasick::new(&all).expect("names stay far below 2^31 bytes");
+        Names { all, anywhere }
+    }
+}
 
 /// A call of one of the functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +47,12 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    pub(super) fn of(text: &[u8], names: &BTreeSet<&str>) -> Scan {
+    pub(super) fn of(text: &[u8], names: &Names<'_>) -> Scan {
+        let named = names.anywhere.is_match(text);
         let text = String::from_utf8_lossy(text);
         let text = without_comments(&text);
         let mut scanner = Scanner {
-            names,
+            names: named.then_some(&names.all),
             found: Scan::default(),
             open: Vec::new(),
             before: Before::Other,
@@ -79,7 +96,8 @@ enum Before {
 }
 
 struct Scanner<'a> {
-    names: &'a BTreeSet<&'a str>,
+    /// Nothing if the text has none of them.
+    names: Option<&'a FxHashSet<&'a str>>,
     found: Scan,
     open: Vec<Open>,
     before: Before,
@@ -140,7 +158,7 @@ impl Scanner<'_> {
             }
             "define" => {
                 let name = word_of(rest);
-                if self.names.contains(name) {
+                if self.names.is_some_and(|names| names.contains(name)) {
                     let condition = self.condition();
                     self.found.macros.push((name.to_owned(), condition));
                 }
@@ -183,6 +201,9 @@ impl Scanner<'_> {
 
     /// Calls in a line of text. The body of a macro (`within`) may only name the function.
     fn words(&mut self, line: &str, number: u32, within: Option<&str>) {
+        let Some(names) = self.names else {
+            return;
+        };
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
@@ -199,7 +220,7 @@ impl Scanner<'_> {
             let (name, after) = word(rest);
             rest = after;
             let called = within.is_some() || after.trim_start().starts_with('(');
-            if called && self.before == Before::Other && self.names.contains(name) {
+            if called && self.before == Before::Other && names.contains(name) {
                 self.found.calls.push(Call {
                     name: name.to_owned(),
                     line: number,
@@ -285,7 +306,7 @@ mod tests {
     use super::*;
 
     fn scan(text: &str) -> Scan {
-        Scan::of(text.as_bytes(), &BTreeSet::from(["lock", "unlock"]))
+        Scan::of(text.as_bytes(), &Names::new(["lock", "unlock"]))
     }
 
     /// The lines of the calls, and what each needs where nothing is defined.

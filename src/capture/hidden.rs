@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::branches::Scan;
+use super::branches::{Names, Scan};
 use super::condition::{Condition, Definitions};
 use super::{Capture, CompileCommand, Place, Preprocessor};
 use crate::source::{self, read_regular};
@@ -65,6 +65,7 @@ impl Sites {
 
 /// Looks for calls of the functions `names` in the files of a run.
 pub fn calls(capture: &Capture, preprocessor: &Preprocessor<'_>, names: &BTreeSet<&str>) -> Calls {
+    let names = &Names::new(names.iter().copied());
     let scans = scan(capture, names);
     let all = scans.iter().map(|(_, scan)| scan.calls.len()).sum();
     if all == 0 {
@@ -139,7 +140,7 @@ fn arguments(definitions: &Definitions) -> Vec<String> {
 }
 
 /// Scans the sources of the run and the headers of the tree, in order.
-fn scan(capture: &Capture, names: &BTreeSet<&str>) -> Vec<(PathBuf, Scan)> {
+fn scan(capture: &Capture, names: &Names<'_>) -> Vec<(PathBuf, Scan)> {
     let is_header = |file: &&PathBuf| file.extension().is_some_and(|e| e == "h");
     let headers = capture.tree.project_files().list.iter().filter(is_header);
     let sources = capture.commands.iter().map(|command| &command.source);
@@ -219,7 +220,7 @@ struct Origin {
 fn helps(
     capture: &Capture,
     preprocessor: &Preprocessor<'_>,
-    names: &BTreeSet<&str>,
+    names: &Names<'_>,
     (arguments, origin): (&[String], &Origin),
 ) -> bool {
     let uses = |command: &&CompileCommand| {

@@ -56,7 +56,9 @@ pub fn filter(
     };
     let mut filters = Filters::new(&view, None);
     for (finding, event) in events {
+        // What is not proved for lack of work counts as excluded, so that no failure may take it from the next.
         if let Some(check) = view.check(event) {
+            oracle.renew();
             finding.filtered = Some(filters.of(oracle, check));
         }
     }

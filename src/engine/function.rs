@@ -127,8 +127,11 @@ fn judge(
     findings.failing_operations(execution, oracle);
     findings.sleeps_in_atomic(execution, oracle);
     findings.calls_without(execution, oracle);
-    findings.null_pointers(execution, oracle);
-    findings.failing_assertions(execution, oracle);
+    if property.watches_accesses() {
+        findings.null_pointers(execution, oracle);
+        findings.failing_assertions(execution, oracle);
+        oracle.renew();
+    }
     let mut judged = match &execution.exit {
         Some(state) => judge_exit(body, execution, state, &mut findings, oracle)?,
         None => judge_no_exit(body, execution, &findings, oracle)?,
@@ -182,8 +185,11 @@ fn judge_exit(
     let exit = Exit::new(oracle, state, execution.result);
     let mut exits = infer::exits(execution, oracle, state);
     findings.ambiguous_exits(execution, oracle, &exit, &mut exits);
-    findings.lost_objects(execution, oracle, &exit);
-    findings.returned_locals(execution, oracle, &exit, body);
+    if oracle.watches {
+        findings.lost_objects(execution, oracle, &exit);
+        findings.returned_locals(execution, oracle, &exit, body);
+        oracle.renew();
+    }
     let lock_order = lock_order::collect(execution, oracle, Some(&exit));
     // To make a summary readable must not use up the budget for findings.
     oracle.reserve_for_findings();

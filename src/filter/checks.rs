@@ -75,7 +75,7 @@ pub fn of_operation(
         fails: operation.fails,
         alone: operation.fails,
         asserted: operation.asserted,
-        address: None,
+        followed: Vec::new(),
         exists: about_pointer(oracle, operation.fails, operation.object),
     };
     let position = (operation.events.0, usize::MAX, OF_OPERATION);
@@ -95,7 +95,7 @@ pub fn of_assertion(index: usize, event: &AssertionEvent) -> Option<(Position, P
         fails: event.guard,
         alone: event.guard,
         asserted: event.asked.clone(),
-        address: None,
+        followed: Vec::new(),
         exists: Vec::new(),
     };
     let position = (event.order, event.branches, OF_USE);
@@ -146,7 +146,7 @@ pub fn of_use(
         fails,
         alone: fails,
         asserted,
-        address: Some(event.address),
+        followed: event.followed().collect(),
         exists: Vec::new(),
     };
     let position = (event.order, event.branches, OF_USE);

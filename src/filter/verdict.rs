@@ -208,7 +208,8 @@ fn kills_nothing(view: &View, oracle: &mut Oracle<'_>, inputs: Guard) -> Result<
     Ok(true)
 }
 
-/// Whether the weakest specification that blocks one check alone is proved to make code dead; if not, that specification.
+/// Whether the weakest specification that blocks one check alone is proved to make code dead; if not, that specification. What is lost at the
+/// end on one path is looked at with what else is lost, too: code that is come to by both is dead only if both are excluded.
 fn alone(
     view: &View,
     oracle: &mut Oracle<'_>,
@@ -216,17 +217,49 @@ fn alone(
     check: usize,
 ) -> (bool, Option<String>) {
     let checks = as_in_source(view, check);
+    let (excluded, usual) = blocked(view, oracle, configuration, &checks);
+    if excluded == Guard::TRUE {
+        return (true, None);
+    }
+    let mut environments = vec![oracle.formula.guards.cube(&usual)];
+    let others = other_losses(view, &checks);
+    if !others.is_empty() {
+        let (lost, usual) = blocked(view, oracle, configuration, &others);
+        let guards = &mut oracle.formula.guards;
+        let usual = guards.cube(&usual);
+        let environment = guards.and(environments[0], usual);
+        environments.push(guards.and_not(environment, lost));
+    }
+    for environment in environments {
+        if makes_code_dead(view, oracle, environment, excluded) {
+            return (true, None);
+        }
+    }
+    (false, told(oracle, excluded))
+}
+
+/// Where any of these checks fails, over the predicates of a configuration, and what goes without saying of the inputs.
+fn blocked(
+    view: &View,
+    oracle: &mut Oracle<'_>,
+    configuration: Configuration,
+    checks: &[usize],
+) -> (Guard, Vec<(Cond, bool)>) {
     let mut failing = Guard::FALSE;
-    for &check in &checks {
-        let fails = view.failing(&view.checks[check]);
+    for &check in checks {
+        let check = &view.checks[check];
+        let fails = match check.event {
+            // A second operation on an object that is in error is no other mistake.
+            Event::Operation(_) => view.failing(check),
+            // The code behind earlier failures counts as reached, so that what fails behind them counts, too.
+            _ => check.alone,
+        };
         failing = oracle.formula.guards.or(failing, fails);
     }
     let asked = oracle.formula.guards.support(failing).to_vec();
     let usual = usual_on_entry(oracle, &asked);
-    let guards = &mut oracle.formula.guards;
-    let environment = guards.cube(&usual);
-    let mut excluded = guards.restrict(failing, &usual);
-    let kept = predicates(view, oracle, configuration, &checks);
+    let mut excluded = oracle.formula.guards.restrict(failing, &usual);
+    let kept = predicates(view, oracle, configuration, checks);
     for condition in oracle.formula.guards.support(excluded).to_vec() {
         // Where that is too large it stays: to exclude less can only make less code dead.
         if !kept.contains(&condition)
@@ -235,15 +268,25 @@ fn alone(
             excluded = projected;
         }
     }
-    if excluded == Guard::TRUE {
-        return (true, None);
-    }
-    for location in &view.locations {
-        if !share_an_unknown(oracle, location.reach, excluded) {
+    (excluded, usual)
+}
+
+/// Whether some code that is reached in an environment is proved not to be without what is excluded.
+fn makes_code_dead(
+    view: &View,
+    oracle: &mut Oracle<'_>,
+    environment: Guard,
+    excluded: Guard,
+) -> bool {
+    // The simplest first, before the budget ends.
+    let mut reached: Vec<Guard> = view.locations.iter().map(|it| it.reach).collect();
+    reached.sort_by_key(|&reach| oracle.formula.guards.support(reach).len());
+    for reach in reached {
+        if !share_an_unknown(oracle, reach, excluded) {
             continue;
         }
         let guards = &mut oracle.formula.guards;
-        let usual = guards.and(location.reach, environment);
+        let usual = guards.and(reach, environment);
         let left = guards.and_not(usual, excluded);
         if left == usual {
             continue;
@@ -251,20 +294,33 @@ fn alone(
         // What is left open is no proof that code is dead.
         let dead = matches!(oracle.solve(left), Ok(None));
         if dead && matches!(oracle.solve(usual), Ok(Some(_))) {
-            return (true, None);
+            return true;
         }
     }
-    (false, told(oracle, excluded))
+    false
+}
+
+/// What else is lost at the end, if that is what these checks are about.
+fn other_losses(view: &View, checks: &[usize]) -> Vec<usize> {
+    let is_loss = |check: usize| matches!(view.checks[check].event, Event::Exit(_));
+    if !checks.iter().all(|&check| is_loss(check)) {
+        return Vec::new();
+    }
+    let others = (0..view.checks.len()).filter(|&check| is_loss(check));
+    others.filter(|check| !checks.contains(check)).collect()
 }
 
 /// The check, and those that are one statement of the source with it: for what is lost at the end, the same place in other rounds of a loop;
-/// for an access, the other pointers that its address may be. A specification that excludes one of them alone would leave no code dead only
-/// because the code is come to by the other.
+/// for an access, the other pointers that its address may be, there or in other rounds. A specification that excludes one of them alone would
+/// leave no code dead only because the code is come to by the other.
 fn as_in_source(view: &View, check: usize) -> Vec<usize> {
     let this = &view.checks[check];
     let alike = |other: &Check| match this.event {
         Event::Exit(_) => matches!(other.event, Event::Exit(_)) && other.text == this.text,
-        Event::Use(_) => other.address == this.address,
+        Event::Use(_) => {
+            let mut followed = other.followed.iter();
+            followed.any(|followed| this.followed.contains(followed))
+        }
         Event::Operation(_) | Event::Assertion(_) => false,
     };
     let checks = view.checks.iter().enumerate();

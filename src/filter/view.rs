@@ -12,7 +12,7 @@ use crate::ir::Body;
 use crate::sat::oracle::{Oracle, OutOfBudget};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::Site;
+use crate::symbolic::log::{Followed, Site, UseEvent};
 use crate::symbolic::state::Object;
 use crate::symbolic::term::Term;
 
@@ -49,8 +49,8 @@ pub struct Check {
     pub alone: Guard,
     /// The conditions that the check itself asks for, not the branches that lead to it.
     pub asserted: Vec<Cond>,
-    /// The address of an access, which may be one of several pointers.
-    pub address: Option<Term>,
+    /// What an access has in common with the others that its statement makes.
+    pub followed: Vec<Followed>,
     /// The conditions that there is an object that is lost: no specification says that there is none.
     pub exists: Vec<Cond>,
 }
@@ -121,15 +121,17 @@ impl About {
                 };
             }
         };
-        // The other pointers that an address may be are followed by the same statement: a specification that speaks of one of
-        // them alone would leave code alive that is come to by the others only.
+        // The other pointers that an address may be, and those that it is in other rounds of a loop, are followed by the same statement: a
+        // specification that speaks of one of them alone would leave code alive that is come to by the others only.
         let asked = events.iter().filter_map(|event| match event {
-            Event::Use(index) => Some(log.uses.get(*index)?.statement()),
+            Event::Use(index) => log.uses.get(*index),
             _ => None,
         });
-        let asked: FxHashSet<(Term, Option<&Site>)> = asked.collect();
+        let asked: FxHashSet<(Followed, Option<&Site>)> =
+            asked.flat_map(UseEvent::statement).collect();
         let of_statements = log.uses.iter();
-        let of_statements = of_statements.filter(|event| asked.contains(&event.statement()));
+        let of_statements =
+            of_statements.filter(|event| event.statement().any(|it| asked.contains(&it)));
         let pointers = of_statements.map(|event| event.base);
         let objects = events.iter().filter_map(|event| match event {
             Event::Operation(index) => Some(log.ops.get(*index)?.object),
@@ -214,7 +216,7 @@ impl View {
                 fails: failure.paths,
                 alone: failure.paths,
                 asserted: Vec::new(),
-                address: None,
+                followed: Vec::new(),
                 exists: given(execution, oracle, failure),
             };
             parts.push(((usize::MAX, usize::MAX, 0), Part::Check(check)));

@@ -2,12 +2,21 @@
 //!
 //! In: a body. Out: the tests whose outcome may be another in each round, because what they read depends on its
 //! own value in the round before (`i = i + 1`) or is not the function's own alone. The result of a call that is
-//! made again in the same way is none of these.
+//! made again in the same way is none of these. And whether the function returns what its loops count.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
 
-use super::{Arg, Body, Callee, ExprId, ExprKind, LocalId, StmtKind, TermKind};
+use super::{Arg, BinOp, Body, Callee, ExprId, ExprKind, LocalId, RetTy, StmtKind, TermKind, Ty};
+
+/// A result that another round of a loop makes another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    Number,
+    /// What a comparison with such a number says.
+    Truth,
+}
 
 impl Body {
     /// For each block, whether what it ends with may decide otherwise in each round of a loop.
@@ -77,6 +86,93 @@ impl Body {
             }
         }
         varies
+    }
+
+    /// Whether the function returns a number that rounds of a loop count (`n++`, `s++`), or what depends on it.
+    pub fn counted_result(&self) -> Option<Counted> {
+        if !matches!(self.ret, RetTy::Scalar(Ty::Int { .. })) {
+            return None;
+        }
+        let counted = self.counted_locals();
+        let returned = self
+            .blocks
+            .iter()
+            .filter_map(|block| match &block.term.kind {
+                TermKind::Return(Some(Arg::Scalar(value))) => Some(*value),
+                _ => None,
+            });
+        let returned = returned.filter(|&value| {
+            let mut found = false;
+            self.each_read(value, &mut |read| {
+                found |= read.is_some_and(|local| counted[local.index()]);
+            });
+            found
+        });
+        let kinds = returned.map(|value| match self.is_comparison(value) {
+            true => Counted::Truth,
+            false => Counted::Number,
+        });
+        kinds.reduce(|one, other| if one == other { one } else { Counted::Number })
+    }
+
+    fn is_comparison(&self, value: ExprId) -> bool {
+        match self.expr(value).kind {
+            ExprKind::Compare { .. } => true,
+            ExprKind::Cast { arg } => self.is_comparison(arg),
+            _ => false,
+        }
+    }
+
+    /// The variables that depend by assignments on one that a round makes by arithmetic from what it was in the round before.
+    fn counted_locals(&self) -> Vec<bool> {
+        let mut graph: DiGraph<(), bool> = DiGraph::new();
+        let nodes: Vec<NodeIndex> = self.locals.iter().map(|_| graph.add_node(())).collect();
+        for stmt in self.blocks.iter().flat_map(|block| &block.stmts) {
+            let StmtKind::Store { addr, value } = &stmt.kind else {
+                continue;
+            };
+            let ExprKind::AddrLocal(local) = self.expr(*addr).kind else {
+                continue;
+            };
+            let arithmetic = self.is_arithmetic(*value);
+            self.each_read(*value, &mut |read| {
+                if let Some(other) = read {
+                    let (from, to) = (nodes[local.index()], nodes[other.index()]);
+                    let known = graph.find_edge(from, to).map(|edge| graph[edge]);
+                    graph.update_edge(from, to, arithmetic || known.unwrap_or(false));
+                }
+            });
+        }
+        let mut counted = vec![false; self.locals.len()];
+        // Those that others depend on come first.
+        for component in kosaraju_scc(&graph) {
+            let mut counts = false;
+            for &node in &component {
+                for edge in graph.edges(node) {
+                    counts |= counted[edge.target().index()];
+                    counts |= *edge.weight() && component.contains(&edge.target());
+                }
+            }
+            for node in component {
+                counted[node.index()] = counts;
+            }
+        }
+        counted
+    }
+
+    /// Whether a value is another number than those that it is made from.
+    fn is_arithmetic(&self, value: ExprId) -> bool {
+        match self.expr(value).kind {
+            ExprKind::Cast { arg } => self.is_arithmetic(arg),
+            ExprKind::Binary { op, .. } => {
+                matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Shl)
+            }
+            ExprKind::Index { .. } => true,
+            ExprKind::Select { then, els, .. } => {
+                self.is_arithmetic(then) || self.is_arithmetic(els)
+            }
+            _ => false,
+        }
     }
 
     /// The variables whose address goes elsewhere than to a load or a store.

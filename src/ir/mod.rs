@@ -27,6 +27,7 @@ mod results;
 use serde::{Deserialize, Serialize};
 
 pub use image::{Image, Scalar};
+pub use loop_variance::Counted;
 pub use objects::ObjectUse;
 pub use results::constant_results;
 

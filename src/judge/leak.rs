@@ -10,6 +10,7 @@ use super::findings::{Failing, Findings, Place, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, TraceStep};
 use crate::property::{Event, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
+use crate::summary::elsewhere::known_elsewhere;
 use crate::summary::infer::Exit;
 use crate::summary::trace;
 use crate::symbolic::arena::Arena;
@@ -18,15 +19,10 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, LoopEvent, OpEvent};
 use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{FrameId, RegionId};
+use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::{Node, Var};
 use crate::symbolic::unroll::LoopId;
-
-/// Blocks that hold pointers to each other are gone through so often.
-const MAX_ROUNDS: usize = 4;
-/// Bytes of a record that is returned.
-const MAX_RESULT: u64 = 4096;
 
 impl Findings<'_> {
     /// Objects of the function's own that it loses.
@@ -132,97 +128,6 @@ fn last_step(
     let event = trace::returns(execution, arena, model)?;
     let to = Target::State(state);
     Some(trace::return_step(arena, name, event, object, &to))
-}
-
-/// The paths on which others can find each block when the function has returned.
-fn known_elsewhere(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    exit: &Exit<'_>,
-) -> FxHashMap<RegionId, Guard> {
-    let mut known: FxHashMap<RegionId, Guard> = FxHashMap::default();
-    // The paths on which what a block holds is found by who has copied it, or ended with the block.
-    let mut copied: FxHashMap<RegionId, Guard> = FxHashMap::default();
-    let mut held: Vec<(RegionId, RegionId, Guard)> = Vec::new();
-    for event in &execution.log.escapes {
-        match event.to {
-            Holder::Contents => {
-                add(oracle, &mut copied, event.region, event.guard);
-                // What a callee has made may lead back to itself.
-                if made_by_callee(execution, event.region) {
-                    add(oracle, &mut known, event.region, event.guard);
-                }
-            }
-            Holder::Region(holder) => held.push((holder, event.region, event.guard)),
-            Holder::Location(_) | Holder::Callee => {
-                add(oracle, &mut known, event.region, event.guard);
-            }
-        }
-    }
-    for (guard, region) in returned(oracle, exit) {
-        add(oracle, &mut known, region, guard);
-    }
-    for (holder, ..) in &held {
-        let ended = ended_by_callee(execution, oracle, *holder);
-        add(oracle, &mut copied, *holder, ended);
-    }
-    for _ in 0..MAX_ROUNDS {
-        let mut changed = false;
-        for &(holder, region, guard) in &held {
-            let by = known.get(&holder).copied().unwrap_or_default();
-            let copied = copied.get(&holder).copied().unwrap_or_default();
-            let guards = &mut oracle.formula.guards;
-            let by = guards.or(by, copied);
-            let paths = guards.and(by, guard);
-            changed |= add(oracle, &mut known, region, paths);
-        }
-        if !changed {
-            break;
-        }
-    }
-    known
-}
-
-/// Adds paths; whether they are new.
-fn add(
-    arena: &mut Arena<'_>,
-    known: &mut FxHashMap<RegionId, Guard>,
-    region: RegionId,
-    paths: Guard,
-) -> bool {
-    let before = known.entry(region).or_default();
-    let after = arena.formula.guards.or(*before, paths);
-    std::mem::replace(before, after) != after
-}
-
-/// The blocks that the result leads to.
-fn returned(arena: &mut Arena<'_>, exit: &Exit<'_>) -> Vec<(Guard, RegionId)> {
-    match exit.result {
-        Some(result) => arena.followed(result),
-        None => {
-            let slot = arena.result_slot(FrameId(0));
-            let memory = &exit.state.memory;
-            let words = memory.scalars_within(&mut arena.heap(), slot, MAX_RESULT);
-            let blocks = words.into_iter().map(|(_, value)| arena.followed(value));
-            blocks.flatten().collect()
-        }
-    }
-}
-
-/// The paths on which a callee with a body ends the state of what is in a region: it may end that of what is found there, too, unless
-/// its summary tells all that it does.
-fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionId) -> Guard {
-    let events = execution.log.ops.iter();
-    let makes = |event: &OpEvent| {
-        let machine = arena.machine_of(event.object);
-        matches!(event.to, Some(Status::At(to)) if machine.role(to) == Role::Held)
-    };
-    let ended = events.filter(|event| {
-        let told = event.primitive || event.alone || makes(event);
-        event.object.loc.region == region && event.moves() && !told
-    });
-    let ended: Vec<Guard> = ended.map(|event| event.guard).collect();
-    union(arena, ended)
 }
 
 /// Whether the paths are told by the result of the call that has left the block in memory: whether it leaves one may be told by the
@@ -346,11 +251,4 @@ fn vars_of(arena: &Arena<'_>, guards: &[Guard]) -> FxHashSet<Var> {
         .flat_map(|&guard| formula.guards.support(guard));
     let vars = conditions.flat_map(|&condition| formula.vars(formula.cond_term(condition)));
     vars.collect()
-}
-
-/// Whether a block comes from a function with a body.
-fn made_by_callee(execution: &Execution, region: RegionId) -> bool {
-    let mut ops = execution.log.ops.iter();
-    let made = ops.find(|event| event.object.loc.region == region && event.moves());
-    made.is_some_and(|event| !event.primitive)
 }

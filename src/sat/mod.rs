@@ -296,6 +296,7 @@ impl Session {
     /// looked for.
     fn follow(&mut self, f: &Formula, base: usize, path: &Path) -> Found {
         let mut changes: Vec<(Var, u128)> = Vec::new();
+        let mut open = None;
         for part in self.slicer.parts(f, &path.literals) {
             if part.holds(f, &mut self.models[base]) {
                 continue;
@@ -303,10 +304,14 @@ impl Session {
             match self.decide(f, &part, base) {
                 Verdict::Sat(values) => changes.extend(values.iter()),
                 Verdict::Unsat => return Found::Conflict(self.blame(f, part.literals, base)),
-                Verdict::Unknown => return Found::Open(part.literals),
+                // A part behind it may still have no model.
+                Verdict::Unknown => open = open.or(Some(part.literals)),
             }
         }
-        Found::Model(self.models[base].model().with(changes))
+        match open {
+            Some(literals) => Found::Open(literals),
+            None => Found::Model(self.models[base].model().with(changes)),
+        }
     }
 
     /// Decides one part, or remembers it.
@@ -336,6 +341,11 @@ impl Session {
     /// Sets aside some of the work that is left, or gives it free.
     pub fn reserve(&mut self, work: u64) {
         self.reserved = work;
+    }
+
+    /// Leaves so much work for the queries to come, whatever was spent before.
+    pub fn renew(&mut self, work: u64) {
+        self.budget.work = self.queries.work.saturating_add(work);
     }
 
     fn spent(&self) -> bool {

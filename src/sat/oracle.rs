@@ -91,6 +91,17 @@ impl<'a> Oracle<'a> {
     /// The whole budget is there again; what was left open may be asked again.
     pub fn release_reserved(&mut self) {
         self.session.reserve(0);
+        self.forget_unknown();
+    }
+
+    /// Leaves the whole budget for the questions to come, whatever was spent before: what one judge asks must not take away what another
+    /// finds. What was left open may be asked again.
+    pub fn renew(&mut self) {
+        self.session.renew(self.work);
+        self.forget_unknown();
+    }
+
+    fn forget_unknown(&mut self) {
         self.known
             .retain(|_, answer| !matches!(answer, Answer::Unknown));
     }

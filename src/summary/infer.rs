@@ -16,6 +16,7 @@ use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::predicates::select;
 use super::{IExpr, IObj, Modified, Offset, Root, Summary, SummaryObject, Told, Unnamed, When};
+use crate::ir::Counted;
 use crate::property::{StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
@@ -331,11 +332,28 @@ pub fn infer(
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
     let mut converter = converter.with_unknowns();
-    summary.result = exit.result.and_then(|term| converter.expr(oracle, term));
+    let result = exit.result.map(|result| match execution.counted {
+        Some(counted) => counted_on(oracle, exit.state.guard, (result, counted)),
+        None => result,
+    });
+    summary.result = result.and_then(|term| converter.expr(oracle, term));
     summary.modified = modified(oracle, &mut converter, exit);
     super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);
     Inferred { summary, row_paths }
+}
+
+/// A result that is known on these paths, and that more rounds of a loop than were executed make another one.
+fn counted_on(arena: &mut Arena<'_>, known: Guard, (result, counted): (Term, Counted)) -> Term {
+    let width = arena.formula.terms.width(result);
+    let further = match counted {
+        Counted::Number => arena.unknown(width),
+        Counted::Truth => {
+            let truth = arena.unknown(1);
+            arena.formula.terms.zext(truth, width)
+        }
+    };
+    arena.formula.ite_guard(known, result, further)
 }
 
 fn interface_of(arena: &mut Arena<'_>, converter: &mut Converter, object: Object) -> Option<IObj> {

@@ -5,6 +5,7 @@
 //! know of, too.
 
 use super::convert::Converter;
+use super::elsewhere::known_elsewhere;
 use super::infer::Exit;
 use super::{IExpr, NullResult, Root, Summary, Use, sleep, trace};
 use crate::ir::POINTER_BITS;
@@ -115,10 +116,16 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
 /// Notes which parameters the function keeps other than by storing them as M says.
 fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
     let mut converter = Converter::new(exit);
+    let known = known_elsewhere(execution, arena, exit);
     for event in &execution.log.escapes {
         let Some(param) = param_of(arena, event.region) else {
             continue;
         };
+        // A block that nobody finds keeps nothing: the function has ended it itself.
+        let found = known.get(&event.region).copied().unwrap_or_default() != Guard::FALSE;
+        if matches!(event.to, Holder::Region(_)) && !found {
+            continue;
+        }
         if event.to == Holder::Contents {
             if !summary.keeps_contents.contains(&param) {
                 summary.keeps_contents.push(param);

@@ -6,6 +6,7 @@
 pub mod apply;
 pub mod assertion;
 pub mod convert;
+pub mod elsewhere;
 pub mod handles;
 pub mod infer;
 pub mod initialisation;

@@ -119,6 +119,7 @@ pub fn execute<'a>(
     } = executor;
     execution.exit = exit;
     execution.result = result;
+    execution.counted = body.counted_result().filter(|_| frame.cut);
     (execution, arena)
 }
 
@@ -163,6 +164,7 @@ impl Executor<'_> {
                 let step = frame.unrolling.step(&instance, target);
                 if !self.may_go(frame, &instance, &step) {
                     self.execution.cut = true;
+                    frame.cut = true;
                     continue;
                 }
                 let mut next = state.clone();

@@ -14,7 +14,7 @@ use super::guard::{Guard, Guards};
 use super::log::Log;
 use super::state::{MachineId, Object, State};
 use super::term::Term;
-use crate::ir::SymbolName;
+use crate::ir::{Counted, SymbolName};
 
 #[derive(Default)]
 pub struct Execution {
@@ -43,6 +43,8 @@ pub struct Execution {
     pub handed_out: BTreeSet<SymbolName>,
     /// Paths were cut off at a loop's unrolling limit.
     pub cut: bool,
+    /// The result is one that more rounds of a loop would make another one than is known here.
+    pub counted: Option<Counted>,
     /// The budget that ran out, with which execution ended.
     pub exhausted: Option<String>,
     /// It was the time limit.

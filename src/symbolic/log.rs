@@ -230,10 +230,27 @@ pub struct UseEvent {
     pub inside: Arc<[TraceStep]>,
 }
 
+/// What the accesses of one statement have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Followed {
+    /// The address, whichever of several pointers it is.
+    Address(Term),
+    /// The expression for it, in whichever round of a loop.
+    Expression(ExprId),
+}
+
 impl UseEvent {
-    /// What the accesses of one statement have in common, whichever of several pointers it follows: the address and the place.
-    pub fn statement(&self) -> (Term, Option<&Site>) {
-        (self.address, self.stack.first())
+    /// Of two accesses at one place that have one of these in common, one statement makes both.
+    pub fn followed(&self) -> impl Iterator<Item = Followed> {
+        let expression = self.expr.map(Followed::Expression);
+        let address = Followed::Address(self.address);
+        expression.into_iter().chain([address])
+    }
+
+    /// The same, with the place.
+    pub fn statement(&self) -> impl Iterator<Item = (Followed, Option<&Site>)> {
+        let place = self.stack.first();
+        self.followed().map(move |followed| (followed, place))
     }
 }
 

@@ -3,14 +3,14 @@
 //! In: a [`CompileCommand`]. Out: the text of the first attempt that succeeds and what had to be mended (a missing header, an
 //! unknown flag, a definition of the build files that does not belong), or the complaint that cannot be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Origin, Preprocessor, TEXT_LIMIT, is_preprocessed};
-use crate::capture::branches::Scan;
+use crate::capture::branches::{Names, Scan};
 use crate::capture::command::{self, CompileCommand};
 use crate::capture::compiler::Compiler;
 use crate::capture::complaint::{Complaint, Mend};
@@ -276,7 +276,7 @@ fn asks_for(
         return None;
     }
     let text = read_regular(&command.directory.join(&cause.file), source::LIMIT).ok()?;
-    let includes = Scan::of(&text, &BTreeSet::new()).includes;
+    let includes = Scan::of(&text, &Names::new([])).includes;
     let header = header.file_name()?.to_str()?;
     let (_, condition) = includes.iter().find(|(name, _)| name == header)?;
     let split = |argument: &OsString| {

@@ -11,6 +11,7 @@ mod assertion;
 mod binding;
 mod format;
 mod initialisation;
+mod made;
 mod memory;
 mod modify;
 mod rows;
@@ -33,7 +34,7 @@ use crate::symbolic::naming::{self, member_of};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind};
 use crate::symbolic::state::{MachineId, Object, State};
-use crate::symbolic::term::Term;
+use crate::symbolic::term::{Term, Var};
 
 impl From<Arc<Summary>> for CalleeView {
     fn from(summary: Arc<Summary>) -> Self {
@@ -144,7 +145,7 @@ fn apply(
         memory::result(exec, state, summary, &application.binding, result);
     }
     // Stage 2: what it names in the state after the call.
-    application.find_received(exec, state);
+    application.find_received(exec, state, made);
     initialisation::log(exec, state, summary, &application.binding, initialised);
     coincide(exec, state, summary, &application.objects);
     let order = exec.execution.log.ops.len();
@@ -263,7 +264,8 @@ impl Application<'_, '_> {
     }
 
     /// Evaluates P_out, and finds the objects that the caller gets to know from the call.
-    fn find_received(&mut self, exec: &mut Executor<'_>, state: &mut State) {
+    /// `made`: the first unknown of the call.
+    fn find_received(&mut self, exec: &mut Executor<'_>, state: &mut State, made: Var) {
         let outputs = self.summary.outputs.iter();
         self.outputs = outputs
             .map(|output| self.binding.condition(exec, state, output))
@@ -283,7 +285,10 @@ impl Application<'_, '_> {
             let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);
             places.retain(|(_, loc)| !known(loc));
             if let Some(machine) = exec.arena.machine(&object.machine) {
-                assume_made_by_callee(exec, state, self.summary, object, machine, &places);
+                if made::makes(&exec.arena, self.summary, index, machine) {
+                    places.retain(|(_, loc)| !made::was_there(&exec.arena, loc.region, made));
+                }
+                made::assume_made(exec, state, self.summary, object, machine, &places);
             }
             self.objects[index] = places;
         }
@@ -520,29 +525,6 @@ fn number_left(
         _ if !object.path.is_empty() => None,
         1 => outside.strip_prefix('&').map(str::to_owned),
         _ => Some(format!("{array}[{index}]")),
-    }
-}
-
-/// An object that the callee made and returned: its state on the callee's entry means nothing to the
-/// caller, so the first row that is no error decides where it starts.
-fn assume_made_by_callee(
-    exec: &mut Executor<'_>,
-    state: &mut State,
-    summary: &Summary,
-    object: &SummaryObject,
-    machine: MachineId,
-    places: &[(Guard, Loc)],
-) {
-    let from = summary.rows.iter().find_map(|row| {
-        let same = &summary.objects[row.object as usize] == object;
-        (same && matches!(row.to, Target::State(_))).then_some(row.from)
-    });
-    let Some(from) = from else { return };
-    for &(_, loc) in places {
-        let object = exec.arena.object_at(loc, machine);
-        if !state.objects.contains_key(&object) {
-            exec.arena.enters_in(object, from);
-        }
     }
 }
 

@@ -1,0 +1,62 @@
+//! Objects that a callee has made.
+//!
+//! In: a summary's objects that the caller gets to know from the call, and where they lie. Out: which of these places a block that the callee has
+//! allocated can lie in, and the state it begins in.
+
+use crate::property::{Key, Role, StateId, Target};
+use crate::summary::{Summary, SummaryObject};
+use crate::symbolic::arena::Arena;
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::region::{Loc, RegionId};
+use crate::symbolic::state::{MachineId, State};
+use crate::symbolic::term::{Node, Var};
+
+/// Whether the callee makes an object of the summary: a block that it has allocated.
+pub(super) fn makes(
+    arena: &Arena<'_>,
+    summary: &Summary,
+    object: usize,
+    machine: MachineId,
+) -> bool {
+    let machine = arena.machine_at(machine);
+    let held = |state: StateId| machine.role(state) == Role::Held;
+    let mut rows = summary.rows.iter();
+    machine.key != Key::Location
+        && rows.any(|row| {
+            let to_held = matches!(row.to, Target::State(to) if held(to));
+            row.object as usize == object && to_held && !held(row.from)
+        })
+}
+
+/// Whether the pointer to a region was there before the call whose first unknown this is: what it leads to is none that the callee has made.
+pub(super) fn was_there(arena: &Arena<'_>, region: RegionId, made: Var) -> bool {
+    let base = arena.regions.base(region);
+    base.is_some_and(|base| match *arena.formula.terms.node(base) {
+        Node::Var(var) => var.0 < made.0,
+        _ => false,
+    })
+}
+
+/// An object that the callee made and returned: its state on the callee's entry means nothing to the
+/// caller, so the first row that is no error decides where it starts.
+pub(super) fn assume_made(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    object: &SummaryObject,
+    machine: MachineId,
+    places: &[(Guard, Loc)],
+) {
+    let from = summary.rows.iter().find_map(|row| {
+        let same = &summary.objects[row.object as usize] == object;
+        (same && matches!(row.to, Target::State(_))).then_some(row.from)
+    });
+    let Some(from) = from else { return };
+    for &(_, loc) in places {
+        let object = exec.arena.object_at(loc, machine);
+        if !state.objects.contains_key(&object) {
+            exec.arena.enters_in(object, from);
+        }
+    }
+}
