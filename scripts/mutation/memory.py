@@ -95,11 +95,29 @@ def agreed(found, known):
 MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^()\n]*)\)[ \t]+((?:\\\r?\n|[^\n])+)", re.MULTILINE)
 
 
+def bare_expression(text):
+    """Without the parentheses around the whole."""
+    text = text.strip().rstrip(";").rstrip()
+    while text.startswith("(") and text.endswith(")") and is_closed(text[1:-1]):
+        text = text[1:-1].strip()
+    return text
+
+
+def is_closed(written):
+    """Whether this is what one pair of parentheses holds: a macro that sets its argument to null behind the call is no plain release."""
+    depth = 0
+    for char in written:
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
 def definitions(source, vocabulary, header):
     """(name, what it does, whether all files may use it) for each wrapper that the text defines."""
     for name, written, body in MACRO.findall(source.text):
-        call = re.fullmatch(r"\(*\s*(\w+)\s*\((.*)\)[\s);]*", re.sub(r"\\\r?\n", " ", body).strip(), re.DOTALL)
-        if call and not vocabulary.knows(name):
+        call = re.fullmatch(r"(\w+)\s*\((.*)\)", bare_expression(re.sub(r"\\\r?\n", " ", body)), re.DOTALL)
+        if call and is_closed(call[2]) and not vocabulary.knows(name):
             what = vocabulary.opens.get(call[1]) or vocabulary.closes.get(call[1])
             names = [word.strip() for word in written.split(",")]
             if isinstance(what, Closes):

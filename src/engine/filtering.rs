@@ -30,18 +30,15 @@ pub fn filter(
             Failing::Access(index) => Event::Use(index),
             Failing::Operation(index) => Event::Operation(index),
             Failing::Assertion(index) => Event::Assertion(index),
-            Failing::AtExit {
-                site,
-                paths,
-                object,
-            } => {
-                at_exit.push(AtExit {
-                    site,
+            Failing::AtExit { site, objects } => {
+                let first = at_exit.len();
+                at_exit.extend(objects.into_iter().map(|(object, paths)| AtExit {
+                    site: site.clone(),
                     text: finding.message.clone(),
                     paths,
                     object,
-                });
-                Event::Exit(at_exit.len() - 1)
+                }));
+                Event::Exit(first)
             }
             Failing::Otherwise => continue,
         };

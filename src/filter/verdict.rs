@@ -103,6 +103,8 @@ impl<'v> Filters<'v> {
             let told = words::specification(oracle, &whole.predicates, &told);
             return (fails, words::is_told(&told).then_some(told));
         }
+        // What the whole function has taken does not count.
+        oracle.renew();
         alone(self.view, oracle, configuration, check)
     }
 
@@ -221,13 +223,19 @@ fn alone(
     if excluded == Guard::TRUE {
         return (true, None);
     }
-    let mut environments = vec![oracle.formula.guards.cube(&usual)];
+    let mut environment = oracle.formula.guards.cube(&usual);
+    let mut environments = vec![environment];
+    if matches!(view.checks[check].event, Event::Exit(_)) {
+        // Of paths that were cut off at a loop's limit nothing is known, and that a callee ends the program is nothing to count on.
+        environment = oracle.formula.guards.and(environment, view.returns);
+        environments.push(environment);
+    }
     let others = other_losses(view, &checks);
     if !others.is_empty() {
         let (lost, usual) = blocked(view, oracle, configuration, &others);
         let guards = &mut oracle.formula.guards;
         let usual = guards.cube(&usual);
-        let environment = guards.and(environments[0], usual);
+        let environment = guards.and(environment, usual);
         environments.push(guards.and_not(environment, lost));
     }
     for environment in environments {

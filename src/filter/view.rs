@@ -163,6 +163,8 @@ pub struct View {
     pub axioms: Guard,
     /// Conditions that are known to go either way: a library's function may fail.
     pub facts: FxHashSet<Cond>,
+    /// The paths on which the function returns.
+    pub returns: Guard,
     /// What fails earlier was taken off. In a large function it is not, and each failure is looked at by itself.
     pub in_order: bool,
 }
@@ -230,6 +232,10 @@ impl View {
             checks: Vec::new(),
             axioms,
             facts,
+            returns: execution
+                .exit
+                .as_ref()
+                .map_or(Guard::FALSE, |exit| exit.guard),
             in_order: false,
         };
         view.in_order = view.run(oracle, parts).is_ok();

@@ -71,11 +71,10 @@ pub enum Failing {
     Operation(usize),
     /// An assertion of the user's, by its number in the log.
     Assertion(usize),
-    /// At the function's exit, on these paths, about this object.
+    /// At the function's exit, about these objects, each on its paths: those of other rounds of a loop are the same in the source.
     AtExit {
         site: Site,
-        paths: Guard,
-        object: Object,
+        objects: Vec<(Object, Guard)>,
     },
     /// Nothing is asked of the state there.
     Otherwise,
@@ -220,8 +219,15 @@ impl<'a> Findings<'a> {
 
     /// Keeps a finding that is about no object that others could have in another state.
     pub(super) fn keep_value(&mut self, finding: Finding, at: Failing) {
-        if !has_place_of(self.values.iter().map(|(known, _)| known), &finding) {
-            self.values.push((finding, at));
+        let mut known = self.values.iter_mut();
+        match known.find(|(known, _)| has_place_of([known], &finding)) {
+            Some((_, Failing::AtExit { objects, .. })) => {
+                if let Failing::AtExit { objects: more, .. } = at {
+                    objects.extend(more);
+                }
+            }
+            Some(_) => {}
+            None => self.values.push((finding, at)),
         }
     }
 

@@ -111,8 +111,7 @@ impl Findings<'_> {
         self.fail(object);
         let at = Failing::AtExit {
             site,
-            paths: all,
-            object,
+            objects: vec![(object, all)],
         };
         self.keep_value(finding, at);
     }
