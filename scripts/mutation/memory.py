@@ -104,7 +104,7 @@ def bare_expression(text):
 
 
 def is_closed(written):
-    """Whether this is what one pair of parentheses holds: a macro that sets its argument to null behind the call is no plain release."""
+    """Whether each parenthesis of the text has its counterpart in it."""
     depth = 0
     for char in written:
         depth += (char == "(") - (char == ")")
@@ -117,6 +117,7 @@ def definitions(source, vocabulary, header):
     """(name, what it does, whether all files may use it) for each wrapper that the text defines."""
     for name, written, body in MACRO.findall(source.text):
         call = re.fullmatch(r"(\w+)\s*\((.*)\)", bare_expression(re.sub(r"\\\r?\n", " ", body)), re.DOTALL)
+        # A macro that sets its argument to null behind the call is no plain release.
         if call and is_closed(call[2]) and not vocabulary.knows(name):
             what = vocabulary.opens.get(call[1]) or vocabulary.closes.get(call[1])
             names = [word.strip() for word in written.split(",")]

@@ -116,15 +116,17 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
 /// Notes which parameters the function keeps other than by storing them as M says.
 fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
     let mut converter = Converter::new(exit);
-    let known = known_elsewhere(execution, arena, exit);
+    let mut known = None;
     for event in &execution.log.escapes {
         let Some(param) = param_of(arena, event.region) else {
             continue;
         };
-        // A block that nobody finds keeps nothing: the function has ended it itself.
-        let found = known.get(&event.region).copied().unwrap_or_default() != Guard::FALSE;
-        if matches!(event.to, Holder::Region(_)) && !found {
-            continue;
+        if matches!(event.to, Holder::Region(_)) {
+            // A block that nobody finds keeps nothing: the function has ended it itself.
+            let known = known.get_or_insert_with(|| known_elsewhere(execution, arena, exit));
+            if known.get(&event.region).copied().unwrap_or_default() == Guard::FALSE {
+                continue;
+            }
         }
         if event.to == Holder::Contents {
             if !summary.keeps_contents.contains(&param) {

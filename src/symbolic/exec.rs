@@ -119,7 +119,7 @@ pub fn execute<'a>(
     } = executor;
     execution.exit = exit;
     execution.result = result;
-    execution.counted = body.counted_result().filter(|_| frame.cut);
+    execution.counted = frame.cut.then(|| body.counted_result()).flatten();
     (execution, arena)
 }
 
