@@ -10,7 +10,7 @@ use petgraph::visit::EdgeRef;
 
 use super::{Arg, BinOp, Body, Callee, ExprId, ExprKind, LocalId, RetTy, StmtKind, TermKind, Ty};
 
-/// A result that another round of a loop makes another one.
+/// What a function returns whose result hangs on how often a loop runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     Number,

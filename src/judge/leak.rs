@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::explanation::{callee::perhaps_ended, union};
+use super::explanation::callee::perhaps_ended;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, TraceStep};
 use crate::property::{Event, Role, StateId, Target};
@@ -173,7 +173,7 @@ fn is_counted(
     };
     let ended = execution.log.ops.iter().filter(ends);
     let ended: Vec<Guard> = ended.map(|event| event.guard).collect();
-    let ended = union(oracle, ended);
+    let ended = oracle.formula.guards.union(ended);
     if ended == Guard::FALSE {
         return false;
     }

@@ -137,9 +137,7 @@ fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionI
         event.object.loc.region == region && event.moves() && !told
     });
     let ended: Vec<Guard> = ended.map(|event| event.guard).collect();
-    let guards = &mut arena.formula.guards;
-    let either = |all, paths| guards.or(all, paths);
-    ended.into_iter().fold(Guard::FALSE, either)
+    arena.formula.guards.union(ended)
 }
 
 /// Whether a block comes from a function with a body.

@@ -43,7 +43,7 @@ pub struct Execution {
     pub handed_out: BTreeSet<SymbolName>,
     /// Paths were cut off at a loop's unrolling limit.
     pub cut: bool,
-    /// The result is one that more rounds of a loop would make another one than is known here.
+    /// What kind of result hangs on how often loops run, if one of them was cut off.
     pub counted: Option<Counted>,
     /// The budget that ran out, with which execution ended.
     pub exhausted: Option<String>,

@@ -232,6 +232,12 @@ impl Guards {
         result.unwrap_or(Guard::TRUE)
     }
 
+    /// All the paths of any of these.
+    pub fn union(&mut self, paths: impl IntoIterator<Item = Guard>) -> Guard {
+        let paths = paths.into_iter();
+        paths.fold(Guard::FALSE, |all, path| self.or(all, path))
+    }
+
     /// [`Guards::and`], or `None` if that takes more than `most` nodes.
     pub fn try_and(&mut self, a: Guard, b: Guard, most: usize) -> Option<Guard> {
         if a == Guard::FALSE || b == Guard::FALSE || a == b.negated() {

@@ -18,8 +18,6 @@ use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Node;
 
-use super::union;
-
 /// For each object the paths on which an operation that moved it elsewhere was applied to another object: it
 /// is one thing, chosen between several, that the function operates on.
 #[derive(Default)]
@@ -114,7 +112,7 @@ pub fn given_back_as_another(
         let paths = guards.restrict(paths, &literals);
         untaken.push(guards.and_not(paths, two));
     }
-    union(arena, untaken)
+    arena.formula.guards.union(untaken)
 }
 
 /// What must hold for an object to exist and is asked in the callee only, not before its call: a callee that finds none there
@@ -168,10 +166,13 @@ pub fn taken_as_another(
     for (index, guard, touched) in found {
         let untouched = arena.formula.guards.and_not(guard, touched);
         let before = kept.partition_point(|entry| entry.0 < index);
-        let earlier = union(arena, kept[..before].iter().map(|entry| entry.1).collect());
+        let earlier = arena
+            .formula
+            .guards
+            .union(kept[..before].iter().map(|entry| entry.1));
         paths.push(arena.formula.guards.and(untouched, earlier));
     }
-    union(arena, paths)
+    arena.formula.guards.union(paths)
 }
 
 /// For each operation that takes an object other than this one, if it is `wanted`: the paths on which none gives it back
@@ -257,7 +258,7 @@ fn held_as_another_before(
         }
         covered.push(guards.and_not(paths, given_back));
     }
-    union(arena, covered)
+    arena.formula.guards.union(covered)
 }
 
 /// The paths on which a failing operation may be one on another object than it seems: what is taken again was
@@ -292,7 +293,7 @@ pub fn meant_for_another(
         let two = known_as_two(execution, arena, object, other);
         covered.push(arena.formula.guards.and_not(paths, two));
     }
-    union(arena, covered)
+    arena.formula.guards.union(covered)
 }
 
 /// The paths on which the function itself shows that two objects are two: it takes the one while it holds the other, which would be a
@@ -392,7 +393,7 @@ pub fn left_with_another(arena: &mut Arena<'_>, state: &State, object: Object) -
             paths.push(moved);
         }
     }
-    union(arena, paths)
+    arena.formula.guards.union(paths)
 }
 
 /// The exits on which each object is held that the function has moved; or would be, had it been free on entry.
@@ -430,7 +431,7 @@ pub fn another_is_held(
             paths.push(there);
         }
     }
-    union(arena, paths)
+    arena.formula.guards.union(paths)
 }
 
 /// Whether two locations are one for some values of the pointers and indices on the way to them.

@@ -12,8 +12,6 @@ use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::{Node, Term};
 
-use super::union;
-
 /// The operation before a point that moved the object last.
 fn last_move(execution: &Execution, object: Object, before: usize) -> Option<&OpEvent> {
     let ops = execution
@@ -174,7 +172,7 @@ pub fn taken_by_unknown(
             paths.push(guard);
         }
     }
-    union(arena, paths)
+    arena.formula.guards.union(paths)
 }
 
 /// The paths on which a function of which nothing is known has got an object between an operation that gives it back once more
@@ -198,8 +196,8 @@ pub fn taken_again_by_unknown(
     let calls = calls.filter(|call| {
         (since..=failing).contains(&call.order) && call.takes_what_it_is_given(object, machine)
     });
-    let paths = calls.map(|call| call.guard).collect();
-    union(arena, paths)
+    let paths = calls.map(|call| call.guard);
+    arena.formula.guards.union(paths)
 }
 
 /// Whether the way to an object begins with what a call has left where it was asked to leave something.
@@ -217,8 +215,8 @@ pub fn given_away(execution: &Execution, arena: &mut Arena<'_>, object: Object) 
     let leads_there = |region: &RegionId| way.iter().any(|(step, _)| step == region);
     let calls = execution.log.unknown_calls.iter();
     let calls = calls.filter(|call| call.indirect && call.reached.iter().any(leads_there));
-    let paths = calls.map(|call| call.guard).collect();
-    union(arena, paths)
+    let paths = calls.map(|call| call.guard);
+    arena.formula.guards.union(paths)
 }
 
 /// The paths that keep an object without what leads to it being handed to a function that is called through a pointer, of
@@ -364,5 +362,5 @@ fn is_left_open(execution: &Execution, guards: &mut Guards, event: usize, here: 
 pub fn perhaps_ended(execution: &Execution, arena: &mut Arena<'_>, object: Object) -> Guard {
     let events = execution.log.ops.iter();
     let open = events.filter(|event| event.object == object && event.open);
-    union(arena, open.map(|event| event.guard).collect())
+    arena.formula.guards.union(open.map(|event| event.guard))
 }

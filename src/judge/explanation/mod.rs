@@ -275,13 +275,6 @@ pub fn others_as_usual(arena: &mut Arena<'_>, exit: Guard, object: Object, paths
         .fold(paths, |paths, usual| guards.and(paths, usual))
 }
 
-pub(super) fn union(arena: &mut Arena<'_>, paths: Vec<Guard>) -> Guard {
-    let guards = &mut arena.formula.guards;
-    paths
-        .into_iter()
-        .fold(Guard::FALSE, |all, path| guards.or(all, path))
-}
-
 /// What is left of a failure: paths that no explanation covers, and a model has been found of.
 pub struct Left<'s> {
     pub object: Object,
@@ -472,7 +465,7 @@ fn paths_of_call(execution: &Execution, arena: &mut Arena<'_>, event: usize) -> 
     let of = &execution.log.ops[event];
     let parts = execution.log.ops.iter();
     let parts = parts.filter(|part| part.call == of.call && part.object == of.object);
-    union(arena, parts.map(|part| part.guard).collect())
+    arena.formula.guards.union(parts.map(|part| part.guard))
 }
 
 /// The first reading of values under which the paths are not taken: no function that is called through a pointer does the rest;

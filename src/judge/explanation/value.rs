@@ -14,8 +14,6 @@ use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Op, Term, Terms};
 use crate::symbolic::validity::LAST_POINTER;
 
-use super::union;
-
 /// Parts of a result that is a choice.
 const MAX_PARTS: usize = 64;
 /// The greatest value of what is taken for a field of a few bits, with a name for each value.
@@ -219,7 +217,7 @@ pub fn with_values_in_use(execution: &Execution, arena: &mut Arena<'_>, paths: G
     let mut proper = paths;
     for ((_, greatest), numbers) in compared {
         if numbers.len() as u128 == greatest {
-            let one_of_them = union(arena, numbers.into_values().collect());
+            let one_of_them = arena.formula.guards.union(numbers.into_values());
             proper = arena.formula.guards.and(proper, one_of_them);
         }
     }
