@@ -49,10 +49,14 @@ pub(super) struct Scan {
 impl Scan {
     pub(super) fn of(text: &[u8], names: &Names<'_>) -> Scan {
         let named = names.anywhere.is_match(text);
+        // So are most headers of a large tree: tables of registers.
+        if !named && !has_include(text) {
+            return Scan::default();
+        }
         let text = String::from_utf8_lossy(text);
         let text = without_comments(&text);
         let mut scanner = Scanner {
-            names: named.then_some(&names.all),
+            names: named.then_some(names),
             found: Scan::default(),
             open: Vec::new(),
             before: Before::Other,
@@ -97,7 +101,7 @@ enum Before {
 
 struct Scanner<'a> {
     /// Nothing if the text has none of them.
-    names: Option<&'a FxHashSet<&'a str>>,
+    names: Option<&'a Names<'a>>,
     found: Scan,
     open: Vec<Open>,
     before: Before,
@@ -158,7 +162,7 @@ impl Scanner<'_> {
             }
             "define" => {
                 let name = word_of(rest);
-                if self.names.is_some_and(|names| names.contains(name)) {
+                if self.names.is_some_and(|names| names.all.contains(name)) {
                     let condition = self.condition();
                     self.found.macros.push((name.to_owned(), condition));
                 }
@@ -204,7 +208,10 @@ impl Scanner<'_> {
         let Some(names) = self.names else {
             return;
         };
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if !names.anywhere.is_match(line) {
+            self.before = ending(line).unwrap_or(self.before);
+            return;
+        }
         let mut rest = line;
         while let Some(c) = rest.chars().next() {
             if !is_word(c) {
@@ -220,7 +227,7 @@ impl Scanner<'_> {
             let (name, after) = word(rest);
             rest = after;
             let called = within.is_some() || after.trim_start().starts_with('(');
-            if called && self.before == Before::Other && names.contains(name) {
+            if called && self.before == Before::Other && names.all.contains(name) {
                 self.found.calls.push(Call {
                     name: name.to_owned(),
                     line: number,
@@ -229,13 +236,42 @@ impl Scanner<'_> {
                     within: within.map(str::to_owned),
                 });
             }
-            let statement = matches!(name, "return" | "else" | "do" | "case" | "goto" | "sizeof");
-            self.before = match statement || c.is_ascii_digit() {
-                true => Before::Other,
-                false => Before::Type,
-            };
+            self.before = behind(name);
         }
     }
+}
+
+/// What a word is to a name behind it.
+fn behind(word: &str) -> Before {
+    let statement = matches!(word, "return" | "else" | "do" | "case" | "goto" | "sizeof");
+    match statement || word.starts_with(|c: char| c.is_ascii_digit()) {
+        true => Before::Other,
+        false => Before::Type,
+    }
+}
+
+/// What the end of a line is to a name behind it; nothing if the line is blank.
+fn ending(line: &str) -> Option<Before> {
+    let line = line.trim_end();
+    let last = line.chars().next_back()?;
+    let before = line.trim_end_matches(is_word);
+    Some(match (is_word(last), last) {
+        (true, _) => behind(&line[before.len()..]),
+        (false, '*') => Before::Type,
+        (false, _) => Before::Other,
+    })
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Whether some `#include` may stand in a text.
+fn has_include(text: &[u8]) -> bool {
+    memchr::memmem::find_iter(text, "include").any(|at| {
+        let mut before = text[..at].iter().rev();
+        before.find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'#')
+    })
 }
 
 fn defined(rest: &str) -> Condition {
@@ -244,7 +280,7 @@ fn defined(rest: &str) -> Condition {
 
 /// The word that a text begins with, and what follows it.
 fn word(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let end = text.find(|c: char| !is_word(c));
     text.split_at(end.unwrap_or(text.len()))
 }
 
@@ -256,21 +292,16 @@ fn word_of(text: &str) -> &str {
 fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    let mut directive_include = false;
-    while let Some(at) = rest.find(['/', '"', '\'', '\n']) {
+    while let Some(at) = memchr::memchr3(b'/', b'"', b'\'', rest.as_bytes()) {
         out.push_str(&rest[..at]);
-        if rest[..at].trim_start().starts_with('#') {
-            directive_include = rest[..at].contains("include");
-        }
         rest = &rest[at..];
         let length = if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |end| end + 2)
         } else if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with(['"', '\'']) && !directive_include {
+        } else if rest.starts_with(['"', '\'']) && !is_include(&out) {
             literal(rest)
         } else {
-            directive_include &= !rest.starts_with('\n');
             out.push_str(&rest[..1]);
             rest = &rest[1..];
             continue;
@@ -282,6 +313,12 @@ fn without_comments(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Whether the last line of a text is an `#include` so far.
+fn is_include(text: &str) -> bool {
+    let line = text.rfind('\n').map_or(text, |end| &text[end + 1..]);
+    line.trim_start().starts_with('#') && line.contains("include")
 }
 
 /// The length of the literal that a text begins with; it ends with its line at the latest.

@@ -71,6 +71,10 @@ pub struct Cnf {
     literals: Vec<Lit>,
     /// Where in `literals` each clause ends.
     ends: Vec<u32>,
+    /// For each clause the variable of the gate that it defines; 0 if it is required.
+    defined: Vec<u32>,
+    /// The gate that is being defined.
+    defining: u32,
     gates: FxHashMap<(Gate, Lit, Lit, Lit), Lit>,
 }
 
@@ -86,6 +90,8 @@ impl Cnf {
             vars: 1,
             literals: Vec::new(),
             ends: Vec::new(),
+            defined: Vec::new(),
+            defining: 0,
             gates: FxHashMap::default(),
         }
     }
@@ -95,11 +101,13 @@ impl Cnf {
         self.ends.len()
     }
 
-    /// Shows all clauses, in the order in which they were made.
-    pub fn each(&self, mut show: impl FnMut(&[Lit])) {
+    /// Shows all clauses, in the order in which they were made, with the variable of the gate that each defines, if it does. A gate's
+    /// clauses stand together.
+    pub fn each(&self, mut show: impl FnMut(Option<usize>, &[Lit])) {
         let mut start = 0;
-        for &end in &self.ends {
-            show(&self.literals[start..end as usize]);
+        for (&end, &defined) in self.ends.iter().zip(&self.defined) {
+            let gate = (defined != 0).then_some(defined as usize);
+            show(gate, &self.literals[start..end as usize]);
             start = end as usize;
         }
     }
@@ -122,14 +130,23 @@ impl Cnf {
         let present = literals.iter().filter(|&&l| l != Lit::FALSE);
         self.literals.extend(present);
         self.ends.push(self.literals.len() as u32);
+        self.defined.push(self.defining);
+    }
+
+    /// A new gate's output; `define` adds the clauses that say what it is.
+    fn output(&mut self, define: impl FnOnce(&mut Cnf, Lit)) -> Lit {
+        let out = self.fresh();
+        self.defining = out.var() as u32;
+        define(self, out);
+        self.defining = 0;
+        out
     }
 
     fn gate(&mut self, key: (Gate, Lit, Lit, Lit), define: impl FnOnce(&mut Cnf, Lit)) -> Lit {
         if let Some(&out) = self.gates.get(&key) {
             return out;
         }
-        let out = self.fresh();
-        define(self, out);
+        let out = self.output(define);
         self.gates.insert(key, out);
         out
     }
@@ -172,16 +189,16 @@ impl Cnf {
             [a, b] => return self.and(a, b),
             _ => {}
         }
-        let out = self.fresh();
-        for &input in &inputs {
-            self.clause(&[!out, input]);
-        }
-        for input in &mut inputs {
-            *input = !*input;
-        }
-        inputs.push(out);
-        self.clause(&inputs);
-        out
+        self.output(|cnf, out| {
+            for &input in &inputs {
+                cnf.clause(&[!out, input]);
+            }
+            for input in &mut inputs {
+                *input = !*input;
+            }
+            inputs.push(out);
+            cnf.clause(&inputs);
+        })
     }
 
     pub fn any(&mut self, literals: &[Lit]) -> Lit {

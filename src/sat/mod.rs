@@ -12,6 +12,7 @@
 mod blast;
 mod cnf;
 mod local;
+mod needed;
 pub mod oracle;
 mod paths;
 mod propagate;

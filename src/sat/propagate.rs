@@ -12,12 +12,21 @@ pub struct Clauses {
     literals: Vec<Lit>,
     /// Where in `literals` each clause ends.
     ends: Vec<u32>,
+    /// For each clause the variable of the gate that it defines, if it does.
+    gates: Vec<Option<usize>>,
 }
 
 impl Clauses {
-    pub fn add(&mut self, literals: impl IntoIterator<Item = Lit>) {
+    /// Adds a clause that is required, or one that helps to define a gate.
+    pub fn add(&mut self, gate: Option<usize>, literals: impl IntoIterator<Item = Lit>) {
         self.literals.extend(literals);
         self.ends.push(self.literals.len() as u32);
+        self.gates.push(gate);
+    }
+
+    /// The gate that a clause defines.
+    pub fn gate(&self, index: usize) -> Option<usize> {
+        self.gates[index]
     }
 
     pub fn len(&self) -> usize {
@@ -45,12 +54,19 @@ impl Assignment {
         match lit.as_constant() {
             Some(value) => Some(value),
             None => self
-                .0
-                .get(lit.var())
-                .copied()
-                .flatten()
+                .of_variable(lit.var())
                 .map(|value| value != lit.negated()),
         }
+    }
+
+    /// The value of a variable.
+    pub fn of_variable(&self, variable: usize) -> Option<bool> {
+        self.0.get(variable).copied().flatten()
+    }
+
+    /// Their number, those without a value among them.
+    pub fn variables(&self) -> usize {
+        self.0.len()
     }
 
     fn set(&mut self, lit: Lit) {

@@ -35,7 +35,7 @@ pub fn decide(f: &Formula, part: &Part, budget: &Budget, queries: &mut Queries) 
         return verdict;
     }
     let full = Attempt::new(f, part, Blaster::new(budget.clauses, usize::MAX));
-    let (answer, solver) = full.run(&[], budget, queries);
+    let (answer, solver) = full.run(f, &[], budget, queries);
     match answer {
         Answer::Unsat => Verdict::Unsat,
         Answer::Stopped => Verdict::Unknown,
@@ -67,14 +67,29 @@ impl Attempt {
     }
 
     /// Runs a new solver over the clauses, with some literals fixed.
-    fn run(&self, fixed: &[Lit], budget: &Budget, queries: &mut Queries) -> (Answer, Solver) {
+    fn run(
+        &self,
+        f: &Formula,
+        fixed: &[Lit],
+        budget: &Budget,
+        queries: &mut Queries,
+    ) -> (Answer, Solver) {
         let mut solver = Solver::new();
-        self.blaster.cnf.each(|clause| solver.add_clause(clause));
+        self.blaster
+            .cnf
+            .each(|gate, clause| solver.add_clause(gate, clause));
         for clause in &self.lemmas {
-            solver.add_clause(clause);
+            solver.add_clause(None, clause);
         }
         for &lit in fixed {
-            solver.add_clause(&[lit]);
+            solver.add_clause(None, &[lit]);
+        }
+        // Where a model fails, it is the operands of these that are asked for.
+        for &operator in self.blaster.loose() {
+            if let Node::Op { args, .. } = f.terms.node(operator) {
+                args.iter()
+                    .for_each(|&arg| solver.observe(&self.blaster.word(f, arg)));
+            }
         }
         let (answer, learned) = solver.solve(budget.effort);
         queries.solved += 1;
@@ -90,7 +105,7 @@ impl Attempt {
         queries: &mut Queries,
     ) -> Verdict {
         for _ in 0..MAX_REFINEMENTS {
-            let (answer, solver) = self.run(&[], budget, queries);
+            let (answer, solver) = self.run(f, &[], budget, queries);
             match answer {
                 Answer::Unsat => return Verdict::Unsat,
                 Answer::Stopped => return Verdict::Unknown,
@@ -113,7 +128,7 @@ impl Attempt {
                 .filter(|l| l.as_constant() != Some(true))
                 .collect();
             let possible = fixed.iter().all(|l| l.as_constant().is_none());
-            if possible && let (Answer::Sat, solver) = self.run(&fixed, budget, queries) {
+            if possible && let (Answer::Sat, solver) = self.run(f, &fixed, budget, queries) {
                 let verdict = self.checked_model(f, part, &solver);
                 if matches!(verdict, Verdict::Sat(_)) {
                     return verdict;

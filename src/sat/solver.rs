@@ -1,6 +1,6 @@
 //! The solver: the only module that knows which one it is.
 //!
-//! In: clauses, a budget. Out: whether a model exists, and the model. It gets only what propagation leaves.
+//! In: clauses, a budget. Out: whether a model exists, and the model. It gets only what propagation leaves, and of that what matters.
 //! varisat has no
 //! limit of its own; what it writes as a proof shows the clauses that it learns, and refusing to take
 //! more of the proof stops it.
@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use varisat::{ExtendFormula, ProofFormat, Solver as Varisat};
 
 use super::cnf::Lit;
+use super::needed::needed;
 use super::propagate::{Assignment, Clauses, propagate};
 
 /// Counts the learned clauses in a binary DRAT proof, and refuses more than allowed.
@@ -84,6 +85,8 @@ pub enum Answer {
 #[derive(Default)]
 pub struct Solver {
     clauses: Clauses,
+    /// Literals whose values in the model matter.
+    observed: Vec<Lit>,
     /// What follows at once, after [`Solver::solve`].
     implied: Option<Assignment>,
     values: Vec<bool>,
@@ -120,11 +123,18 @@ impl Solver {
         Solver::default()
     }
 
-    pub fn add_clause(&mut self, literals: &[Lit]) {
+    /// Adds a clause that is required, or one that helps to define a gate.
+    pub fn add_clause(&mut self, gate: Option<usize>, literals: &[Lit]) {
         if !literals.contains(&Lit::TRUE) {
             let open = literals.iter().filter(|&&lit| lit != Lit::FALSE);
-            self.clauses.add(open.copied());
+            self.clauses.add(gate, open.copied());
         }
+    }
+
+    /// Says that the value of a literal is asked for. What no required clause and no such literal depends on has any value in the model.
+    pub fn observe(&mut self, literals: &[Lit]) {
+        let open = literals.iter().filter(|lit| lit.as_constant().is_none());
+        self.observed.extend(open);
     }
 
     /// Decides the clauses; `budget` is how many more clauses may be learned, give or take what fits
@@ -145,10 +155,8 @@ impl Solver {
         inner.write_proof(meter, ProofFormat::BinaryDrat);
         let mut rest: SmallVec<[varisat::Lit; 16]> = SmallVec::new();
         let mut names = Names::default();
-        for clause in self.clauses.iter() {
-            if clause.iter().any(|&lit| implied.value(lit) == Some(true)) {
-                continue;
-            }
+        for index in needed(&self.clauses, implied, &self.observed) {
+            let clause = self.clauses.get(index);
             rest.clear();
             let open = clause.iter().filter(|&&lit| implied.value(lit).is_none());
             rest.extend(open.map(|&lit| names.external(lit)));

@@ -29,14 +29,15 @@ fn blasts_like_reference(widths: &[u16], steps: &[Step], ks: &[u128], values: &[
             }
         }
         let (mut solver, mut other) = (Solver::new(), Solver::new());
-        blaster.cnf.each(|clause| {
-            solver.add_clause(clause);
-            other.add_clause(clause);
+        blaster.cnf.each(|gate, clause| {
+            solver.add_clause(gate, clause);
+            other.add_clause(gate, clause);
         });
+        solver.observe(&differs);
         assert_eq!(solver.solve(u64::MAX).0, Answer::Sat);
         assert!(differs.iter().all(|&lit| !solver.value(lit)));
         differs.retain(|&lit| lit.as_constant() != Some(false));
-        other.add_clause(&differs);
+        other.add_clause(None, &differs);
         assert_eq!(other.solve(u64::MAX).0, Answer::Unsat);
     }
 }

@@ -306,10 +306,16 @@ impl Converter {
                 }
             }
             Node::Var(var) => self.variable(arena, term, var, budget),
-            // The values that can be chosen matter more than the condition.
+            // The values that can be chosen matter more than the condition, but for what is left of it when they are large.
             Node::Op { op: Op::Ite, args } => {
+                let reserved = match self.unknowns {
+                    true => *budget / 3,
+                    false => 0,
+                };
+                *budget -= reserved;
                 let then = self.expr_within(arena, args[1], budget)?;
                 let els = self.expr_within(arena, args[2], budget)?;
+                *budget += reserved;
                 let condition = self.expr_within(arena, args[0], budget)?;
                 Some(IExpr::Op {
                     op: Op::Ite,
@@ -401,6 +407,14 @@ impl Converter {
         })
     }
 
+    /// One side of a choice; what does not fit any more is unknown, so that the conditions above it are told all the same.
+    fn branch(&mut self, arena: &mut Arena<'_>, guard: Guard, budget: &mut u32) -> Option<IExpr> {
+        self.guard(arena, guard, budget).or_else(|| {
+            let term = arena.formula.term_of(guard);
+            self.unknown(arena, term)
+        })
+    }
+
     /// A guard as nested choices over its conditions (Shannon expansion).
     fn guard(&mut self, arena: &mut Arena<'_>, guard: Guard, budget: &mut u32) -> Option<IExpr> {
         if guard == Guard::TRUE || guard == Guard::FALSE {
@@ -415,8 +429,8 @@ impl Converter {
         let els = arena.formula.guards.restrict(guard, &[(first, false)]);
         let term = arena.formula.cond_term(first);
         let cond = self.expr_within(arena, term, budget)?;
-        let then = self.guard(arena, then, budget)?;
-        let els = self.guard(arena, els, budget)?;
+        let then = self.branch(arena, then, budget)?;
+        let els = self.branch(arena, els, budget)?;
         let is = |expr: &IExpr, wanted: u128| matches!(expr, IExpr::Const { value, width: 1 } if *value == wanted);
         Some(
             match (is(&then, 1), is(&then, 0), is(&els, 1), is(&els, 0)) {
