@@ -65,6 +65,7 @@ fn named(reader: &Reader, folder: &Path, root: &Path, row: &FunctionRow) -> Opti
         let mut pairs = text::pairs(&text.text);
         for expanded in expanded(&text.text, &macros) {
             pairs.extend(text::pairs(expanded));
+            pairs.extend(text::pairs_of_uses(&text.text, expanded));
         }
         for (place, name) in pairs
             .iter()

@@ -10,6 +10,9 @@ use crate::store::StoreError;
 use crate::store::query::locks::{ActOf, ClassCount, Lock, OrderOf};
 use crate::store::query::{Definition, Reader};
 
+/// Functions that use a lock and leave it as it was, in a short answer: of a kernel's `struct inode.i_lock` there are 49,000.
+const USES: usize = 200;
+
 /// What one function does with a lock.
 #[derive(Clone, Debug)]
 pub struct Doing {
@@ -69,6 +72,18 @@ pub fn of_lock(reader: &Reader, name: &str) -> Result<Vec<Doing>, StoreError> {
     of(reader, Lock::Like(name))
 }
 
+/// Leaves out those that use such a lock and leave it as it was, but for the first few; and says how many.
+pub fn shorten(found: &mut Vec<Doing>) -> usize {
+    let before = found.len();
+    let mut uses = 0;
+    found.retain(|doing| {
+        let use_alone = doing.outer.is_none() && doing.role.act == Act::Uses;
+        uses += usize::from(use_alone);
+        !use_alone || uses <= USES
+    });
+    before - found.len()
+}
+
 /// The same of all locks of a class.
 pub fn of_class(reader: &Reader, class: &str) -> Result<Vec<Doing>, StoreError> {
     of(reader, Lock::Class(class))
@@ -109,4 +124,40 @@ pub fn classes(reader: &Reader) -> Result<Vec<ClassRow>, StoreError> {
         orders,
     };
     Ok(counts.into_iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doing(id: u32, act: Act, outer: Option<&str>) -> Doing {
+        let [object, class, machine] = ["*l", "struct box.lock", "mutex"].map(String::from);
+        Doing {
+            role: Role {
+                act,
+                object,
+                class,
+                machine,
+            },
+            outer: outer.map(String::from),
+            function: Definition {
+                id,
+                name: format!("f{id}"),
+                file: "box.c".into(),
+                line: id,
+            },
+        }
+    }
+
+    #[test]
+    fn only_what_uses_a_lock_is_left_out() {
+        let mut found: Vec<Doing> = (0..USES as u32 + 7)
+            .map(|id| doing(id, Act::Uses, None))
+            .collect();
+        found.push(doing(1000, Act::Uses, Some("struct box.other")));
+        found.push(doing(1001, Act::Locks, None));
+        assert_eq!(shorten(&mut found), 7);
+        assert_eq!(found.len(), USES + 2);
+        assert_eq!(shorten(&mut found), 0);
+    }
 }

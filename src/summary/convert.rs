@@ -31,6 +31,8 @@ pub struct Converter {
     exprs: FxHashMap<Term, Option<(IExpr, u32)>>,
     /// Whether what has no name may stand in an expression as unknown.
     unknowns: bool,
+    /// Whether of what is too large as a whole the conditions are told that fit.
+    in_part: bool,
     handles: Rc<[Handle]>,
 }
 
@@ -47,6 +49,7 @@ impl Converter {
         Converter {
             exprs: FxHashMap::default(),
             unknowns: false,
+            in_part: false,
             handles: Rc::new([]),
         }
     }
@@ -59,6 +62,15 @@ impl Converter {
             exprs: FxHashMap::default(),
             unknowns: true,
             ..self
+        }
+    }
+
+    /// A converter with unknowns that tells of a large value what fits: the values that can be chosen, and the conditions that are
+    /// decided first.
+    pub fn in_part(self) -> Self {
+        Converter {
+            in_part: true,
+            ..self.with_unknowns()
         }
     }
 
@@ -308,7 +320,7 @@ impl Converter {
             Node::Var(var) => self.variable(arena, term, var, budget),
             // The values that can be chosen matter more than the condition, but for what is left of it when they are large.
             Node::Op { op: Op::Ite, args } => {
-                let reserved = match self.unknowns {
+                let reserved = match self.in_part {
                     true => *budget / 3,
                     false => 0,
                 };
@@ -409,10 +421,12 @@ impl Converter {
 
     /// One side of a choice; what does not fit any more is unknown, so that the conditions above it are told all the same.
     fn branch(&mut self, arena: &mut Arena<'_>, guard: Guard, budget: &mut u32) -> Option<IExpr> {
-        self.guard(arena, guard, budget).or_else(|| {
-            let term = arena.formula.term_of(guard);
-            self.unknown(arena, term)
-        })
+        let whole = self.guard(arena, guard, budget);
+        if whole.is_some() || !self.in_part {
+            return whole;
+        }
+        let term = arena.formula.term_of(guard);
+        self.unknown(arena, term)
     }
 
     /// A guard as nested choices over its conditions (Shannon expansion).

@@ -340,6 +340,11 @@ pub fn infer(
     summary.modified = modified(oracle, &mut converter, exit);
     super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);
+    // What a result says of an object rests on the result's own conditions: some of them are better than none.
+    if let (None, Some(result), false) = (&summary.result, result, summary.outputs.is_empty()) {
+        summary.result = converter.in_part().expr(oracle, result);
+        super::unknowns::simplify(&mut summary);
+    }
     Inferred { summary, row_paths }
 }
 

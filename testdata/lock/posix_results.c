@@ -145,3 +145,22 @@ void bump_and_release_twice(struct context *context)
 	CLEANUP_POP(1);
 	pthread_mutex_unlock(&context->mutex); //~ lock/double-unlock
 }
+
+/* A mutex that cannot be destroyed is held. */
+#define EBUSY 16
+int pthread_mutex_destroy(pthread_mutex_t *mutex);
+#define DESTROY(m) do { if (pthread_mutex_destroy(m) == EBUSY) { pthread_mutex_unlock(m); pthread_mutex_destroy(m); } } while (0)
+
+struct barrier { pthread_mutex_t mutex; int count; };
+
+void barrier_free(struct barrier *b) //~ clean
+{
+	DESTROY(&b->mutex);
+	b->count = 0;
+}
+
+void barrier_free_twice(struct barrier *b)
+{
+	if (pthread_mutex_destroy(&b->mutex) != EBUSY)
+		pthread_mutex_unlock(&b->mutex); //~ known-miss lock/unlock-unheld
+}

@@ -74,6 +74,9 @@ enum Question {
     Lock {
         /// `struct device.lock`, a part of that, a glob, or the lock as the source writes it
         name: String,
+        /// Show all functions that use it, however many; JSON and CSV have them always
+        #[arg(long)]
+        full: bool,
     },
     /// Which lock guards each member of a record, as `cassini race` has found it, and where it is not held
     Guards {
@@ -132,14 +135,22 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             let found = query::calls::holds(&reader, &places, name)?;
             calls::print_holders(found, &places, format)?;
         }
-        Question::Lock { name } => {
-            let found = query::locks::of_lock(&reader, name)?;
+        Question::Lock { name, full } => {
+            let mut found = query::locks::of_lock(&reader, name)?;
+            let short = !full && format == TableFormat::Text;
+            let more = match short {
+                true => query::locks::shorten(&mut found),
+                false => 0,
+            };
             if found.is_empty() {
                 bail!(
                     "the last check saw no lock `{name}` that functions share with their callers"
                 );
             }
             locks::print(&found, &places, format)?;
+            if more > 0 {
+                println!("… and {more} more that use it and leave it as it was (--full)");
+            }
         }
         Question::Guards { name } => guards::print(&reader, name, &places, format)?,
         Question::Wrappers => {

@@ -277,9 +277,88 @@ fn place_before<'t>(tokens: &[Token<'t>], mut end: usize) -> Option<&'t str> {
                     depth == 0
                 })?;
             }
+            // `(mode & TYPE)`, but not `type_of(mode)`.
+            Token::Sign(")") => {
+                let mut depth = 0;
+                let opening = (end.saturating_sub(NEAR)..end).rev().find(|&at| {
+                    depth += i32::from(tokens[at] == Token::Sign(")"));
+                    depth -= i32::from(tokens[at] == Token::Sign("("));
+                    depth == 0
+                })?;
+                let before = opening.checked_sub(1).map(|before| tokens[before]);
+                return match before {
+                    Some(Token::Name(name)) if !is_keyword(name) => None,
+                    _ => place_after(&tokens[opening..end]),
+                };
+            }
             _ => return None,
         }
     }
+}
+
+/// Whether a word stands before a bracket that is no call's.
+fn is_keyword(word: &str) -> bool {
+    matches!(word, "if" | "while" | "for" | "switch" | "return" | "case")
+}
+
+/// The pairs of a macro with parameters where a text uses it: `i_mode` and `S_IFREG` of `S_ISREG(inode->i_mode)`. `definition` begins with the
+/// macro's name.
+pub fn pairs_of_uses(text: &str, definition: &str) -> Vec<(String, String)> {
+    let head = tokens(definition);
+    let [Token::Name(name), Token::Sign("("), rest @ ..] = &head[..] else {
+        return Vec::new();
+    };
+    let parameters = rest
+        .iter()
+        .take_while(|token| **token != Token::Sign(")"))
+        .filter_map(|token| match token {
+            Token::Name(name) => Some(*name),
+            _ => None,
+        });
+    let parameters: Vec<&str> = parameters.collect();
+    let inside = pairs(definition);
+    let about = |parameter: &str| inside.iter().any(|(place, _)| place == parameter);
+    if !parameters.iter().any(|parameter| about(parameter)) {
+        return Vec::new();
+    }
+    let tokens = tokens(text);
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        if tokens[at] != Token::Name(name) || tokens.get(at + 1) != Some(&Token::Sign("(")) {
+            continue;
+        }
+        for (parameter, argument) in parameters.iter().zip(arguments(&tokens[at + 2..])) {
+            let Some(place) = place_after(argument) else {
+                continue;
+            };
+            let here = inside.iter().filter(|(inner, _)| inner == parameter);
+            found.extend(here.map(|(_, name)| (place.to_owned(), name.clone())));
+        }
+    }
+    found
+}
+
+/// The arguments of a call, from behind its bracket on.
+fn arguments<'a, 't>(tokens: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
+    let mut found = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (at, token) in tokens.iter().enumerate().take(NEAR) {
+        match token {
+            Token::Sign("(" | "[") => depth += 1,
+            Token::Sign(")") if depth == 0 => {
+                // With the bracket, at which the last argument's place ends.
+                found.push(&tokens[start..=at]);
+                break;
+            }
+            Token::Sign(")" | "]") => depth -= 1,
+            Token::Sign(",") if depth == 0 => {
+                found.push(&tokens[start..=at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The place that begins a text.
@@ -349,6 +428,22 @@ fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_macro_speaks_of_its_arguments() {
+        let regular = "S_ISREG(m) (((m) & S_IFMT) == S_IFREG)";
+        let found = pairs_of_uses(
+            "if (S_ISREG(inode->i_mode)) f(S_ISREG(st.st_mode), 1);",
+            regular,
+        );
+        for place in ["i_mode", "st_mode"] {
+            for name in ["S_IFMT", "S_IFREG"] {
+                let pair = (place.to_owned(), name.to_owned());
+                assert!(found.contains(&pair), "{place} {name}");
+            }
+        }
+        assert!(pairs_of_uses("S_ISREG(x)", "S_ISREG(m) other(m)").is_empty());
+    }
 
     fn has(text: &str, place: &str, name: &str) -> bool {
         pairs(text).contains(&(place.to_owned(), name.to_owned()))
