@@ -26,6 +26,8 @@ pub struct Blaster {
     guards: FxHashMap<Guard, Lit>,
     divisions: FxHashMap<(bool, Term, Term), (Word, Word)>,
     vars: FxHashMap<Var, Term>,
+    /// Variables that were given the bits of another term, in that order.
+    substituted: Vec<(Var, Term)>,
 }
 
 impl Blaster {
@@ -41,6 +43,7 @@ impl Blaster {
             guards: FxHashMap::default(),
             divisions: FxHashMap::default(),
             vars: FxHashMap::default(),
+            substituted: Vec::new(),
         }
     }
 
@@ -48,6 +51,11 @@ impl Blaster {
     /// "no model" still holds.
     pub fn loose(&self) -> &[Term] {
         &self.loose
+    }
+
+    /// Variables that have the bits of another term: that one's value is theirs. A term has only variables before its own.
+    pub fn substituted(&self) -> &[(Var, Term)] {
+        &self.substituted
     }
 
     /// Whether the limit left operators unconstrained.
@@ -92,6 +100,7 @@ impl Blaster {
             }
             let word = self.word(f, y);
             self.vars.insert(var, x);
+            self.substituted.push((var, y));
             self.define(x, &word);
             self.define(t, &[Lit::TRUE]);
             return true;

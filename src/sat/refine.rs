@@ -176,9 +176,14 @@ impl Attempt {
             let bits = self.blaster.var_bits(f, var).unwrap_or(&[]);
             (var, number(bits, solver))
         };
-        let values: Vec<(Var, u128)> = part.vars.iter().map(value).collect();
-        let model = Model::new(values.iter().copied());
-        if part.holds(f, &mut Evaluator::new(Rc::new(model))) {
+        let mut model = Rc::new(Model::new(part.vars.iter().map(value)));
+        // The solver's values for gates need not be those that follow from their inputs.
+        for &(var, term) in self.blaster.substituted() {
+            let value = Evaluator::new(model.clone()).eval(f, term);
+            model = Rc::new(model.with([(var, value)]));
+        }
+        let values: Vec<(Var, u128)> = part.vars.iter().map(|&v| (v, model.value(v))).collect();
+        if part.holds(f, &mut Evaluator::new(model)) {
             Verdict::Sat(values.into())
         } else {
             debug_assert!(!self.blaster.loose().is_empty(), "a model that is none");
