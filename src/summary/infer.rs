@@ -15,7 +15,9 @@ use self::rows::rows;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::predicates::select;
-use super::{IExpr, IObj, Modified, Offset, Root, Summary, SummaryObject, Told, Unnamed, When};
+use super::{
+    IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject, Told, Unnamed, When,
+};
 use crate::ir::Counted;
 use crate::property::{StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -340,8 +342,12 @@ pub fn infer(
     summary.modified = modified(oracle, &mut converter, exit);
     super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);
-    // What a result says of an object rests on the result's own conditions: some of them are better than none.
-    if let (None, Some(result), false) = (&summary.result, result, summary.outputs.is_empty()) {
+    // A mistake that the result tells of is possible only where the result is: some of the result's own conditions are better than none.
+    let told_by_exit = |row: &Row| row.outcond.iter().any(Option::is_some);
+    let mistake = |row: &Row| matches!(row.to, Target::Error(_)) && told_by_exit(row);
+    if let (None, Some(result)) = (&summary.result, result)
+        && summary.rows.iter().any(mistake)
+    {
         summary.result = converter.in_part().expr(oracle, result);
         super::unknowns::simplify(&mut summary);
     }
