@@ -64,8 +64,9 @@ fn named(reader: &Reader, folder: &Path, root: &Path, row: &FunctionRow) -> Opti
     for (index, text) in texts.iter().enumerate() {
         let mut pairs = text::pairs(&text.text);
         for expanded in expanded(&text.text, &macros) {
-            pairs.extend(text::pairs(expanded));
-            pairs.extend(text::pairs_of_uses(&text.text, expanded));
+            let inside = text::pairs(expanded);
+            pairs.extend(text::pairs_of_uses(&text.text, expanded, &inside));
+            pairs.extend(inside);
         }
         for (place, name) in pairs
             .iter()

@@ -342,7 +342,8 @@ pub fn infer(
     summary.modified = modified(oracle, &mut converter, exit);
     super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);
-    // A mistake that the result tells of is possible only where the result is: some of the result's own conditions are better than none.
+    // Whether a mistake is made may be told to callers by the result alone: then some of the conditions under which the result has
+    // its values are better than none.
     let told_by_exit = |row: &Row| row.outcond.iter().any(Option::is_some);
     let mistake = |row: &Row| matches!(row.to, Target::Error(_)) && told_by_exit(row);
     if let (None, Some(result)) = (&summary.result, result)

@@ -159,7 +159,7 @@ void barrier_free(struct barrier *b) //~ clean
 	b->count = 0;
 }
 
-void barrier_free_twice(struct barrier *b)
+void barrier_release_destroyed(struct barrier *b)
 {
 	if (pthread_mutex_destroy(&b->mutex) != EBUSY)
 		pthread_mutex_unlock(&b->mutex); //~ known-miss lock/unlock-unheld

@@ -26,7 +26,7 @@ static bool ready_body(struct request *request)
 	if (response->total == 0 || request->position == response->total)
 		return true;
 	if (response->start <= request->position && response->size + response->start > request->position)
-		return 1;
+		return true;
 	ret = response->generate(response->arg, request->position, response->data,
 				 response->room < response->total - request->position ? response->room
 										      : response->total - request->position);

@@ -149,7 +149,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<u8> {
             }
             locks::print(&found, &places, format)?;
             if more > 0 {
-                println!("… and {more} more that use it and leave it as it was (--full)");
+                output::write_inert(|out| {
+                    writeln!(
+                        out,
+                        "… and {more} more that use it and leave it as it was (--full)"
+                    )
+                })?;
             }
         }
         Question::Guards { name } => guards::print(&reader, name, &places, format)?,

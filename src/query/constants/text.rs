@@ -270,21 +270,11 @@ fn place_before<'t>(tokens: &[Token<'t>], mut end: usize) -> Option<&'t str> {
         match *tokens.get(end.checked_sub(1)?)? {
             Token::Name(name) => return Some(name),
             Token::Sign("]") => {
-                let mut depth = 0;
-                end = (end.saturating_sub(NEAR)..end).rev().find(|&at| {
-                    depth += i32::from(tokens[at] == Token::Sign("]"));
-                    depth -= i32::from(tokens[at] == Token::Sign("["));
-                    depth == 0
-                })?;
+                end = opening(tokens, end, ("[", "]"))?;
             }
             // `(mode & TYPE)`, but not `type_of(mode)`.
             Token::Sign(")") => {
-                let mut depth = 0;
-                let opening = (end.saturating_sub(NEAR)..end).rev().find(|&at| {
-                    depth += i32::from(tokens[at] == Token::Sign(")"));
-                    depth -= i32::from(tokens[at] == Token::Sign("("));
-                    depth == 0
-                })?;
+                let opening = opening(tokens, end, ("(", ")"))?;
                 let before = opening.checked_sub(1).map(|before| tokens[before]);
                 return match before {
                     Some(Token::Name(name)) if !is_keyword(name) => None,
@@ -302,8 +292,12 @@ fn is_keyword(word: &str) -> bool {
 }
 
 /// The pairs of a macro with parameters where a text uses it: `i_mode` and `S_IFREG` of `S_ISREG(inode->i_mode)`. `definition` begins with the
-/// macro's name.
-pub fn pairs_of_uses(text: &str, definition: &str) -> Vec<(String, String)> {
+/// macro's name; `inside` are its own pairs.
+pub fn pairs_of_uses(
+    text: &str,
+    definition: &str,
+    inside: &[(String, String)],
+) -> Vec<(String, String)> {
     let head = tokens(definition);
     let [Token::Name(name), Token::Sign("("), rest @ ..] = &head[..] else {
         return Vec::new();
@@ -316,9 +310,10 @@ pub fn pairs_of_uses(text: &str, definition: &str) -> Vec<(String, String)> {
             _ => None,
         });
     let parameters: Vec<&str> = parameters.collect();
-    let inside = pairs(definition);
-    let about = |parameter: &str| inside.iter().any(|(place, _)| place == parameter);
-    if !parameters.iter().any(|parameter| about(parameter)) {
+    if !inside
+        .iter()
+        .any(|(place, _)| parameters.contains(&place.as_str()))
+    {
         return Vec::new();
     }
     let tokens = tokens(text);
@@ -415,6 +410,16 @@ fn chosen<'t>(tokens: &[Token<'t>]) -> Vec<Spelled<'t>> {
     found
 }
 
+/// Where the bracket opens that is closed before a token.
+fn opening(tokens: &[Token<'_>], end: usize, (open, close): (&str, &str)) -> Option<usize> {
+    let mut depth = 0;
+    (end.saturating_sub(NEAR)..end).rev().find(|&at| {
+        depth += i32::from(tokens[at] == Token::Sign(close));
+        depth -= i32::from(tokens[at] == Token::Sign(open));
+        depth == 0
+    })
+}
+
 /// Where the bracket closes that a token opens.
 fn closing(tokens: &[Token<'_>], open: usize) -> Option<usize> {
     let mut depth = 0;
@@ -432,17 +437,16 @@ mod tests {
     #[test]
     fn a_macro_speaks_of_its_arguments() {
         let regular = "S_ISREG(m) (((m) & S_IFMT) == S_IFREG)";
-        let found = pairs_of_uses(
-            "if (S_ISREG(inode->i_mode)) f(S_ISREG(st.st_mode), 1);",
-            regular,
-        );
+        let text = "if (S_ISREG(inode->i_mode)) f(S_ISREG(st.st_mode), 1);";
+        let found = pairs_of_uses(text, regular, &pairs(regular));
         for place in ["i_mode", "st_mode"] {
             for name in ["S_IFMT", "S_IFREG"] {
                 let pair = (place.to_owned(), name.to_owned());
                 assert!(found.contains(&pair), "{place} {name}");
             }
         }
-        assert!(pairs_of_uses("S_ISREG(x)", "S_ISREG(m) other(m)").is_empty());
+        let other = "S_ISREG(m) other(m)";
+        assert!(pairs_of_uses("S_ISREG(x)", other, &pairs(other)).is_empty());
     }
 
     fn has(text: &str, place: &str, name: &str) -> bool {
