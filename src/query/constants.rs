@@ -160,6 +160,8 @@ fn callees(reader: &Reader, row: &FunctionRow) -> Vec<FunctionRow> {
 
 /// The texts of the files that a unit with this file was made of, or of the file and what it includes from folders around.
 fn files(reader: &Reader, root: &Path, file: &str) -> Vec<String> {
+    // The files of units are kept under their tree's real path.
+    let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let own = root.join(file);
     let paths = reader.files_of_unit_with(&own).unwrap_or_default();
     let mut texts = Vec::new();

@@ -124,6 +124,9 @@ const BASES: usize = 4;
 const PATHS: usize = 64;
 /// Paths left undecided at which it gives up.
 const OPEN_PATHS: u32 = 3;
+/// Work, counted as in [`Budget::work`], for which a conflict is made smaller: a smaller one refutes more paths at once, but
+/// any refutes the path it was found on.
+const BLAME_WORK: u64 = 20_000;
 /// Size of a diagram, less the paths that are known to be none, at which a query gives up.
 const SEARCHED_SIZE: usize = 3_000;
 
@@ -355,10 +358,14 @@ impl Session {
 
     /// Of literals that cannot hold at once, few that already cannot.
     fn blame(&mut self, f: &Formula, mut literals: Vec<Literal>, base: usize) -> Vec<Literal> {
+        let limit = self.queries.work.saturating_add(BLAME_WORK);
         let mut size = literals.len() / 2;
         while size > 0 {
             let mut at = 0;
             while at < literals.len() && literals.len() > size {
+                if self.queries.work >= limit {
+                    return literals;
+                }
                 let mut fewer = literals.clone();
                 fewer.drain(at..(at + size).min(literals.len()));
                 let parts = self.slicer.parts(f, &fewer);

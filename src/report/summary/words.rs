@@ -122,7 +122,13 @@ impl Words<'_> {
                     value: number,
                     width,
                 },
-            ) => self.number(place(value), *number, *width),
+            ) => {
+                let name = self.name_of_number(place(value), *number, *width);
+                name.unwrap_or_else(|| match is_masked(value) {
+                    true => mask(*number, *width),
+                    false => constant(*number, *width),
+                })
+            }
             (false, other) => self.compared(other, now),
         };
         let symbol = if holds { "==" } else { "!=" };
@@ -131,12 +137,14 @@ impl Words<'_> {
 
     /// A number beside a place, by its name if the source has one there.
     pub fn number(&self, beside: Option<&IObj>, value: u128, width: u16) -> String {
-        let name = beside.and_then(|beside| {
-            self.named(beside, |constants, place| {
-                constants.name(place, value, width).map(str::to_owned)
-            })
-        });
+        let name = self.name_of_number(beside, value, width);
         name.unwrap_or_else(|| constant(value, width))
+    }
+
+    fn name_of_number(&self, beside: Option<&IObj>, value: u128, width: u16) -> Option<String> {
+        self.named(beside?, |constants, place| {
+            constants.name(place, value, width).map(str::to_owned)
+        })
     }
 
     /// Bits of a place: those that are not set where these are fewer.
@@ -528,6 +536,17 @@ fn infix(op: Op) -> &'static str {
 pub fn signed(value: u128, width: u16) -> i128 {
     let unused = 128u32.saturating_sub(u32::from(width)).min(127);
     value.cast_signed() << unused >> unused
+}
+
+/// Whether a value is some of another's bits.
+fn is_masked(value: &IExpr) -> bool {
+    let IExpr::Op {
+        op: Op::And, args, ..
+    } = value
+    else {
+        return false;
+    };
+    args.iter().any(|arg| matches!(arg, IExpr::Const { .. }))
 }
 
 /// Bits: those that are not set where these are fewer.
