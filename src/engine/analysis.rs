@@ -328,12 +328,13 @@ impl<'a> Run<'a> {
         let mut depth = 0;
         for callee in &self.function(id).callees {
             // Members of the same component forbid inlining, and so do callees that must be applied by
-            // summary. A call of anything else that is too large, or not defined, stays a call.
+            // summary, unless a record is returned, whose contents (a guard's pointer to its lock) no summary tells.
+            // A call of anything else that is too large, or not defined, stays a call.
             let interface = self.interface(callee)?;
             match interface.inline_depth {
                 _ if interface.primitive => {}
                 Some(below) if below < INLINE_DEPTH => depth = depth.max(below + 1),
-                _ if interface.is_plain() => {}
+                _ if interface.is_plain() || self.function(id).returns_record => {}
                 _ => return None,
             }
             hasher.update(interface.identity.as_bytes());

@@ -72,6 +72,8 @@ pub struct FunctionDef {
     pub pointer_size: u8,
     /// [`crate::ir::Body::is_small`] of the body: a caller may inline it.
     pub small: bool,
+    /// It returns a record.
+    pub returns_record: bool,
     /// [`crate::ir::constant_results`] of the body.
     pub results: Vec<u128>,
     /// [`crate::ir::Body::objects`] of the body.

@@ -21,7 +21,7 @@ use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
 use super::split::{Tree, split};
 use super::{BodyKey, FunctionDef, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Body, Enumerated, SymbolKind, SymbolName, constant_results};
+use crate::ir::{Body, Enumerated, RetTy, SymbolKind, SymbolName, constant_results};
 
 /// Hash of all that a unit's index depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -390,6 +390,7 @@ impl Driver<'_> {
             enumerated: Vec::new(),
             pointer_size: self.scope.pieces().dialect.model.pointer,
             small: false,
+            returns_record: false,
             results: Vec::new(),
             objects: Vec::new(),
             statics: Vec::new(),
@@ -415,6 +416,7 @@ impl Driver<'_> {
                 definition.name = body.name.clone();
                 definition.line = body.pos.line;
                 definition.small = body.is_small();
+                definition.returns_record = matches!(body.ret, RetTy::Record { .. });
                 definition.results = constant_results(&body);
                 definition.callees = body.mentions();
                 mentions.extend(

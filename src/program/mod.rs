@@ -94,6 +94,8 @@ pub struct Function {
     pub body: Result<BodyKey, LossReason>,
     /// See [`FunctionDef::small`].
     pub small: bool,
+    /// See [`FunctionDef::returns_record`].
+    pub returns_record: bool,
     /// See [`FunctionDef::results`].
     pub results: Vec<u128>,
     /// The objects that it names of [`Program::constants`], sorted.

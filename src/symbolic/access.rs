@@ -80,7 +80,8 @@ impl Arena<'_> {
         self.formula.guards.and(chosen, null)
     }
 
-    /// The paths on which a pointer is null; none for the number of an open file.
+    /// The paths on which a pointer is null; none for the number of an open file. What lies further on in something, at a
+    /// distance that is not known, is not null.
     pub fn null_paths(&mut self, pointer: Term) -> Guard {
         let terms = &mut self.formula.terms;
         if terms.width(pointer) != POINTER_BITS {
@@ -88,7 +89,16 @@ impl Arena<'_> {
         }
         let zero = terms.constant(0, POINTER_BITS);
         let null = terms.eq(pointer, zero);
-        self.formula.guard_of(null)
+        let mut null = self.formula.guard_of(null);
+        if matches!(null, Guard::TRUE | Guard::FALSE) {
+            return null;
+        }
+        for &(chosen, loc) in self.locations(pointer).iter() {
+            if loc.symbolic != SymbolicOffset::NONE {
+                null = self.formula.guards.and_not(null, chosen);
+            }
+        }
+        null
     }
 }
 

@@ -226,7 +226,11 @@ impl Executor<'_> {
             {
                 let paths = self.arena.formula.guards.and(state.guard, guard);
                 self.arena.dereferenced_on(loc, paths);
-                if locations.len() == 1 {
+                // Of several pointers each is dereferenced on some of the paths, and perhaps on the others by an access before.
+                let followed = self.arena.dereferenced.get(&base).copied();
+                let followed = followed.unwrap_or_default();
+                if locations.len() == 1 || self.arena.formula.guards.implies(state.guard, followed)
+                {
                     state.nonnull.insert(base);
                 }
             }
@@ -247,12 +251,11 @@ impl Executor<'_> {
                 state.guard = valid;
             }
         }
+        let places: Locations = places.into();
+        self.dereference(state, &places);
         match places[..] {
-            [(_, loc)] => {
-                self.dereference(state, &places.into());
-                vec![(Guard::TRUE, loc)]
-            }
-            _ => places,
+            [(_, loc)] => vec![(Guard::TRUE, loc)],
+            _ => places.to_vec(),
         }
     }
 

@@ -269,11 +269,13 @@ impl Arena<'_> {
     }
 
     /// The outcomes of a guard's conditions where the pointers that every path to the state has dereferenced are
-    /// valid.
+    /// valid, and those into an object of the program's.
     fn valid_pointers(&self, state: &State, guard: Guard) -> Vec<(Cond, bool)> {
         let valid = |address: Term| {
-            self.bases(address)
-                .any(|base| state.nonnull.contains(&base))
+            self.is_within_object(address)
+                || self
+                    .bases(address)
+                    .any(|base| state.nonnull.contains(&base))
         };
         let support = self.formula.guards.support(guard);
         support
@@ -283,6 +285,14 @@ impl Arena<'_> {
                 address.is_none_or(valid).then_some((condition, value))
             })
             .collect()
+    }
+
+    /// Whether an address is so far from an object of the program's, by an unknown number (`&table[i]`).
+    fn is_within_object(&self, address: Term) -> bool {
+        match self.formula.terms.node(address) {
+            Node::Linear { constant, .. } => self.regions.region_of(*constant as u64).is_some(),
+            _ => false,
+        }
     }
 
     /// The pointers of which one is valid if an address is: the address itself, or that of the record or the array that it lies
@@ -312,7 +322,15 @@ impl Arena<'_> {
                 .is_some_and(|value| (24..MAX_MEMBER_OFFSET).contains(&value) && value % 8 == 0)
         };
         let pointer = |term: Term| self.formula.terms.is_pointer(term);
+        // `&table[i] == 0` is `i == -&table`.
+        let from_object = |term: Term| {
+            constant(term).is_some_and(|value| {
+                let address = (value as u64).wrapping_neg();
+                self.regions.region_of(address).is_some()
+            })
+        };
         match op {
+            Op::Eq if from_object(left) || from_object(right) => Some((None, false)),
             Op::Eq if offset(left) && pointer(right) => Some((None, false)),
             Op::Eq if offset(right) && pointer(left) => Some((None, false)),
             Op::Eq if invalid(left) => Some((Some(right), false)),

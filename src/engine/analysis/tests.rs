@@ -118,6 +118,7 @@ impl World {
             enumerated: Vec::new(),
             pointer_size: 8,
             small,
+            returns_record: false,
             objects: Vec::new(),
             statics: Vec::new(),
             results: Vec::new(),

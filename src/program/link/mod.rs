@@ -257,6 +257,7 @@ impl Variants<'_> {
             announced: def.announced,
             body: def.body.clone(),
             small: def.small,
+            returns_record: def.returns_record,
             results: def.results.clone(),
             constants: constants::named(def, self.constants),
             callees: callees.collect(),

@@ -50,6 +50,7 @@ fn def(name: SymbolName, file: &str, line: u32, body: u8, callees: &[SymbolName]
         enumerated: Vec::new(),
         pointer_size: 8,
         small: false,
+        returns_record: false,
         objects: Vec::new(),
         statics: Vec::new(),
         results: Vec::new(),

@@ -29,6 +29,7 @@ fn program() -> Program {
         announced: false,
         body: Ok(BodyKey([line as u8; 16])),
         small: false,
+        returns_record: false,
         constants: Vec::new(),
         results: Vec::new(),
         callees,
