@@ -11,7 +11,7 @@ struct task { int cpu, old_cpu; };
 
 extern struct queue queues;
 extern unsigned long offset[64];
-#define queue_of(cpu) ((struct queue *)((unsigned long)&queues + offset[cpu]))
+#define queue_of(cpu) ((struct queue *)((char *)&queues + offset[cpu]))
 
 void lock_both(struct queue *one, struct queue *two)
 {
@@ -77,7 +77,7 @@ int move_and_sleep(struct task *t)
 	moved = from->length;
 	to->length += moved;
 	if (moved)
-		msleep(3); //~ warning: sleep-in-atomic
+		msleep(3); //~ lock/sleep-in-atomic
 	return moved;
 }
 

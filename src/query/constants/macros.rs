@@ -12,7 +12,7 @@ use super::text::{self, Token};
 /// Macros within macros, and brackets within brackets.
 const MAX_DEPTH: u32 = 16;
 
-/// Bytes of a macro with parameters.
+/// Bytes of a macro of several lines.
 const MAX_TEXT: usize = 8 << 10;
 /// Macros and numbers that one value may be made of.
 const MAX_PARTS: u32 = 1_000;
@@ -35,18 +35,18 @@ impl<'t> Macros<'t> {
         while let Some(line) = rest.lines().next() {
             let all = rest;
             rest = &rest[(line.len() + 1).min(rest.len())..];
-            let Some((name, text)) = definition(line.trim_end_matches('\r')) else {
+            if !line.trim_start().starts_with('#') {
+                continue;
+            }
+            let whole = match line.trim_end_matches('\r').ends_with('\\') {
+                true => first_line(all),
+                false => line,
+            };
+            let Some((name, text)) = definition(whole) else {
                 continue;
             };
             if text == PARAMETERS {
-                let mut most = all.len().min(MAX_TEXT);
-                while !all.is_char_boundary(most) {
-                    most -= 1;
-                }
-                let end = text::end_of_line(&all[..most]);
-                self.calls
-                    .entry(name)
-                    .or_insert(&all[line.len() - line.trim_start().len()..end]);
+                self.calls.entry(name).or_insert(whole.trim_start());
             }
             let known = self.texts.entry(name).or_insert(Some(text));
             if *known != Some(text) {
@@ -73,7 +73,16 @@ impl<'t> Macros<'t> {
     }
 }
 
-/// The name and the text of `#define NAME TEXT`; one of several lines has no text that is a number.
+/// The first line of a text with those that it goes on in, up to a limit.
+fn first_line(text: &str) -> &str {
+    let mut most = text.len().min(MAX_TEXT);
+    while !text.is_char_boundary(most) {
+        most -= 1;
+    }
+    &text[..text::end_of_line(&text[..most])]
+}
+
+/// The name and the text of `#define NAME TEXT`.
 fn definition(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let rest = rest.strip_prefix("define")?;
@@ -209,6 +218,8 @@ mod tests {
         }
         assert_eq!(value("#define X 1\n#define X 2\n", "X"), None);
         assert_eq!(value("#define X(a) 1\n", "X"), None);
+        let lines = "#define B 2\n#define X (1 | \\\n  B)\nint x;\n";
+        assert_eq!(value(lines, "X"), Some(3));
         let mut macros = Macros::default();
         macros.add("#define SET(i, v) { \\\n  if ((i)->flags & A) \\\n  f(v); }\nint x;\n");
         let call = macros.call("SET").unwrap();

@@ -174,8 +174,7 @@ pub fn pairs(text: &str) -> Vec<(String, String)> {
                 switches.retain(|(_, inside)| *inside <= depth);
             }
             Token::Name("switch") => {
-                let end = closing(&tokens, at + 1);
-                let place = end.and_then(|end| place_before(&tokens, end));
+                let place = switched(&tokens, at + 1);
                 switches.extend(place.map(|place| (place, depth + 1)));
             }
             Token::Name("case") => {
@@ -242,6 +241,14 @@ pub fn answering(text: &str) -> BTreeSet<&str> {
         _ => None,
     });
     direct.chain(stored).collect()
+}
+
+/// The place that a `switch` is about, from its bracket on: `state` of `(conn->state)`, `mode` of `(node->mode & TYPE)`.
+fn switched<'t>(tokens: &[Token<'t>], from: usize) -> Option<&'t str> {
+    let end = closing(tokens, from)?;
+    let mut inside = from..end;
+    let masked = inside.find(|at| tokens[*at] == Token::Sign("&") && *at > from + 1);
+    place_before(tokens, masked.unwrap_or(end))
 }
 
 /// The pairs around a sign.
@@ -466,6 +473,11 @@ mod tests {
                 "switch (c->state) { case A: x(); case B: break; }",
                 "state",
                 "B",
+            ),
+            (
+                "switch (node->mode & TYPE) { case LINK: x(); }",
+                "mode",
+                "LINK",
             ),
             ("s = good ? YES : NO;", "s", "NO"),
             ("return bad ? FAILED : DONE;", RESULT, "FAILED"),

@@ -122,13 +122,10 @@ impl Words<'_> {
                     value: number,
                     width,
                 },
-            ) => {
-                let name = self.name_of_number(place(value), *number, *width);
-                name.unwrap_or_else(|| match is_masked(value) {
-                    true => mask(*number, *width),
-                    false => constant(*number, *width),
-                })
-            }
+            ) => match is_masked(value) {
+                true => self.bits(place(value), *number, *width),
+                false => self.number(place(value), *number, *width),
+            },
             (false, other) => self.compared(other, now),
         };
         let symbol = if holds { "==" } else { "!=" };
@@ -137,14 +134,12 @@ impl Words<'_> {
 
     /// A number beside a place, by its name if the source has one there.
     pub fn number(&self, beside: Option<&IObj>, value: u128, width: u16) -> String {
-        let name = self.name_of_number(beside, value, width);
+        let name = beside.and_then(|beside| {
+            self.named(beside, |constants, place| {
+                constants.name(place, value, width).map(str::to_owned)
+            })
+        });
         name.unwrap_or_else(|| constant(value, width))
-    }
-
-    fn name_of_number(&self, beside: Option<&IObj>, value: u128, width: u16) -> Option<String> {
-        self.named(beside?, |constants, place| {
-            constants.name(place, value, width).map(str::to_owned)
-        })
     }
 
     /// Bits of a place: those that are not set where these are fewer.

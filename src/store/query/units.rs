@@ -44,19 +44,17 @@ impl Reader {
 
     /// The state that stands for a file, if units were made of it.
     fn state_of(&self, file: &Path) -> Result<Option<StateId>, StoreError> {
+        let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+        let name = memchr::memmem::Finder::new(name);
         let mut statement = self.connection.prepare("SELECT id, state FROM states")?;
         let mut rows = statement.query([])?;
         let mut found = None;
         while let Some(row) = rows.next()? {
             let id = row.get(0)?;
-            // The path stands in it as it is: most states need not be decoded.
+            // The path stands in it as the preprocessor spelled it (`tree/./a.c`), with the file's name: most states need not be
+            // decoded.
             let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
-            let path = file.as_os_str().as_encoded_bytes();
-            if bytes.len() > path.len()
-                && bytes
-                    .windows(path.len())
-                    .take(CLOSE)
-                    .any(|part| part == path)
+            if name.find(&bytes[..bytes.len().min(MAX_PATH)]).is_some()
                 && path_of(id, bytes).is_some_and(|path| path == file)
             {
                 found = Some(StateId(id));
@@ -80,8 +78,8 @@ impl Reader {
     }
 }
 
-/// The path begins at most so far behind the beginning of a state.
-const CLOSE: usize = 16;
+/// A path ends at most so many bytes behind the beginning of a state.
+const MAX_PATH: usize = 4_096 + 16;
 
 /// The path of a file's state.
 fn path_of(id: u32, bytes: &[u8]) -> Option<PathBuf> {
