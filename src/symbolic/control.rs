@@ -214,10 +214,12 @@ impl Executor<'_> {
         guard
     }
 
-    /// Whether all paths to a state have followed a pointer, whichever of several it is.
+    /// Whether all paths to a state have followed a pointer, whichever of several it is. Of one that leads into objects of the
+    /// program's alone, or is null, nothing is known here.
     fn is_followed(&mut self, state: &State, pointer: Term) -> bool {
         let places = self.arena.locations(pointer);
-        !places.is_empty()
+        let mut unknown = places.iter();
+        unknown.any(|(_, loc)| self.arena.regions.base(loc.region).is_some())
             && places.iter().all(|&(guard, loc)| {
                 let Some(base) = self.arena.regions.base(loc.region) else {
                     return true;

@@ -54,7 +54,8 @@ impl Reader {
             // The path stands in it as the preprocessor spelled it (`tree/./a.c`), with the file's name: most states need not be
             // decoded.
             let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
-            if name.find(&bytes[..bytes.len().min(MAX_PATH)]).is_some()
+            let most = 2 * file.as_os_str().len() + BEFORE_PATH;
+            if name.find(&bytes[..bytes.len().min(most)]).is_some()
                 && path_of(id, bytes).is_some_and(|path| path == file)
             {
                 found = Some(StateId(id));
@@ -78,8 +79,8 @@ impl Reader {
     }
 }
 
-/// A path ends at most so many bytes behind the beginning of a state.
-const MAX_PATH: usize = 4_096 + 16;
+/// A path begins at most so many bytes behind the beginning of a state.
+const BEFORE_PATH: usize = 16;
 
 /// The path of a file's state.
 fn path_of(id: u32, bytes: &[u8]) -> Option<PathBuf> {
