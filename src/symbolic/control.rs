@@ -218,8 +218,9 @@ impl Executor<'_> {
     /// program's alone, or is null, nothing is known here.
     fn is_followed(&mut self, state: &State, pointer: Term) -> bool {
         let places = self.arena.locations(pointer);
-        let mut unknown = places.iter();
-        unknown.any(|(_, loc)| self.arena.regions.base(loc.region).is_some())
+        places
+            .iter()
+            .any(|(_, loc)| self.arena.regions.base(loc.region).is_some())
             && places.iter().all(|&(guard, loc)| {
                 let Some(base) = self.arena.regions.base(loc.region) else {
                     return true;
