@@ -289,38 +289,6 @@ fn a_function_is_told_in_words_of_its_source() {
 }
 
 #[test]
-fn numbers_have_the_names_that_headers_give_them_wherever_the_database_lies() {
-    let tree = tempfile::tempdir().unwrap();
-    let here = tree.path();
-    fs::create_dir(here.join("include")).unwrap();
-    let header = "#define KIND_MASK 0xf0\n#define KIND_DISK 0x80\n#define BUSY 4\n\
-        #define IS_DISK(kind) (((kind) & KIND_MASK) == KIND_DISK)\n";
-    fs::write(here.join("include/kinds.h"), header).unwrap();
-    let disk = "struct disk { struct mutex lock; int kind, flags; };\n\
-        int disk_hold(struct disk *d)\n{\n\tif (!IS_DISK(d->kind) || d->flags & BUSY)\n\t\treturn -1;\n\
-        \tmutex_lock(&d->lock);\n\treturn 0;\n}\n";
-    fs::write(
-        here.join("disk.c"),
-        format!("#include <kinds.h>\n{LOCKS}{disk}"),
-    )
-    .unwrap();
-    let elsewhere = tempfile::tempdir().unwrap();
-    let elsewhere = elsewhere.path().join("kept").display().to_string();
-    for arguments in [&[][..], &["--db", &elsewhere]] {
-        cassini(here, &[&["check", ".", "-q"], arguments].concat());
-        let told = text(query(
-            here,
-            &[&["function", "disk_hold"], arguments].concat(),
-        ));
-        assert!(
-            told.contains("(d->kind & KIND_MASK) == KIND_DISK"),
-            "{told}"
-        );
-        assert!(told.contains("d->flags & BUSY"), "{told}");
-    }
-}
-
-#[test]
 fn sql_reads_and_does_nothing_else() {
     let tree = checked();
     let here = tree.path();

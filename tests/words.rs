@@ -63,6 +63,27 @@ void age_slot(int id) { struct table *t = &tables[id]; t->slots = 0; t->used++; 
 void age_all(int which) { age_slot(which); }
 ";
 
+const KINDS: &str = "\
+#define KIND_MASK 0xf0
+#define KIND_DISK 0x80
+#define BUSY 4
+#define IS_DISK(kind) (((kind) & KIND_MASK) == KIND_DISK)
+";
+
+const DISK: &str = "\
+#include <kinds.h>
+struct mutex { int word; };
+void mutex_lock(struct mutex *lock);
+struct disk { struct mutex lock; int kind, flags; };
+int disk_hold(struct disk *d)
+{
+	if (!IS_DISK(d->kind) || d->flags & BUSY)
+		return -1;
+	mutex_lock(&d->lock);
+	return 0;
+}
+";
+
 const NULLS: &str = "\
 #include <stddef.h>
 struct part { int a, b; };
@@ -149,6 +170,30 @@ fn numbers_have_the_names_that_stand_beside_the_place() {
         &told(folder.path(), &["function", "link"]),
         &["if it->state == 1"],
     );
+}
+
+#[test]
+fn numbers_have_the_names_of_headers_wherever_the_database_lies() {
+    let tree = tempfile::tempdir().unwrap();
+    fs::create_dir(tree.path().join("include")).unwrap();
+    fs::write(tree.path().join("include/kinds.h"), KINDS).unwrap();
+    fs::write(tree.path().join("disk.c"), DISK).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = elsewhere.path().join("kept").display().to_string();
+    for database in [&[][..], &["--db", &elsewhere]] {
+        let mut command = Command::cargo_bin("cassini").unwrap();
+        command.current_dir(tree.path());
+        command.args(["check", ".", "-q"]).args(database);
+        command.assert().code(0);
+        let hold = told(
+            tree.path(),
+            &[&["function", "disk_hold"], database].concat(),
+        );
+        has(
+            &hold,
+            &["(d->kind & KIND_MASK) == KIND_DISK", "d->flags & BUSY"],
+        );
+    }
 }
 
 #[test]

@@ -180,9 +180,7 @@ impl Executor<'_> {
         (paths, null): (Guard, Guard),
         accessor: Accessor<'_>,
     ) {
-        let before = self.arena.dereferenced.get(&base).copied();
-        let before = before.unwrap_or_default();
-        if !self.arena.formula.guards.implies(paths, before) {
+        if !self.arena.is_dereferenced_on(base, paths) {
             self.log_use((pointer, Some(base)), (paths, null), accessor);
         }
     }

@@ -225,10 +225,8 @@ impl Executor<'_> {
                 let Some(base) = self.arena.regions.base(loc.region) else {
                     return true;
                 };
-                let followed = self.arena.dereferenced.get(&base).copied();
-                let guards = &mut self.arena.formula.guards;
-                let here = guards.and(state.guard, guard);
-                state.nonnull.contains(&base) || guards.implies(here, followed.unwrap_or_default())
+                let here = self.arena.formula.guards.and(state.guard, guard);
+                state.nonnull.contains(&base) || self.arena.is_dereferenced_on(base, here)
             })
     }
 

@@ -219,18 +219,15 @@ impl Executor<'_> {
     }
 
     /// Notes that execution dereferences a pointer, so that later tests for null fold.
-    pub fn dereference(&mut self, state: &mut State, locations: &Locations) {
-        for &(guard, loc) in locations.iter() {
+    pub fn dereference(&mut self, state: &mut State, locations: &[(Guard, Loc)]) {
+        for &(guard, loc) in locations {
             if let RegionKind::Environment { base } = *self.arena.regions.kind(loc.region)
                 && !state.nonnull.contains(&base)
             {
                 let paths = self.arena.formula.guards.and(state.guard, guard);
                 self.arena.dereferenced_on(loc, paths);
                 // Of several pointers each is dereferenced on some of the paths, and perhaps on the others by an access before.
-                let followed = self.arena.dereferenced.get(&base).copied();
-                let followed = followed.unwrap_or_default();
-                if locations.len() == 1 || self.arena.formula.guards.implies(state.guard, followed)
-                {
+                if locations.len() == 1 || self.arena.is_dereferenced_on(base, state.guard) {
                     state.nonnull.insert(base);
                 }
             }
@@ -251,11 +248,10 @@ impl Executor<'_> {
                 state.guard = valid;
             }
         }
-        let places: Locations = places.into();
         self.dereference(state, &places);
         match places[..] {
             [(_, loc)] => vec![(Guard::TRUE, loc)],
-            _ => places.to_vec(),
+            _ => places,
         }
     }
 

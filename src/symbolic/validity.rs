@@ -204,6 +204,12 @@ impl Arena<'_> {
         (errors && bound == (1u128 << width) - MAX_ERRNO).then_some(number)
     }
 
+    /// Whether execution has dereferenced an unknown pointer on all of some paths.
+    pub fn is_dereferenced_on(&mut self, base: Term, paths: Guard) -> bool {
+        let dereferenced = self.dereferenced.get(&base).copied().unwrap_or_default();
+        self.formula.guards.implies(paths, dereferenced)
+    }
+
     /// Notes that these paths dereference the pointer to a location, and so the pointers that this one was found through:
     /// whoever has the value of `p->next` has read it from what `p` leads to, perhaps in a callee.
     pub fn dereferenced_on(&mut self, loc: Loc, paths: Guard) {
@@ -287,7 +293,7 @@ impl Arena<'_> {
             .collect()
     }
 
-    /// Whether an address is so far from an object of the program's, by an unknown number (`&table[i]`).
+    /// Whether an address is that of an object of the program's plus an unknown number (`&table[i]`).
     fn is_within_object(&self, address: Term) -> bool {
         match self.formula.terms.node(address) {
             Node::Linear { constant, .. } => self.regions.region_of(*constant as u64).is_some(),

@@ -84,9 +84,7 @@ impl Words<'_> {
         let zero = is_zero(other);
         match value {
             // A flag, or one of some.
-            IExpr::Op {
-                op: Op::And, args, ..
-            } if zero && args.iter().any(|arg| matches!(arg, IExpr::Const { .. })) => {
+            _ if zero && is_masked(value) => {
                 let masked = self.value(value, now);
                 return match holds {
                     true => format!("!({masked})"),

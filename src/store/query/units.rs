@@ -51,8 +51,8 @@ impl Reader {
         let mut found = None;
         while let Some(row) = rows.next()? {
             let id = row.get(0)?;
-            // The path stands in it as the preprocessor spelled it (`tree/./a.c`), with the file's name: most states need not be
-            // decoded.
+            // The path stands in it as the preprocessor spelled it (`tree/./a.c`), perhaps longer, but with the file's name: most
+            // states need not be decoded.
             let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
             let most = 2 * file.as_os_str().len() + BEFORE_PATH;
             if name.find(&bytes[..bytes.len().min(most)]).is_some()
