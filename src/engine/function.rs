@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::filtering;
+use crate::finding::ExplanationKind;
 use crate::ir::Body;
 use crate::judge::findings::Findings;
 use crate::judge::guarded;
@@ -20,6 +21,7 @@ use crate::symbolic::callee::Callees;
 use crate::symbolic::exec;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::limits::Limits;
+use crate::symbolic::naming::is_clear;
 use crate::symbolic::print::Printer;
 use crate::symbolic::state::{State, Status};
 
@@ -160,7 +162,8 @@ fn judge(
     Ok(judged)
 }
 
-/// Adds what callees call the objects of findings that the function's own source has no clear name for.
+/// Adds what callees call the objects of findings that the function's own source has no clear name for. What a reader cannot find in the source of
+/// either has been less often right.
 fn retell(facts: &mut Facts, oracle: &Oracle<'_>) {
     let Facts {
         findings,
@@ -171,6 +174,9 @@ fn retell(facts: &mut Facts, oracle: &Oracle<'_>) {
     for finding in findings.iter_mut().chain(of_obligations) {
         let name = oracle.names.retold(&finding.object);
         finding.retold = name.map(str::to_owned);
+        if finding.retold.is_none() && !is_clear(&finding.object) {
+            finding.explain_by(ExplanationKind::NoName);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Asserted, AssertionEvent, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::state::Object;
+use crate::symbolic::term::Term;
 
 /// The pointers that objects are operated on by are not null, where nothing in the function asks for that: `free(NULL)` is allowed, and not what
 /// is meant.
@@ -31,10 +31,7 @@ pub fn operated_on_what_is_there(operations: &[Operation], oracle: &mut Oracle<'
 }
 
 /// The conditions of some paths that the pointer to an object, or the number that names it, takes part in: those that say whether there is one.
-fn about_pointer(oracle: &Oracle<'_>, paths: Guard, object: Object) -> Vec<Cond> {
-    let Some(base) = oracle.regions.base(object.loc.region) else {
-        return Vec::new();
-    };
+fn about_pointer(oracle: &Oracle<'_>, paths: Guard, base: Term) -> Vec<Cond> {
     let pointer = oracle.formula.vars(base);
     let literal = |condition| oracle.formula.guards.literal(condition, true);
     let conditions = oracle.formula.guards.support(paths).iter().copied();
@@ -46,9 +43,16 @@ fn about_pointer(oracle: &Oracle<'_>, paths: Guard, object: Object) -> Vec<Cond>
     about.collect()
 }
 
-/// What an object that is lost rests on: that there is one, and that the call that made it has done so.
+/// What an object that is lost rests on: that there is one, in a block of the function's own if its pointer lies there, and that the call
+/// that made it has done so.
 pub fn given(execution: &Execution, oracle: &Oracle<'_>, failure: &AtExit) -> Vec<Cond> {
-    let mut given = about_pointer(oracle, failure.paths, failure.object);
+    let region = failure.object.loc.region;
+    let way = oracle.access_path(region).into_iter();
+    let own = way.filter(|(holder, _)| *holder == region || oracle.is_owned(*holder));
+    let own = own.filter_map(|(_, base)| base);
+    let mut given: Vec<Cond> = own
+        .flat_map(|base| about_pointer(oracle, failure.paths, base))
+        .collect();
     let mut ops = execution.log.ops.iter();
     let made = ops.find(|event| event.object == failure.object && event.moves());
     let Some(made) = made else { return given };
@@ -67,6 +71,7 @@ pub fn of_operation(
     operation: Operation,
 ) -> Option<(Position, Part)> {
     let first = &execution.log.ops[operation.events.0];
+    let pointer = oracle.regions.base(operation.object.loc.region);
     let check = Check {
         event: Event::Operation(operation.events.0),
         end: operation.events.1,
@@ -76,7 +81,7 @@ pub fn of_operation(
         alone: operation.fails,
         asserted: operation.asserted,
         followed: Vec::new(),
-        exists: about_pointer(oracle, operation.fails, operation.object),
+        exists: pointer.map_or_else(Vec::new, |base| about_pointer(oracle, operation.fails, base)),
     };
     let position = (operation.events.0, usize::MAX, OF_OPERATION);
     Some((position, Part::Check(check)))

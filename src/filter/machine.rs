@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::property::{Role, StateId, Target};
+use crate::property::{Event, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
@@ -122,6 +122,8 @@ impl States {
             oracle.formula.guards.or(all, *held)
         });
         let fails = oracle.formula.guards.and(reach, wrong);
+        let inside = inside(oracle, rows);
+        let fails = oracle.formula.guards.or(fails, inside);
         Operation {
             events,
             object,
@@ -284,6 +286,18 @@ fn known_on_entry(object: Object, oracle: &mut Oracle<'_>, asserted: &mut Vec<Co
         asserted.extend(oracle.formula.guards.support(*guard));
     }
     states
+}
+
+/// The paths on which a block is ended by an address within it: whatever its state is.
+fn inside(oracle: &mut Oracle<'_>, rows: &[OpEvent]) -> Guard {
+    let mut all = Guard::FALSE;
+    for row in rows.iter().filter(|row| row.from_states.is_empty()) {
+        let rule = oracle.machine_of(row.object).rule(Event::Inside);
+        if rule.is_some() && row.rule.as_deref() == rule {
+            all = oracle.formula.guards.or(all, row.guard);
+        }
+    }
+    all
 }
 
 /// The unknown pointer that leads to an object, or the number that names it.

@@ -16,7 +16,6 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Site;
-use crate::symbolic::naming::is_clear;
 use crate::symbolic::state::{Object, Status};
 
 /// Failures that explanations cover wholly, of one function, that are looked at again to be told on demand.
@@ -319,7 +318,7 @@ impl<'a> Findings<'a> {
     ) -> Finding {
         let function = self.body.name.name.clone();
         let fingerprint = finding::fingerprint(&rule.id, &self.body.name, object, &trace);
-        let mut finding = Finding {
+        Finding {
             rule: rule.id.clone(),
             level: rule.level,
             message,
@@ -334,12 +333,7 @@ impl<'a> Findings<'a> {
             filtered: None,
             programs: Vec::new(),
             trace,
-        };
-        // What a reader cannot find in the source has been less often right.
-        if !is_clear(object) {
-            finding.explain_by(Kind::NoName);
         }
-        finding
     }
 }
 

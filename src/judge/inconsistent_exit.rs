@@ -263,6 +263,11 @@ fn mark(oracle: &mut Oracle<'_>, exits: &mut Exits, ambiguity: &Ambiguity) {
         });
         return;
     }
+    // What is held on entry and given up at times is wrong only for callers that hold it: they are told that nothing decides.
+    if *entry != oracle.machine_of(exits.object).initial {
+        exits.undecided = Some(*entry);
+        return;
+    }
     exits.report(oracle, *entry, wrong.0, wrong.1);
     if kept.state != wrong.0 {
         exits.report(oracle, *entry, kept.state, kept.paths);

@@ -104,7 +104,7 @@ impl Findings<'_> {
         if !possible_unchanged(execution, oracle, paths) {
             finding.explain_by(Kind::ChangedByCallee);
         }
-        let told_by_summary = event.stack.len() == 1 && !event.primitive;
+        let told_by_summary = event.stack.len() == 1 && !event.primitive && !event.by_result;
         if told_by_summary && decided_by_result(oracle, object, paths, &event.text) {
             finding.explain_by(Kind::CalleeOutcome);
         }

@@ -478,6 +478,8 @@ fn is_unasked(arena: &Arena<'_>, condition: Cond) -> bool {
         terms.is_pointer(*term)
             && terms.as_const(*term).is_none()
             && !arena.tested.contains_key(term)
+            // What the world outside the program answers may be either.
+            && !arena.is_from_outside(*term)
     };
     args.iter().any(null) && args.iter().any(unknown)
 }

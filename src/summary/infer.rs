@@ -81,6 +81,8 @@ pub struct Exits {
     pub touched: Guard,
     /// See [`Row::contested`].
     pub contested: Option<Contested>,
+    /// The state on entry from which the function leaves the object in one state or another, and callers cannot tell in which.
+    pub undecided: Option<StateId>,
 }
 
 /// Ways out of the function that keep an object and that only an argument tells from others that give it back.
@@ -242,6 +244,7 @@ pub fn exits(execution: &Execution, arena: &mut Arena<'_>, state: &State) -> Vec
             moves,
             touched: tracked.touched,
             contested: None,
+            undecided: None,
         });
     }
     all
@@ -314,7 +317,8 @@ pub fn infer(
             exact: !execution.cut && moves().all(|event| event.primitive),
             alone: !execution.cut && moves().all(|event| event.primitive || event.alone),
         });
-        let paths = rows(execution, oracle, &mut summary, index, object, &chosen);
+        let predicates = (&chosen[..], &candidates[..]);
+        let paths = rows(execution, oracle, &mut summary, index, object, predicates);
         // How it is left by mistake, which is told here, callers are not told: what follows from that is not another mistake.
         let mut own = summary.rows.iter().filter(|row| row.object == index);
         let told =

@@ -55,6 +55,21 @@ impl Predicate {
         });
         only
     }
+
+    /// Whether it is about what the function returns alone.
+    pub fn is_of_result(&self) -> bool {
+        let mut only = self.side == Side::Output;
+        self.expr.each(&mut |part| {
+            only &= match part {
+                IExpr::Value { object, .. } => {
+                    object.root == Root::Return && object.path.is_empty()
+                }
+                IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
+                IExpr::Address(_) | IExpr::Unknown { .. } | IExpr::InState { .. } => false,
+            }
+        });
+        only
+    }
 }
 
 /// Candidates, those tried first first.

@@ -209,8 +209,17 @@ impl<'a> Arena<'a> {
 
     /// Whether a value hangs on nothing but what the world outside the program has answered.
     pub fn is_from_outside(&self, value: Term) -> bool {
+        self.is_from(value, Origin::is_outside)
+    }
+
+    /// Whether a value hangs on nothing but what calls have returned.
+    pub fn is_from_calls(&self, value: Term) -> bool {
+        self.is_from(value, |origin| matches!(origin, Origin::Call { .. }))
+    }
+
+    fn is_from(&self, value: Term, wanted: impl Fn(&Origin) -> bool) -> bool {
         let mut vars = self.formula.vars(value).into_iter().peekable();
-        vars.peek().is_some() && vars.all(|var| self.origins.of(var).is_outside())
+        vars.peek().is_some() && vars.all(|var| wanted(self.origins.of(var)))
     }
 
     /// A fresh unconstrained Boolean as a guard.

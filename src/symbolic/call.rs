@@ -173,7 +173,7 @@ impl Executor<'_> {
             {
                 self.arena.locations(result);
                 let callee = Arc::new(body.name.clone());
-                self.arena.null_at_times.entry(result).or_insert(callee);
+                self.arena.note_null_at_times(result, callee);
             }
             return;
         }

@@ -119,6 +119,8 @@ pub struct OpEvent {
     /// The paths on which it may have one of those, as far as is known from its arguments and what it returns. What it has found in memory
     /// is not asked for: a callee in between may have changed it.
     pub others: Guard,
+    /// What the callee returns tells all that it can of whether the row is taken: the row was asked for it.
+    pub by_result: bool,
     /// Whether the callee leaves the object held on purpose is decided by its callers, when all functions are done.
     pub contested: bool,
     /// The call that it is part of, as counted by [`Log::call`].

@@ -29,13 +29,17 @@ pub(super) fn makes(
         })
 }
 
-/// Whether the pointer to a region was there before the call whose first unknown this is: what it leads to is none that the callee has made.
+/// Whether a region, or the pointer to it, was there before the call whose first unknown this is: what it leads to is none that the callee
+/// has made.
 pub(super) fn was_there(arena: &Arena<'_>, region: RegionId, made: Var) -> bool {
-    let base = arena.regions.base(region);
-    base.is_some_and(|base| match *arena.formula.terms.node(base) {
-        Node::Var(var) => var.0 < made.0,
-        _ => false,
-    })
+    match arena.regions.base(region) {
+        Some(base) => match *arena.formula.terms.node(base) {
+            Node::Var(var) => var.0 < made.0,
+            _ => false,
+        },
+        // A variable of the program's, or its text.
+        None => true,
+    }
 }
 
 /// An object that the callee made and returned: its state on the callee's entry means nothing to the

@@ -16,6 +16,7 @@ use crate::symbolic::access::Accessor;
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, State, Status, Tracked};
 use crate::symbolic::term::Term;
@@ -138,7 +139,9 @@ pub(super) fn result(
     binding: &Binding<'_, '_>,
     result: Term,
 ) {
-    if !exec.arena.watches || !binding.site.may_return_pointer {
+    // Of a callee that always returns null nothing is left open.
+    let known = exec.arena.formula.terms.as_const(result).is_some();
+    if !exec.arena.watches || !binding.site.may_return_pointer || known {
         return;
     }
     exec.arena.made_by_callee(result);
@@ -159,7 +162,7 @@ pub(super) fn result(
         }
         NullResult::AtTimes => {
             let callee = Arc::clone(binding.site.callee);
-            exec.arena.null_at_times.entry(result).or_insert(callee);
+            exec.arena.note_null_at_times(result, callee);
         }
         NullResult::Unknown => {}
         NullResult::May => {
@@ -258,15 +261,14 @@ pub(super) fn ends_alone(summary: &Summary, object: &SummaryObject) -> bool {
         return false;
     };
     let kept = summary.keeps.contains(param) || summary.keeps_contents.contains(param);
-    let direct = object.object.path.len() == 1;
-    object.alone && direct && !kept && !summary.moves_more && !summary.partial
+    object.alone && !kept && !summary.moves_more && !summary.partial
 }
 
-/// Reports that a block is ended, on the paths `ended`, by an address within it that is not its first.
+/// Reports that a block, the callee's `object`, is ended, on the paths `ended`, by an address within it that is not its first.
 pub(super) fn check_start(
     exec: &mut Executor<'_>,
     state: &State,
-    binding: &Binding<'_, '_>,
+    (binding, object): (&Binding<'_, '_>, &IObj),
     (loc, machine): (Loc, MachineId),
     ended: Guard,
 ) {
@@ -279,11 +281,18 @@ pub(super) fn check_start(
     let Some(rule) = of.rule(Event::Inside).filter(|_| inside) else {
         return;
     };
-    let starts = match exec.arena.regions.kind(loc.region) {
-        RegionKind::Environment { base } => exec.arena.at_start.contains(base),
-        _ => false,
+    let RegionKind::Environment { base } = *exec.arena.regions.kind(loc.region) else {
+        return;
     };
-    if !starts {
+    // A valid pointer leads to some object, and a number of bytes behind it no other one begins.
+    let argument = matches!(object.root, Root::Param(_)) && object.path.len() == 1;
+    let behind = argument
+        && loc.symbolic == SymbolicOffset::NONE
+        && exec.arena.formula.vars(base).iter().all(|var| {
+            let origin = exec.arena.origins.of(*var);
+            matches!(origin, Origin::Param(_) | Origin::Initial { .. })
+        });
+    if !behind && !exec.arena.at_start.contains(&base) {
         return;
     }
     let object: Object = exec.arena.object_at(loc, machine);

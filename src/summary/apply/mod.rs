@@ -314,7 +314,8 @@ impl Application<'_, '_> {
                 continue;
             }
             let ended = exec.arena.formula.guards.and(place, ended);
-            memory::check_start(exec, state, &self.binding, (loc, machine), ended);
+            let of = (&self.binding, &object.object);
+            memory::check_start(exec, state, of, (loc, machine), ended);
             if memory::is_elsewhere(exec, loc, machine) {
                 continue;
             }
@@ -341,6 +342,7 @@ impl Application<'_, '_> {
                 name: &name,
                 saves: self.summary.saves_state(),
                 alone: memory::ends_alone(self.summary, object),
+                by_result: object.object.root.is_output() && !object.open && !self.summary.partial,
                 site: self.site,
             };
             transition::transition(exec, state, &moved, place, &rows);

@@ -25,6 +25,8 @@ pub(super) struct Moved<'m, 'c> {
     pub saves: bool,
     /// The callee ends nothing that the object leads to, but for what its summary tells.
     pub alone: bool,
+    /// What the callee returns tells all that it can of whether it has made the object.
+    pub by_result: bool,
     pub site: &'m CallSite<'c>,
 }
 
@@ -272,6 +274,7 @@ impl Transition<'_, '_> {
             alone: self.moved.alone,
             open: rows.open,
             others,
+            by_result: self.moved.by_result && !row.doubtful,
             contested: row.contested,
             call: log.call,
             stack: self.moved.site.stack.clone(),

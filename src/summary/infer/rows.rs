@@ -15,6 +15,10 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
+use crate::symbolic::term::Term;
+
+/// Conditions on the result that a row of a new block is asked for.
+const MAX_OF_RESULT: usize = 4;
 
 /// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter; and
 /// the paths of each.
@@ -24,21 +28,19 @@ pub(super) fn rows(
     summary: &mut Summary,
     index: u32,
     exits: &Exits,
-    chosen: &[Predicate],
+    (chosen, candidates): (&[Predicate], &[Predicate]),
 ) -> Vec<Guard> {
     let machine = oracle.machine_of(exits.object);
     let mut made: Vec<(Row, Guard)> = Vec::new();
     let columns = columns(summary, chosen);
-    for (entry, contested) in parts(execution, oracle, exits) {
+    for (entry, contested, cubes) in ways(execution, oracle, exits, chosen) {
         let Move {
             from,
             to,
             paths,
             reported,
         } = &entry;
-        let mut cubes: Vec<Vec<Option<bool>>> = Vec::new();
-        enumerate(oracle, *paths, chosen, &mut Vec::new(), &mut cubes);
-        for cube in merge_cubes(cubes) {
+        for cube in cubes {
             let guard = within(oracle, *paths, cube.iter().zip(chosen));
             let idle = oracle.formula.guards.and_not(guard, exits.touched);
             let touched = idle == Guard::FALSE || !oracle.possible(idle);
@@ -76,8 +78,13 @@ pub(super) fn rows(
             made.push((row, guard));
         }
     }
+    if let Some(from) = exits.undecided {
+        let calls = |oracle: &Oracle<'_>, value| oracle.is_from_calls(value);
+        mark_answered(oracle, &mut made, |row| row.from == from, calls);
+    }
     if machine.watches_accesses() {
-        decided_outside(oracle, &mut made);
+        let outside = |oracle: &Oracle<'_>, value| oracle.is_from_outside(value);
+        mark_answered(oracle, &mut made, |_| true, outside);
         let others: Vec<_> = made
             .iter()
             .flat_map(|(row, guard)| {
@@ -86,11 +93,88 @@ pub(super) fn rows(
             })
             .collect();
         made.extend(others);
+        if summary.objects[index as usize].object.root.is_output() {
+            let of_result = candidates.iter().filter(|known| known.is_of_result());
+            let others: Vec<_> = of_result.filter(|known| !chosen.contains(known)).collect();
+            tell_by_result(oracle, summary, &others, &mut made);
+        }
     }
     made.sort_by_key(|(row, _)| rank(row));
     let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
     summary.rows.extend(rows);
     paths
+}
+
+/// The moves in parts, with the cubes of conditions that each is possible under. Where accesses are checked, a cube that another move is possible
+/// under, too, is joined with none that is this one's alone: nothing but what others have answered may decide between the two.
+fn ways(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exits: &Exits,
+    chosen: &[Predicate],
+) -> Vec<(Move, bool, Vec<Vec<Option<bool>>>)> {
+    let mut ways = Vec::new();
+    for (entry, contested) in parts(execution, oracle, exits) {
+        let mut cubes = Vec::new();
+        enumerate(oracle, entry.paths, chosen, &mut Vec::new(), &mut cubes);
+        ways.push((entry, contested, cubes));
+    }
+    let apart = oracle.machine_of(exits.object).watches_accesses();
+    let joined: Vec<_> = ways
+        .iter()
+        .map(|(entry, _, cubes)| {
+            let competes = |cube: &Vec<Option<bool>>| {
+                let mut others = ways.iter();
+                apart
+                    && others.any(|(other, _, cubes)| {
+                        other.from == entry.from && other.to != entry.to && cubes.contains(cube)
+                    })
+            };
+            let (open, own): (Vec<_>, Vec<_>) = cubes.iter().cloned().partition(competes);
+            let mut all = merge_cubes(own);
+            all.extend(merge_cubes(open));
+            all
+        })
+        .collect();
+    let ways = ways.into_iter().zip(joined);
+    ways.map(|((entry, contested, _), cubes)| (entry, contested, cubes))
+        .collect()
+}
+
+/// Adds to the rows of a block that is new to callers what the function returns wherever it makes the block: its pointer may tell the ways
+/// out apart already, and a caller asks for the result.
+fn tell_by_result(
+    oracle: &mut Oracle<'_>,
+    summary: &mut Summary,
+    of_result: &[&Predicate],
+    made: &mut [(Row, Guard)],
+) {
+    for (row, paths) in made {
+        let moves = row.to != Target::State(row.from) && matches!(row.to, Target::State(_));
+        if !moves || row.answered || row.doubtful {
+            continue;
+        }
+        // What is told so far.
+        let mut told = Guard::TRUE;
+        for &predicate in of_result.iter().take(MAX_OF_RESULT) {
+            let guards = &mut oracle.formula.guards;
+            let with = guards.and(*paths, predicate.guard);
+            let without = guards.and_not(*paths, predicate.guard);
+            let (holds, literal) = match (oracle.possible(with), oracle.possible(without)) {
+                (true, false) => (true, predicate.guard),
+                (false, true) => (false, oracle.formula.guards.not(predicate.guard)),
+                _ => continue,
+            };
+            let more = oracle.formula.guards.and_not(told, literal);
+            if !oracle.possible(more) {
+                continue;
+            }
+            told = oracle.formula.guards.and(told, literal);
+            let column = columns(summary, std::slice::from_ref(predicate))[0].1;
+            row.outcond.resize(summary.outputs.len(), None);
+            row.outcond[column] = Some(holds);
+        }
+    }
 }
 
 /// The literals of a cube over the chosen predicates, as literals over the summary's.
@@ -106,18 +190,24 @@ fn in_columns(summary: &Summary, cube: &[Option<bool>], columns: &[(Side, usize)
     (incond, outcond)
 }
 
-/// Marks the rows of which nothing but what the world outside the program has answered decides which one is taken.
-fn decided_outside(oracle: &mut Oracle<'_>, made: &mut [(Row, Guard)]) {
+/// Marks the rows, of those that are asked for, of which nothing but what others have answered decides which one is taken: values
+/// that `answers` says are theirs.
+fn mark_answered(
+    oracle: &mut Oracle<'_>,
+    made: &mut [(Row, Guard)],
+    asked_for: impl Fn(&Row) -> bool,
+    answers: impl Fn(&Oracle<'_>, Term) -> bool,
+) {
     for one in 0..made.len() {
         for other in 0..one {
             let [(row, paths), (another, others)] = [&made[one], &made[other]];
             let compete = row.from == another.from
                 && row.to != another.to
                 && (&row.incond, &row.outcond) == (&another.incond, &another.outcond);
-            if !compete {
+            if !compete || !asked_for(row) {
                 continue;
             }
-            let open = [*paths, *others].map(|paths| without_answers(oracle, paths));
+            let open = [*paths, *others].map(|paths| without(oracle, paths, &answers));
             if open[0] == open[1] && open[0] != *paths && open[1] != *others {
                 made[one].0.answered = true;
                 made[other].0.answered = true;
@@ -126,13 +216,17 @@ fn decided_outside(oracle: &mut Oracle<'_>, made: &mut [(Row, Guard)]) {
     }
 }
 
-/// The paths for any answers of the world outside the program.
-fn without_answers(oracle: &mut Oracle<'_>, paths: Guard) -> Guard {
+/// The paths for any answers of others.
+fn without(
+    oracle: &mut Oracle<'_>,
+    paths: Guard,
+    answers: impl Fn(&Oracle<'_>, Term) -> bool,
+) -> Guard {
     let mut left = paths;
     for condition in oracle.formula.guards.support(paths).to_vec() {
         let value = oracle.formula.cond_term(condition);
-        // That a function of a library fails, the world decides as well.
-        if oracle.failing_conditions.contains(&condition) || oracle.is_from_outside(value) {
+        // That a function of a library fails, the world decides.
+        if oracle.failing_conditions.contains(&condition) || answers(oracle, value) {
             left = oracle.formula.guards.for_either(left, condition);
         }
     }
