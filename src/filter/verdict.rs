@@ -225,12 +225,10 @@ fn alone(
     }
     let mut environment = oracle.formula.guards.cube(&usual);
     let mut environments = vec![environment];
-    let on_return = match view.checks[check].event {
-        Event::Exit(_) => true,
-        Event::Operation(_) => view.cut,
-        Event::Use(_) | Event::Assertion(_) => false,
-    };
-    if on_return {
+    if matches!(
+        view.checks[check].event,
+        Event::Exit(_) | Event::Operation(_)
+    ) {
         // Of paths that were cut off at a loop's limit nothing is known, and that a callee ends the program is nothing to count on.
         environment = oracle.formula.guards.and(environment, view.returns);
         environments.push(environment);

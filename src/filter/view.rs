@@ -165,8 +165,6 @@ pub struct View {
     pub facts: FxHashSet<Cond>,
     /// The paths on which the function returns.
     pub returns: Guard,
-    /// Others were cut off at a loop's limit.
-    pub cut: bool,
     /// What fails earlier was taken off. In a large function it is not, and each failure is looked at by itself.
     pub in_order: bool,
 }
@@ -238,7 +236,6 @@ impl View {
                 .exit
                 .as_ref()
                 .map_or(Guard::FALSE, |exit| exit.guard),
-            cut: execution.cut,
             in_order: false,
         };
         view.in_order = view.run(oracle, parts).is_ok();

@@ -288,6 +288,7 @@ pub(super) fn check_start(
     let argument = matches!(object.root, Root::Param(_)) && object.path.len() == 1;
     let behind = argument
         && loc.symbolic == SymbolicOffset::NONE
+        && loc.offset > 0
         && exec.arena.formula.vars(base).iter().all(|var| {
             let origin = exec.arena.origins.of(*var);
             matches!(origin, Origin::Param(_) | Origin::Initial { .. })

@@ -226,7 +226,12 @@ fn without(
     for condition in oracle.formula.guards.support(paths).to_vec() {
         let value = oracle.formula.cond_term(condition);
         // That a function of a library fails, the world decides.
-        if oracle.failing_conditions.contains(&condition) || answers(oracle, value) {
+        let literal = oracle.formula.guards.literal(condition, true);
+        let mut null = oracle.compared_with_null(literal).into_iter();
+        if oracle.failing_conditions.contains(&condition)
+            || null.any(|pointer| oracle.nullable.contains_key(&pointer))
+            || answers(oracle, value)
+        {
             left = oracle.formula.guards.for_either(left, condition);
         }
     }
