@@ -101,6 +101,9 @@ impl<'v> Filters<'v> {
             let specification = whole.answer.specifications.first().cloned();
             let told = specification.unwrap_or_default();
             let told = words::specification(oracle, &whole.predicates, &told);
+            // The whole function is looked at on all paths, be they cut off at a loop's limit: what comes back from it may say more.
+            let by_itself = matches!(self.view.checks[check].event, Event::Operation(_));
+            let fails = fails || by_itself && alone(self.view, oracle, configuration, check).0;
             return (fails, words::is_told(&told).then_some(told));
         }
         // What the whole function has taken does not count.

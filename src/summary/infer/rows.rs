@@ -9,7 +9,7 @@ use super::{Exits, Move};
 use crate::property::{Machine, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::predicates::{Predicate, Side};
-use crate::summary::{Cube, Row, Summary, trace};
+use crate::summary::{Cube, IExpr, Row, Summary, Told, trace};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
@@ -95,8 +95,14 @@ pub(super) fn rows(
         made.extend(others);
         if summary.objects[index as usize].object.root.is_output() {
             let of_result = candidates.iter().filter(|known| known.is_of_result());
-            let others: Vec<_> = of_result.filter(|known| !chosen.contains(known)).collect();
-            tell_by_result(oracle, summary, &others, &mut made);
+            // A pointer is null or not.
+            let most = match returns_pointer(candidates) {
+                true => 1,
+                false => MAX_OF_RESULT,
+            };
+            let of_result = of_result.take(most);
+            let of_result: Vec<_> = of_result.filter(|known| !chosen.contains(known)).collect();
+            tell_by_result(oracle, summary, &of_result, &mut made);
         }
     }
     made.sort_by_key(|(row, _)| rank(row));
@@ -141,6 +147,17 @@ fn ways(
         .collect()
 }
 
+/// Whether the candidates on the result are about a pointer.
+fn returns_pointer(candidates: &[Predicate]) -> bool {
+    let mut pointer = false;
+    for candidate in candidates.iter().filter(|known| known.is_of_result()) {
+        candidate.expr.each(&mut |part| {
+            pointer |= matches!(part, IExpr::Value { pointer: Told(true), .. });
+        });
+    }
+    pointer
+}
+
 /// Adds to the rows of a block that is new to callers what the function returns wherever it makes the block: its pointer may tell the ways
 /// out apart already, and a caller asks for the result.
 fn tell_by_result(
@@ -156,7 +173,7 @@ fn tell_by_result(
         }
         // What is told so far.
         let mut told = Guard::TRUE;
-        for &predicate in of_result.iter().take(MAX_OF_RESULT) {
+        for &predicate in of_result {
             let guards = &mut oracle.formula.guards;
             let with = guards.and(*paths, predicate.guard);
             let without = guards.and_not(*paths, predicate.guard);
