@@ -84,7 +84,7 @@ int online_badly(int cpu)
 		mutex_lock(&policy->lock);
 	}
 	if (init(policy))
-		return -22; //~ lock/inconsistent-exit //~ lock/held-on-exit
+		return -22; //~ lock/inconsistent-exit
 	mutex_unlock(&policy->lock);
 	return 0;
 }
