@@ -159,14 +159,15 @@ fn returns_pointer(candidates: &[Predicate]) -> bool {
 }
 
 /// Adds to the rows of a block that is new to callers what the function returns wherever it makes the block: its pointer may tell the ways
-/// out apart already, and a caller asks for the result.
+/// out apart already, and a caller asks for the result. With any other result there is no such block.
 fn tell_by_result(
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
     of_result: &[&Predicate],
-    made: &mut [(Row, Guard)],
+    made: &mut Vec<(Row, Guard)>,
 ) {
-    for (row, paths) in made {
+    let mut without_block: Vec<Row> = Vec::new();
+    for (row, paths) in made.iter_mut() {
         let moves = row.to != Target::State(row.from) && matches!(row.to, Target::State(_));
         if !moves || row.answered || row.doubtful {
             continue;
@@ -190,8 +191,23 @@ fn tell_by_result(
             let column = columns(summary, std::slice::from_ref(predicate))[0].1;
             row.outcond.resize(summary.outputs.len(), None);
             row.outcond[column] = Some(holds);
+            let mut outcond = vec![None; summary.outputs.len()];
+            outcond[column] = Some(!holds);
+            let idle = Row {
+                incond: vec![None; row.incond.len()],
+                outcond,
+                to: Target::State(row.from),
+                touched: false,
+                contested: false,
+                trace: Vec::new(),
+                ..row.clone()
+            };
+            if !without_block.contains(&idle) {
+                without_block.push(idle);
+            }
         }
     }
+    made.extend(without_block.into_iter().map(|row| (row, Guard::FALSE)));
 }
 
 /// The literals of a cube over the chosen predicates, as literals over the summary's.
