@@ -9,7 +9,7 @@ use super::{Exits, Move};
 use crate::property::{Machine, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::predicates::{Predicate, Side};
-use crate::summary::{Cube, IExpr, Row, Summary, Told, trace};
+use crate::summary::{Cube, IExpr, Root, Row, Summary, Told, trace};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
@@ -17,8 +17,8 @@ use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::Term;
 
-/// Conditions on the result that a row of a new block is asked for.
-const MAX_OF_RESULT: usize = 4;
+/// Conditions on the result that a row of a new block is asked for: that it is not 0, and that it is negative.
+const MAX_OF_RESULT: usize = 2;
 
 /// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter; and
 /// the paths of each.
@@ -93,7 +93,7 @@ pub(super) fn rows(
             })
             .collect();
         made.extend(others);
-        if summary.objects[index as usize].object.root.is_output() {
+        if is_left_in_memory(&summary.objects[index as usize].object.root) {
             let of_result = candidates.iter().filter(|known| known.is_of_result());
             // A pointer is null or not.
             let most = match returns_pointer(candidates) {
@@ -102,7 +102,8 @@ pub(super) fn rows(
             };
             let of_result = of_result.take(most);
             let of_result: Vec<_> = of_result.filter(|known| !chosen.contains(known)).collect();
-            tell_by_result(oracle, summary, &of_result, &mut made);
+            let known: Vec<_> = chosen.iter().zip(columns).collect();
+            tell_by_result(oracle, summary, (&of_result, &known), &mut made);
         }
     }
     made.sort_by_key(|(row, _)| rank(row));
@@ -147,6 +148,16 @@ fn ways(
         .collect()
 }
 
+/// Whether callers find an object by a pointer that the function has left in memory. What the result itself leads to is there where the
+/// result is.
+fn is_left_in_memory(mut root: &Root) -> bool {
+    let is_output = root.is_output();
+    while let Root::Exit(pointer) = root {
+        root = &pointer.root;
+    }
+    is_output && *root != Root::Return
+}
+
 /// Whether the candidates on the result are about a pointer.
 fn returns_pointer(candidates: &[Predicate]) -> bool {
     let mut pointer = false;
@@ -163,7 +174,7 @@ fn returns_pointer(candidates: &[Predicate]) -> bool {
 fn tell_by_result(
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
-    of_result: &[&Predicate],
+    (of_result, known): (&[&Predicate], &[(&Predicate, (Side, usize))]),
     made: &mut Vec<(Row, Guard)>,
 ) {
     let mut without_block: Vec<Row> = Vec::new();
@@ -174,6 +185,18 @@ fn tell_by_result(
         }
         // What is told so far.
         let mut told = Guard::TRUE;
+        for (predicate, (side, column)) in known {
+            let cube = match side {
+                Side::Input => &row.incond,
+                Side::Output => &row.outcond,
+            };
+            let guards = &mut oracle.formula.guards;
+            told = match cube.get(*column).copied().flatten() {
+                Some(true) => guards.and(told, predicate.guard),
+                Some(false) => guards.and_not(told, predicate.guard),
+                None => told,
+            };
+        }
         for &predicate in of_result {
             let guards = &mut oracle.formula.guards;
             let with = guards.and(*paths, predicate.guard);
