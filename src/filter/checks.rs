@@ -81,7 +81,9 @@ pub fn of_operation(
         alone: operation.fails,
         asserted: operation.asserted,
         followed: Vec::new(),
-        exists: pointer.map_or_else(Vec::new, |base| about_pointer(oracle, operation.fails, base)),
+        exists: pointer.map_or_else(Vec::new, |base| {
+            about_pointer(oracle, operation.fails, base)
+        }),
     };
     let position = (operation.events.0, usize::MAX, OF_OPERATION);
     Some((position, Part::Check(check)))

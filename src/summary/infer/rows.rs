@@ -163,7 +163,13 @@ fn returns_pointer(candidates: &[Predicate]) -> bool {
     let mut pointer = false;
     for candidate in candidates.iter().filter(|known| known.is_of_result()) {
         candidate.expr.each(&mut |part| {
-            pointer |= matches!(part, IExpr::Value { pointer: Told(true), .. });
+            pointer |= matches!(
+                part,
+                IExpr::Value {
+                    pointer: Told(true),
+                    ..
+                }
+            );
         });
     }
     pointer
