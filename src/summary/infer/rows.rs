@@ -17,6 +17,9 @@ use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
 use crate::symbolic::term::Term;
 
+/// A chosen predicate, and where it stands in the summary.
+type Column<'p> = (&'p Predicate, (Side, usize));
+
 /// Conditions on the result that a row of a new block is asked for: that it is not 0, and that it is negative.
 const MAX_OF_RESULT: usize = 2;
 
@@ -119,7 +122,7 @@ fn ways(
     oracle: &mut Oracle<'_>,
     exits: &Exits,
     chosen: &[Predicate],
-) -> Vec<(Move, bool, Vec<Vec<Option<bool>>>)> {
+) -> Vec<(Move, bool, Vec<Cube>)> {
     let mut ways = Vec::new();
     for (entry, contested) in parts(execution, oracle, exits) {
         let mut cubes = Vec::new();
@@ -130,7 +133,7 @@ fn ways(
     let joined: Vec<_> = ways
         .iter()
         .map(|(entry, _, cubes)| {
-            let competes = |cube: &Vec<Option<bool>>| {
+            let competes = |cube: &Cube| {
                 let mut others = ways.iter();
                 apart
                     && others.any(|(other, _, cubes)| {
@@ -180,7 +183,7 @@ fn returns_pointer(candidates: &[Predicate]) -> bool {
 fn tell_by_result(
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
-    (of_result, known): (&[&Predicate], &[(&Predicate, (Side, usize))]),
+    (of_result, known): (&[&Predicate], &[Column<'_>]),
     made: &mut Vec<(Row, Guard)>,
 ) {
     let mut without_block: Vec<Row> = Vec::new();
