@@ -8,8 +8,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
 fn main() -> ExitCode {
-    // What one function's analysis gives back the next one's wants. To hand memory to the system, and to fetch it again, takes a
-    // sixth of the time.
+    // The analysis of each function frees memory that the next one allocates again. To return it to the system in between takes a
+    // sixth of the CPU time.
     // SAFETY: an option is a number, and nothing else runs yet.
     unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, -1) };
     cassini::cli::main()

@@ -63,7 +63,7 @@ def confused_checks():
         ("falls_through", 'if (data == NULL)\n{\nfputs("no record\\n", stderr);\n}\nputs(data->label);',
          'if (data == NULL)\n{\nfputs("no record\\n", stderr);\nreturn;\n}\nputs(data->label);'),
     ):
-        # What the code itself takes to be null no source mends: to follow it first is the flaw.
+        # The code itself tests whether the pointer is null, in the wrong place: no source makes that right.
         mendable = name not in ("check_behind_use", "wrong_disjunction", "report_of_null")
         yield Flaw(476, name, "null/dereference", "struct record *", bad_source="data = NULL;", top=top,
                    good_source=good if mendable else "", bad_sink=bad, good_sink=sound)

@@ -122,8 +122,14 @@ impl States {
             oracle.formula.guards.or(all, *held)
         });
         let fails = oracle.formula.guards.and(reach, wrong);
-        let inside = inside(oracle, rows);
-        let fails = oracle.formula.guards.or(fails, inside);
+        // A block that is ended by an address within it: whatever its state is.
+        let inside = oracle.machine_of(object).rule(Event::Inside);
+        let inside = rows.iter().filter(|row| {
+            inside.is_some() && row.from_states.is_empty() && row.rule.as_deref() == inside
+        });
+        let guards = &mut oracle.formula.guards;
+        let inside = guards.union(inside.map(|row| row.guard));
+        let fails = guards.or(fails, inside);
         Operation {
             events,
             object,
@@ -286,18 +292,6 @@ fn known_on_entry(object: Object, oracle: &mut Oracle<'_>, asserted: &mut Vec<Co
         asserted.extend(oracle.formula.guards.support(*guard));
     }
     states
-}
-
-/// The paths on which a block is ended by an address within it: whatever its state is.
-fn inside(oracle: &mut Oracle<'_>, rows: &[OpEvent]) -> Guard {
-    let mut all = Guard::FALSE;
-    for row in rows.iter().filter(|row| row.from_states.is_empty()) {
-        let rule = oracle.machine_of(row.object).rule(Event::Inside);
-        if rule.is_some() && row.rule.as_deref() == rule {
-            all = oracle.formula.guards.or(all, row.guard);
-        }
-    }
-    all
 }
 
 /// The unknown pointer that leads to an object, or the number that names it.

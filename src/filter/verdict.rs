@@ -101,7 +101,7 @@ impl<'v> Filters<'v> {
             let specification = whole.answer.specifications.first().cloned();
             let told = specification.unwrap_or_default();
             let told = words::specification(oracle, &whole.predicates, &told);
-            // The whole function is looked at on all paths, be they cut off at a loop's limit: what comes back from it may say more.
+            // Here code counts as reached by paths that are cut off at a loop's limit, too. On the paths that return it may be dead.
             let by_itself = matches!(self.view.checks[check].event, Event::Operation(_));
             let fails = fails || by_itself && alone(self.view, oracle, configuration, check).0;
             return (fails, words::is_told(&told).then_some(told));

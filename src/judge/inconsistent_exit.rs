@@ -263,7 +263,7 @@ fn mark(oracle: &mut Oracle<'_>, exits: &mut Exits, ambiguity: &Ambiguity) {
         });
         return;
     }
-    // What is held on entry and given up at times is wrong only for callers that hold it: they are told that nothing decides.
+    // To give up at times what is held on entry is a mistake only where a caller holds it: each caller is executed for both ways out.
     if *entry != oracle.machine_of(exits.object).initial {
         exits.undecided = Some(*entry);
         return;

@@ -317,7 +317,13 @@ pub fn infer(
             exact: !execution.cut && moves().all(|event| event.primitive),
             alone: !execution.cut && moves().all(|event| event.primitive || event.alone),
         });
-        let predicates = (&chosen[..], &candidates[..]);
+        let root = &summary.objects[index as usize].object.root;
+        let mut of_result = match watched && root.is_left_in_memory() {
+            true => super::predicates::on_result(oracle, exit, &candidates),
+            false => Vec::new(),
+        };
+        of_result.retain(|known| !chosen.contains(known));
+        let predicates = (&chosen[..], &of_result[..]);
         let paths = rows(execution, oracle, &mut summary, index, object, predicates);
         // How it is left by mistake, which is told here, callers are not told: what follows from that is not another mistake.
         let mut own = summary.rows.iter().filter(|row| row.object == index);

@@ -31,6 +31,20 @@ impl Root {
     pub fn is_output(&self) -> bool {
         matches!(self, Root::Return | Root::Exit(_))
     }
+
+    /// Where the way to it starts, through the pointers that the call leaves in memory.
+    pub fn first(&self) -> &Root {
+        match self {
+            Root::Exit(pointer) => pointer.root.first(),
+            _ => self,
+        }
+    }
+
+    /// Whether callers find it by a pointer that the function has left in their memory. What the result itself leads to is there where the
+    /// result is.
+    pub fn is_left_in_memory(&self) -> bool {
+        self.is_output() && *self.first() != Root::Return
+    }
 }
 
 /// Something that is told to a reader and makes no difference to the analysis: with it or without, two objects are the
@@ -145,6 +159,19 @@ pub enum IExpr {
 }
 
 impl IExpr {
+    /// Whether it is made of constants and of the values of objects that are wanted.
+    pub fn is_made_of(&self, wanted: impl Fn(&IObj) -> bool) -> bool {
+        let mut only = true;
+        self.each(&mut |part| {
+            only &= match part {
+                IExpr::Value { object, .. } => wanted(object),
+                IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
+                IExpr::Address(_) | IExpr::Unknown { .. } | IExpr::InState { .. } => false,
+            }
+        });
+        only
+    }
+
     /// Visits the expression and its parts, outermost first; not what its objects' offsets are made of.
     pub fn each<'e>(&'e self, visit: &mut dyn FnMut(&'e IExpr)) {
         visit(self);

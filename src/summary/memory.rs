@@ -293,17 +293,7 @@ fn over_parameters(arena: &mut Arena<'_>, paths: Guard) -> Vec<IExpr> {
 
 /// Whether callers can evaluate an expression by what they pass, whatever is in memory.
 fn is_over_parameters(expr: &IExpr) -> bool {
-    let mut known = true;
-    expr.each(&mut |part| {
-        known &= match part {
-            IExpr::Value { object, .. } => {
-                matches!(object.root, Root::Param(_)) && object.path.is_empty()
-            }
-            IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
-            _ => false,
-        };
-    });
-    known
+    expr.is_made_of(|object| matches!(object.root, Root::Param(_)) && object.path.is_empty())
 }
 
 fn both(one: IExpr, other: IExpr) -> IExpr {

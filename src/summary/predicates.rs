@@ -22,6 +22,7 @@ use crate::symbolic::term::{Node, Op, Term};
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
 const MAX_PREDICATES: usize = 5;
 const MAX_INPUT_CANDIDATES: usize = 12;
+const MAX_ON_RESULT: usize = 2;
 const MAX_OUT_PARAMETERS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,17 +59,8 @@ impl Predicate {
 
     /// Whether it is about what the function returns alone.
     pub fn is_of_result(&self) -> bool {
-        let mut only = self.side == Side::Output;
-        self.expr.each(&mut |part| {
-            only &= match part {
-                IExpr::Value { object, .. } => {
-                    object.root == Root::Return && object.path.is_empty()
-                }
-                IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
-                IExpr::Address(_) | IExpr::Unknown { .. } | IExpr::InState { .. } => false,
-            }
-        });
-        only
+        let is_result = |object: &IObj| object.root == Root::Return && object.path.is_empty();
+        self.side == Side::Output && self.expr.is_made_of(is_result)
     }
 }
 
@@ -133,6 +125,21 @@ pub fn outputs(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>) ->
     on_out_parameters(arena, exit, &mut found);
     found.retain(|predicate| predicate.guard != Guard::TRUE && predicate.guard != Guard::FALSE);
     found
+}
+
+/// The candidates on the result that the rows of a new block are asked for: of a number that it is not 0, and that it is negative.
+pub fn on_result<'p>(
+    arena: &Arena<'_>,
+    exit: &Exit<'_>,
+    candidates: &'p [Predicate],
+) -> Vec<&'p Predicate> {
+    // A pointer is null or not.
+    let pointer = exit
+        .result
+        .is_some_and(|result| arena.names.is_pointer(result));
+    let most = if pointer { 1 } else { MAX_ON_RESULT };
+    let of_result = candidates.iter().filter(|known| known.is_of_result());
+    of_result.take(most).collect()
 }
 
 /// The condition that an output pointer leads to the object.

@@ -15,7 +15,7 @@ use super::region::{Loc, RegionId, SymbolicOffset};
 use super::state::{Object, State, Status};
 use super::term::Term;
 use crate::finding::TraceStep;
-use crate::ir::{ExprId, POINTER_BITS, SymbolName};
+use crate::ir::{ExprId, POINTER_BITS};
 use crate::property::{Event, Key};
 
 /// Who makes an access.
@@ -55,13 +55,6 @@ impl Arena<'_> {
         if let Some(&null) = self.invalid_on.get(&value) {
             let conditions = self.formula.guards.support(null);
             self.foreign_conditions.extend(conditions);
-        }
-    }
-
-    /// Notes that a callee's result is null at times. Of one that always is nothing is left open.
-    pub fn note_null_at_times(&mut self, result: Term, callee: Arc<SymbolName>) {
-        if self.formula.terms.as_const(result).is_none() {
-            self.null_at_times.entry(result).or_insert(callee);
         }
     }
 

@@ -167,13 +167,15 @@ impl Executor<'_> {
                     .names
                     .converted(&arena.formula.terms, result, *of, function);
             }
+            // Of a callee that always returns null nothing is left open.
             if let CalleeView::Known(effects) = &view
                 && effects.may_return_null()
                 && let Some(result) = result.filter(|_| self.arena.watches)
+                && self.arena.formula.terms.as_const(result).is_none()
             {
                 self.arena.locations(result);
                 let callee = Arc::new(body.name.clone());
-                self.arena.note_null_at_times(result, callee);
+                self.arena.null_at_times.entry(result).or_insert(callee);
             }
             return;
         }

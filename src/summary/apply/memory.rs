@@ -162,7 +162,7 @@ pub(super) fn result(
         }
         NullResult::AtTimes => {
             let callee = Arc::clone(binding.site.callee);
-            exec.arena.note_null_at_times(result, callee);
+            exec.arena.null_at_times.entry(result).or_insert(callee);
         }
         NullResult::Unknown => {}
         NullResult::May => {

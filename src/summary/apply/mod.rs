@@ -464,10 +464,7 @@ fn name_object(
     called: Called<'_>,
     places: &[(Guard, Loc)],
 ) {
-    let mut root = &called.object.root;
-    while let Root::Exit(pointer) = root {
-        root = &pointer.root;
-    }
+    let root = called.object.root.first();
     let inside = match root {
         Root::Param(index) => summary.params.get(*index as usize).map(String::as_str),
         Root::Return => Some(RESULT),

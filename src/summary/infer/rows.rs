@@ -9,7 +9,7 @@ use super::{Exits, Move};
 use crate::property::{Machine, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::predicates::{Predicate, Side};
-use crate::summary::{Cube, IExpr, Root, Row, Summary, Told, trace};
+use crate::summary::{Cube, Row, Summary, trace};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
@@ -20,18 +20,15 @@ use crate::symbolic::term::Term;
 /// A chosen predicate, and where it stands in the summary.
 type Column<'p> = (&'p Predicate, (Side, usize));
 
-/// Conditions on the result that a row of a new block is asked for: that it is not 0, and that it is negative.
-const MAX_OF_RESULT: usize = 2;
-
 /// One row for each feasible (entry state, conditions, exit), merged where a condition does not matter; and
-/// the paths of each.
+/// the paths of each. `of_result`: the conditions on the result that the rows of a new block are asked for besides.
 pub(super) fn rows(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
     index: u32,
     exits: &Exits,
-    (chosen, candidates): (&[Predicate], &[Predicate]),
+    (chosen, of_result): (&[Predicate], &[&Predicate]),
 ) -> Vec<Guard> {
     let machine = oracle.machine_of(exits.object);
     let mut made: Vec<(Row, Guard)> = Vec::new();
@@ -96,18 +93,8 @@ pub(super) fn rows(
             })
             .collect();
         made.extend(others);
-        if is_left_in_memory(&summary.objects[index as usize].object.root) {
-            let of_result = candidates.iter().filter(|known| known.is_of_result());
-            // A pointer is null or not.
-            let most = match returns_pointer(candidates) {
-                true => 1,
-                false => MAX_OF_RESULT,
-            };
-            let of_result = of_result.take(most);
-            let of_result: Vec<_> = of_result.filter(|known| !chosen.contains(known)).collect();
-            let known: Vec<_> = chosen.iter().zip(columns).collect();
-            tell_by_result(oracle, summary, (&of_result, &known), &mut made);
-        }
+        let known: Vec<_> = chosen.iter().zip(columns).collect();
+        tell_by_result(oracle, summary, (of_result, &known), &mut made);
     }
     made.sort_by_key(|(row, _)| rank(row));
     let (rows, paths): (Vec<Row>, Vec<Guard>) = made.into_iter().unzip();
@@ -151,33 +138,6 @@ fn ways(
         .collect()
 }
 
-/// Whether callers find an object by a pointer that the function has left in memory. What the result itself leads to is there where the
-/// result is.
-fn is_left_in_memory(mut root: &Root) -> bool {
-    let is_output = root.is_output();
-    while let Root::Exit(pointer) = root {
-        root = &pointer.root;
-    }
-    is_output && *root != Root::Return
-}
-
-/// Whether the candidates on the result are about a pointer.
-fn returns_pointer(candidates: &[Predicate]) -> bool {
-    let mut pointer = false;
-    for candidate in candidates.iter().filter(|known| known.is_of_result()) {
-        candidate.expr.each(&mut |part| {
-            pointer |= matches!(
-                part,
-                IExpr::Value {
-                    pointer: Told(true),
-                    ..
-                }
-            );
-        });
-    }
-    pointer
-}
-
 /// Adds to the rows of a block that is new to callers what the function returns wherever it makes the block: its pointer may tell the ways
 /// out apart already, and a caller asks for the result. With any other result there is no such block.
 fn tell_by_result(
@@ -193,19 +153,14 @@ fn tell_by_result(
             continue;
         }
         // What is told so far.
-        let mut told = Guard::TRUE;
-        for (predicate, (side, column)) in known {
+        let told = known.iter().map(|&(predicate, (side, column))| {
             let cube = match side {
                 Side::Input => &row.incond,
                 Side::Output => &row.outcond,
             };
-            let guards = &mut oracle.formula.guards;
-            told = match cube.get(*column).copied().flatten() {
-                Some(true) => guards.and(told, predicate.guard),
-                Some(false) => guards.and_not(told, predicate.guard),
-                None => told,
-            };
-        }
+            (cube.get(column).unwrap_or(&None), predicate)
+        });
+        let mut told = within(oracle, Guard::TRUE, told);
         for &predicate in of_result {
             let guards = &mut oracle.formula.guards;
             let with = guards.and(*paths, predicate.guard);
