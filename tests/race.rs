@@ -186,6 +186,7 @@ fn replays_fail_when_they_are_run() {
         "stack_aba",
         "check_then_act",
         "read_write_lock",
+        "atomic_flag",
         "c11_threads",
         "figure1",
         "figure4",

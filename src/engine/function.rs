@@ -43,8 +43,8 @@ impl Default for Options {
     }
 }
 
-/// Analyses one function. One that exceeds the budget is executed again, twice at most, with cheaper limits, so that
-/// callers have a summary, which says that it is partial.
+/// Analyses one function. One that exceeds the budget is executed again: with one round of each loop, where accesses are checked, and else, twice
+/// at most, with cheaper limits, so that callers have a summary, which says that it is partial.
 pub fn analyse(
     body: &Body,
     callees: &dyn Callees,
@@ -52,6 +52,22 @@ pub fn analyse(
     options: &Options,
 ) -> FunctionResult {
     let mut result = execute(body, callees, property, options);
+    if matches!(result.outcome, Outcome::OutOfBudget(_))
+        && property.watches_accesses()
+        && let Some(execution) = options.execution.of_one_round()
+    {
+        let max_solver_work = options.max_solver_work;
+        let options = Options {
+            execution,
+            max_solver_work,
+        };
+        let mut of_one_round = execute(body, callees, property, &options);
+        of_one_round.facts.statistics += result.facts.statistics;
+        match of_one_round.outcome {
+            Outcome::Analysed => return of_one_round,
+            _ => result.facts.statistics = of_one_round.facts.statistics,
+        }
+    }
     let mut limits = options.execution.cheaper();
     while let Outcome::OutOfBudget(reason) = &result.outcome
         && let Some(less) = limits

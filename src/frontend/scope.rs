@@ -340,12 +340,16 @@ impl<'a> UnitScope<'a> {
             None => normalise::Form::Declaration,
         };
         let typedef = |name: &[u8]| self.is_typedef_before(NameId::of(name), id);
-        let mut guessed = Guess::default();
-        if guess {
-            guessed = normalise::guess(self.text, &tokens, form, &typedef);
-            if guessed == Guess::default() {
-                return Ok(None);
-            }
+        let known = |name: &[u8]| {
+            let id = NameId::of(name);
+            typedef(name) || self.find(Space::Ordinary, id).is_some()
+        };
+        let guessed = match guess {
+            true => normalise::guess(self.text, &tokens, form, &typedef),
+            false => normalise::types_of_pointers(self.text, &tokens, form, &known),
+        };
+        if guess && guessed == Guess::default() {
+            return Ok(None);
         }
         let setting = normalise::Setting {
             pack: piece.pack,
@@ -391,7 +395,7 @@ impl<'a> UnitScope<'a> {
 }
 
 /// Part of every body's key: changes when lowering gives other bodies for the same source.
-const LOWERING_VERSION: u8 = 4;
+const LOWERING_VERSION: u8 = 5;
 
 fn tokens(text: &[u8], pieces: &Pieces<'_>, piece: &Piece, end: u32) -> Vec<Token> {
     lex::tokens(

@@ -261,11 +261,22 @@ fn types_and_macros_of_missing_headers_are_guessed() {
     parses("int log(char *s, ...) MARK(1, 2); int run(void) { return log(0); }");
     // A table keeps what it has.
     parses("struct d t[] = { { (fn_T) run, FLAG }, { (fn_T) go, ALSO } };");
+    // A statement that would be a product is a declaration, but for the product of variables.
+    types_are("void f(void) { FILE *in; FILE **all = 0; use(in, all); }", &["FILE"]);
+    types_are("void f(int a, int *b) { int c; a * c; b * c; d * c; d = 1; }", &[]);
     // What is no C stays lost.
     assert_eq!(
         failures(b"int f(void) { return 1 +; }"),
         ["syntax error before `;`"]
     );
+}
+
+fn types_are(text: &str, expected: &[&str]) {
+    parses(text);
+    with_scope(text.as_bytes(), |scope| {
+        let normalised = scope.normalised(DeclId(0)).expect("normalises");
+        assert_eq!(normalised.types, expected);
+    });
 }
 
 #[test]

@@ -125,6 +125,10 @@ impl Findings<'_> {
             }
             reason => reason,
         };
+        // The function that has called it looks at its result, or does not: it is told there.
+        if reason == Reason::Unchecked && event.of_inlined {
+            return false;
+        }
         // That a callee's result may be null is inferred from what its summary tells: not where that is open.
         if reason == Reason::Unchecked {
             let known = oracle
@@ -290,7 +294,7 @@ fn readings(
             if to_call.contains(&condition) || is_asked_on(oracle, condition, paths) {
                 continue;
             }
-            foreign |= oracle.foreign_conditions.contains(&condition);
+            foreign |= oracle.is_foreign(condition);
             unasked |= is_unasked(oracle, condition);
             match oracle.own_conditions.get(&condition) {
                 Some(plain) => ends_loop |= !plain,
@@ -421,7 +425,7 @@ fn is_asked_on(oracle: &mut Oracle<'_>, condition: Cond, paths: Guard) -> bool {
     let Some(&tested) = oracle.tested_on.get(&condition) else {
         return false;
     };
-    if !oracle.foreign_conditions.contains(&condition) {
+    if !oracle.is_foreign(condition) {
         return false;
     }
     // What comes behind the access is not come to where the pointer is null: it was followed.

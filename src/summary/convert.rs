@@ -15,7 +15,7 @@ use crate::symbolic::class::Class;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::naming::{self, Named};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind};
+use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
 use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// Conditions with more nodes are not kept in summaries.
@@ -195,9 +195,18 @@ impl Converter {
 
     /// Where the output pointers to just this location are left; `None` stands for the result.
     pub fn pointers_to(&self, arena: &mut Arena<'_>, loc: Loc) -> Vec<Option<Loc>> {
+        self.left_where(arena, |place| place == loc)
+    }
+
+    /// The same for output pointers anywhere into a region.
+    pub fn pointers_into(&self, arena: &mut Arena<'_>, region: RegionId) -> Vec<Option<Loc>> {
+        self.left_where(arena, |place| place.region == region)
+    }
+
+    fn left_where(&self, arena: &mut Arena<'_>, wanted: impl Fn(Loc) -> bool) -> Vec<Option<Loc>> {
         let here = |handle: &&Handle| {
             let places = arena.locations(handle.pointer);
-            places.iter().any(|(_, place)| *place == loc)
+            places.iter().any(|(_, place)| wanted(*place))
         };
         let handles = self.handles.iter().filter(here);
         handles.map(|handle| handle.left).collect()

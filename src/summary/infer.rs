@@ -11,6 +11,7 @@ mod rows;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+pub(super) use self::rows::for_any_answers;
 use self::rows::rows;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
@@ -26,7 +27,7 @@ use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::naming::Named;
-use crate::symbolic::region::RegionKind;
+use crate::symbolic::region::{Loc, RegionKind};
 use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Term;
 
@@ -75,6 +76,8 @@ pub struct Move {
 #[derive(Clone, Debug)]
 pub struct Exits {
     pub object: Object,
+    /// The address by which the function operates on it.
+    pub at: Loc,
     /// Exclusive, in order of entry states.
     pub moves: Vec<Move>,
     /// The paths on which the function operates on the object.
@@ -241,6 +244,7 @@ pub fn exits(execution: &Execution, arena: &mut Arena<'_>, state: &State) -> Vec
         }
         all.push(Exits {
             object: *object,
+            at: object.loc,
             moves,
             touched: tracked.touched,
             contested: None,
@@ -272,13 +276,14 @@ pub fn infer(
     let mut converter = Converter::new(exit);
     let mut unnamed: BTreeMap<(Class, MachineId), u8> = BTreeMap::new();
     // For each of the summary's objects, those of the execution that it is on some paths.
-    let mut stand_for: Vec<Vec<Object>> = Vec::new();
+    let mut stand_for: Vec<Vec<(Object, Loc)>> = Vec::new();
+    let exits = by_address(oracle, exits);
     for (index, object) in exits.iter().enumerate() {
-        if stand_for.iter().flatten().any(|one| *one == object.object) {
+        if stand_for.iter().flatten().any(|one| *one == (object.object, object.at)) {
             continue;
         }
         let interface = match summary.objects.len() < MAX_OBJECTS {
-            true => interface_of(oracle, &mut converter, object.object),
+            true => converter.object(oracle, object.at),
             false => None,
         };
         let Some(interface) = interface else {
@@ -350,6 +355,9 @@ pub fn infer(
     });
     summary.result = result.and_then(|term| converter.expr(oracle, term));
     summary.modified = modified(oracle, &mut converter, exit);
+    if oracle.watches {
+        summary.contents = super::memory::contents(oracle, &mut converter, exit);
+    }
     super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);
     // Whether a mistake is made may be told to callers by the result alone: then some of the conditions under which the result has
@@ -378,9 +386,17 @@ fn counted_on(arena: &mut Arena<'_>, known: Guard, (result, counted): (Term, Cou
     arena.formula.ite_guard(known, result, further)
 }
 
-fn interface_of(arena: &mut Arena<'_>, converter: &mut Converter, object: Object) -> Option<IObj> {
-    let at = arena.operated_at.get(&object).copied();
-    converter.object(arena, at.unwrap_or(object.loc))
+/// What the function does to each object by each address: a block that it ends by one of several is told as so many objects, and nothing happens to it
+/// by the one where the other is taken.
+fn by_address(arena: &mut Arena<'_>, exits: &[Exits]) -> Vec<Exits> {
+    let mut all = Vec::with_capacity(exits.len());
+    for exits in exits {
+        for (at, paths) in arena.addresses_of(exits.object) {
+            let seen = exits.seen_on(arena, paths);
+            all.push(Exits { at, ..seen });
+        }
+    }
+    all
 }
 
 /// How callers see the first of some objects leave; and the others with it that they find in the same place on other paths: of two
@@ -390,23 +406,23 @@ fn seen_by_callers(
     converter: &mut Converter,
     interface: &IObj,
     exits: &[Exits],
-) -> (Exits, Vec<Object>) {
+) -> (Exits, Vec<(Object, Loc)>) {
     let first = &exits[0];
-    let reach = converter.reach(arena, first.object.loc);
+    let reach = converter.reach(arena, first.at);
     let mut seen = first.seen_on(arena, reach);
-    let mut objects = vec![first.object];
+    let mut objects = vec![(first.object, first.at)];
     let machine = first.object.machine;
     if !arena.machine_at(machine).watches_accesses() || !interface.root.is_output() {
         return (seen, objects);
     }
     for other in &exits[1..] {
         if other.object.machine == machine
-            && interface_of(arena, converter, other.object).as_ref() == Some(interface)
+            && converter.object(arena, other.at).as_ref() == Some(interface)
         {
-            let reach = converter.reach(arena, other.object.loc);
+            let reach = converter.reach(arena, other.at);
             let other_seen = other.seen_on(arena, reach);
             seen.join(arena, other_seen, reach);
-            objects.push(other.object);
+            objects.push((other.object, other.at));
         }
     }
     (seen, objects)

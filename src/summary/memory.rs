@@ -6,8 +6,8 @@
 
 use super::convert::Converter;
 use super::elsewhere::known_elsewhere;
-use super::infer::Exit;
-use super::{IExpr, NullResult, Root, Summary, Use, sleep, trace};
+use super::infer::{Exit, for_any_answers};
+use super::{IExpr, Modified, NullResult, Root, Summary, Told, Use, sleep, trace};
 use crate::ir::POINTER_BITS;
 use crate::property::{Role, Target};
 use crate::sat::oracle::Oracle;
@@ -16,7 +16,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{RegionId, RegionKind};
+use crate::symbolic::region::{Loc, RegionId, RegionKind};
 use crate::symbolic::state::Object;
 use crate::symbolic::term::{Node, Op, Term};
 
@@ -26,6 +26,8 @@ const MAX_USES: usize = 16;
 const MAX_WAYS: usize = 4;
 /// Conditions without which control does not come back.
 const MAX_CONDITIONS: usize = 4;
+/// Members of a new block that callers learn of.
+const MAX_CONTENTS: usize = 16;
 /// Pointers from a root to what is accessed.
 const MAX_PATH: usize = 3;
 
@@ -34,7 +36,7 @@ pub fn add_before(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
-    objects: (&[Vec<Object>], &Exit<'_>),
+    objects: (&[Vec<(Object, Loc)>], &Exit<'_>),
 ) {
     if oracle.watches {
         add_uses(execution, oracle, summary);
@@ -92,13 +94,16 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
             paths = oracle.formula.guards.or(paths, other.guard);
         }
         // All together, or else each that its own conditions tell: `if (careful) { if (p) *p = 1; } else { *p = 2; }`.
-        let mut told = vec![(event, paths)];
+        let mut told = vec![(event, paths, false)];
         if !sleep::callers_know(oracle, &mut converter, paths) {
-            told = all.into_iter().map(|event| (event, event.guard)).collect();
-            told.truncate(MAX_WAYS);
-            told.retain(|&(_, paths)| sleep::callers_know(oracle, &mut converter, paths));
+            let each = all.into_iter().take(MAX_WAYS);
+            let each = each.filter_map(|event| {
+                let (paths, answered) = told_by(oracle, &mut converter, event.guard)?;
+                Some((event, paths, answered))
+            });
+            told = each.collect();
         }
-        for (event, paths) in told {
+        for (event, paths, answered) in told {
             let Some(conditions) = sleep::few_conditions(oracle, &mut converter, paths) else {
                 continue;
             };
@@ -107,10 +112,24 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
                 object: object.clone(),
                 name: oracle.name_of_value(base),
                 incond,
+                answered,
                 trace: trace::accessing(event),
             });
         }
     }
+}
+
+/// These paths, if callers can tell them; or else those that they can tell and what the world outside answers, which is true then.
+fn told_by(
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    paths: Guard,
+) -> Option<(Guard, bool)> {
+    if sleep::callers_know(oracle, converter, paths) {
+        return Some((paths, false));
+    }
+    let open = for_any_answers(oracle, paths, |oracle, value| oracle.is_from_outside(value));
+    (open != paths && sleep::callers_know(oracle, converter, open)).then_some((open, true))
 }
 
 /// Notes which parameters the function keeps other than by storing them as M says.
@@ -237,6 +256,54 @@ fn told_by_modified(
     found
 }
 
+/// What lies in a new block that the result always points to: numbers and null pointers, which are constants or what the function was called with.
+pub fn contents(
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    exit: &Exit<'_>,
+) -> Vec<Modified> {
+    let result = exit
+        .result
+        .filter(|&result| oracle.formula.terms.width(result) == POINTER_BITS);
+    let Some(result) = result else {
+        return Vec::new();
+    };
+    let [(_, block)] = oracle.locations(result)[..] else {
+        return Vec::new();
+    };
+    if !oracle.is_owned(block.region) {
+        return Vec::new();
+    }
+    let null = oracle.null_by_choice(result);
+    let made = oracle.formula.guards.and_not(exit.state.guard, null);
+    let mut contents = Vec::new();
+    for (loc, size, value) in exit.state.memory.written(|region| region == block.region) {
+        if contents.len() == MAX_CONTENTS {
+            break;
+        }
+        let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
+        let value = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
+        let Some(value) = value.map(|value| oracle.formula.on_paths(value, made)) else {
+            continue;
+        };
+        let pointer = oracle.keeps_pointer(loc, Some(value));
+        let value = converter.expr(oracle, value).filter(is_over_parameters);
+        let known = value.filter(|value| !pointer || matches!(value, IExpr::Const { value: 0, .. }));
+        let object = converter.object(oracle, loc);
+        let object = object.filter(|object| object.root == Root::Return && object.path.len() == 1);
+        if let (Some(value), Some(object)) = (known, object) {
+            contents.push(Modified {
+                object,
+                size,
+                value: Some(value),
+                pointer: Told(pointer),
+                null: NullResult::default(),
+            });
+        }
+    }
+    contents
+}
+
 /// Finds out whether the result may be null.
 fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'_>) {
     let Some(result) = exit
@@ -245,7 +312,7 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
     else {
         return;
     };
-    let null = oracle.null_paths(result);
+    let null = oracle.null_by_choice(result);
     let mut null = oracle.formula.guards.and(exit.state.guard, null);
     // In the function itself this counts for nothing: that a size is 0 is no excuse for who does not look at the result.
     for (made, when) in oracle.null_only.clone() {
@@ -414,18 +481,18 @@ fn add_shared(
     execution: &Execution,
     arena: &mut Arena<'_>,
     summary: &mut Summary,
-    (objects, exit): (&[Vec<Object>], &Exit<'_>),
+    (objects, exit): (&[Vec<(Object, Loc)>], &Exit<'_>),
 ) {
     let converter = Converter::new(exit);
     for (known, objects) in summary.objects.iter_mut().zip(objects) {
-        for object in objects {
+        for (object, _) in objects {
             let region = object.loc.region;
             if !arena.is_owned(region) {
                 // What a callee has made for others, too, is theirs in this function's callers, too.
                 known.shared |= known.object.root.is_output();
                 continue;
             }
-            let left = converter.pointers_to(arena, object.loc);
+            let left = converter.pointers_into(arena, region);
             // What is returned, and found in memory, too, is not for the caller alone; what is left in memory has its name there.
             let returned = known.object.root == Root::Return;
             let elsewhere = |event: &EscapeEvent| match event.to {

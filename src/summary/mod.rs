@@ -157,6 +157,8 @@ pub struct Use {
     pub name: String,
     /// Over [`Summary::inputs`], evaluated on entry: where this holds, the access is made.
     pub incond: Cube,
+    /// What the world outside the program answers decides as well whether it is made, and nothing else does.
+    pub answered: bool,
     /// Down to the access; empty for a primitive.
     pub trace: Vec<TraceStep>,
 }
@@ -202,6 +204,8 @@ pub struct Summary {
     pub outputs: Vec<IExpr>,
     /// M.
     pub modified: Vec<Modified>,
+    /// What lies in the block that the function has made and returns, as far as it is constants and arguments.
+    pub contents: Vec<Modified>,
     pub objects: Vec<SummaryObject>,
     /// R, in the order of objects, then of conditions.
     pub rows: Vec<Row>,
@@ -296,6 +300,7 @@ impl Summary {
         }
         self.moves_more = true;
         self.modified.clear();
+        self.contents.clear();
         self.sleeps.clear();
         self.assertions.clear();
         self.initialises.clear();
@@ -335,8 +340,10 @@ impl Summary {
         let same_assertion = |one: &Assertion, other: &Assertion| {
             (&one.object, &one.rule, &one.incond) == (&other.object, &other.rule, &other.incond)
         };
-        let same_use =
-            |one: &Use, other: &Use| (&one.object, &one.incond) == (&other.object, &other.incond);
+        let same_use = |one: &Use, other: &Use| {
+            (&one.object, &one.incond, one.answered)
+                == (&other.object, &other.incond, other.answered)
+        };
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && (self.noreturn, self.may_end) == (other.noreturn, other.may_end)

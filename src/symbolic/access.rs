@@ -9,7 +9,7 @@ use super::arena::Arena;
 use super::callee::CallSite;
 use super::dereference::Locations;
 use super::exec::Executor;
-use super::guard::Guard;
+use super::guard::{Cond, Guard};
 use super::log::{OpEvent, UseEvent};
 use super::region::{Loc, RegionId, SymbolicOffset};
 use super::state::{Object, State, Status};
@@ -48,14 +48,21 @@ impl Arena<'_> {
 
     /// Notes that a callee has made a pointer: whether it is null is decided there.
     pub fn made_by_callee(&mut self, value: Term) {
-        if !self.watches || self.formula.terms.width(value) != POINTER_BITS {
-            return;
+        if self.watches && self.formula.terms.width(value) == POINTER_BITS {
+            self.callee_pointers.push(value);
         }
-        self.locations(value);
-        if let Some(&null) = self.invalid_on.get(&value) {
-            let conditions = self.formula.guards.support(null);
-            self.foreign_conditions.extend(conditions);
+    }
+
+    /// Whether a condition is one on which a callee makes a pointer null, once the function is executed. Pointers that the function has not looked at
+    /// do not count: to work out where each of them leads takes long.
+    pub fn is_foreign(&mut self, condition: Cond) -> bool {
+        for value in std::mem::take(&mut self.callee_pointers) {
+            if let Some(&null) = self.invalid_on.get(&value) {
+                let conditions = self.formula.guards.support(null);
+                self.foreign_conditions.extend(conditions);
+            }
         }
+        self.foreign_conditions.contains(&condition)
     }
 
     /// Notes as which member a pointer is read from memory.
@@ -96,6 +103,22 @@ impl Arena<'_> {
         for &(chosen, loc) in self.locations(pointer).iter() {
             if loc.symbolic != SymbolicOffset::NONE {
                 null = self.formula.guards.and_not(null, chosen);
+            }
+        }
+        null
+    }
+
+    /// The same, told by which of several pointers it is: `careful ? open_surely() : open_it()` is null only where it is the second.
+    pub fn null_by_choice(&mut self, pointer: Term) -> Guard {
+        if self.has_untold_places(pointer) {
+            return self.null_paths(pointer);
+        }
+        let mut null = self.invalid_on.get(&pointer).copied().unwrap_or_default();
+        for &(chosen, loc) in self.locations(pointer).iter() {
+            if let Some(base) = self.regions.base(loc.region).filter(|_| loc == start_of(loc.region)) {
+                let here = self.null_paths(base);
+                let here = self.formula.guards.and(chosen, here);
+                null = self.formula.guards.or(null, here);
             }
         }
         null
@@ -196,6 +219,10 @@ impl Executor<'_> {
         }
         let (stack, text, inside) = self.access_site(accessor);
         let tested = base.and_then(|base| self.arena.tested.get(&base).cloned());
+        let of_inlined = self.inlining.is_some_and(|(_, first)| {
+            let vars = self.arena.formula.vars(base.unwrap_or(address));
+            !vars.is_empty() && vars.iter().all(|var| *var >= first)
+        });
         let log = &mut self.execution.log;
         log.uses.push(UseEvent {
             address,
@@ -213,6 +240,7 @@ impl Executor<'_> {
             stack,
             text,
             by_method: log.by_method,
+            of_inlined,
             inside,
         });
     }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::addresses::Operated;
 use super::callee::Callees;
 use super::class::Class;
 use super::dereference::Locations;
@@ -62,14 +63,14 @@ pub struct Arena<'a> {
     pub(super) of_regions: Vec<MachineId>,
     /// There is a machine whose objects are named by values.
     pub follows_values: bool,
-    /// Where, within its block, each object was first operated on.
-    pub operated_at: FxHashMap<Object, Loc>,
+    /// By which addresses, within its block, each object was operated on.
+    pub(super) operated_at: FxHashMap<Object, Vec<Operated>>,
     /// Pointers to blocks, and numbers of objects, that the function has from a call that made them.
     pub owned: FxHashSet<Term>,
     /// Those of them that the call has left in memory: they are not its result.
     pub left_in_memory: FxHashSet<Term>,
-    /// Those of them that lead to the block's first byte.
-    pub at_start: FxHashSet<Term>,
+    /// How many bytes from them the blocks begin that these pointers lead into.
+    pub(super) begins_at: FxHashMap<Term, i64>,
     /// Pointers that the function itself compares with null.
     pub tested: FxHashMap<Term, Tested>,
     /// The conditions that the analysed function itself tests, and whether it does so other than to end a loop.
@@ -78,8 +79,10 @@ pub struct Arena<'a> {
     pub(super) followed_null: FxHashMap<Term, Guard>,
     /// The paths on which it comes to such a test.
     pub tested_on: FxHashMap<Cond, Guard>,
+    /// Pointers that callees have made, whose conditions are not among the following yet.
+    pub(super) callee_pointers: Vec<Term>,
     /// The conditions on which callees make pointers null.
-    pub foreign_conditions: FxHashSet<Cond>,
+    pub(super) foreign_conditions: FxHashSet<Cond>,
     /// Those of them on which a callee's result is null that may be so because the callee has got no memory, or the like.
     pub failing_conditions: FxHashSet<Cond>,
     /// Results that may be null, with the paths on which alone they are.
@@ -149,11 +152,12 @@ impl<'a> Arena<'a> {
             operated_at: FxHashMap::default(),
             owned: FxHashSet::default(),
             left_in_memory: FxHashSet::default(),
-            at_start: FxHashSet::default(),
+            begins_at: FxHashMap::default(),
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),
             followed_null: FxHashMap::default(),
             tested_on: FxHashMap::default(),
+            callee_pointers: Vec::new(),
             foreign_conditions: FxHashSet::default(),
             failing_conditions: FxHashSet::default(),
             null_only: Vec::new(),

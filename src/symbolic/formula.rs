@@ -278,6 +278,22 @@ impl Formula {
         self.terms.ite(c, a, b)
     }
 
+    /// A value on paths that decide which of its alternatives it is.
+    pub fn on_paths(&mut self, mut value: Term, paths: Guard) -> Term {
+        while let Node::Op { op: Op::Ite, args } = self.terms.node(value) {
+            let (condition, then, els) = (args[0], args[1], args[2]);
+            let condition = self.guard_of(condition);
+            value = if self.guards.implies(paths, condition) {
+                then
+            } else if self.guards.excludes(paths, condition) {
+                els
+            } else {
+                break;
+            };
+        }
+        value
+    }
+
     /// The guard itself, or, if it is large, one named condition that stands for it.
     pub fn bound(&mut self, g: Guard) -> Guard {
         if self.guards.size(g) <= MAX_GUARD {

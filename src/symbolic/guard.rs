@@ -77,7 +77,7 @@ const MAX_SIZE: usize = 20_000;
 /// Nodes of three diagrams together up to which a choice is made in one pass.
 const CHOICE_SIZE: usize = 500;
 /// Nodes of all diagrams together (12 bytes each) at which operations give up.
-const MAX_TOTAL: usize = 6_000_000;
+const MAX_TOTAL: usize = 4_000_000;
 /// Remembered results at which they are forgotten.
 const MAX_MEMO: usize = 1 << 20;
 

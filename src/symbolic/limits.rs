@@ -33,6 +33,14 @@ pub enum Precision {
 }
 
 impl Limits {
+    /// The same with one round of each loop: what is found then is as sure as before, and less of it.
+    pub fn of_one_round(&self) -> Option<Limits> {
+        (self.unroll > 1).then(|| Limits {
+            unroll: 1,
+            ..self.clone()
+        })
+    }
+
     /// What bounds the next execution of a function for which this budget was too small; `None`: there is none.
     pub fn cheaper(&self) -> Option<Limits> {
         let precision = match self.precision {

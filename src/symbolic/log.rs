@@ -228,6 +228,8 @@ pub struct UseEvent {
     pub text: Option<Arc<str>>,
     /// The access is made by a function that is called through a member of a record, where another one may be called.
     pub by_method: bool,
+    /// The access and the call that has returned the pointer are both in a function that is executed in place of its call.
+    pub of_inlined: bool,
     /// What happens within the callee.
     pub inside: Arc<[TraceStep]>,
 }

@@ -5,6 +5,7 @@
 
 pub mod access;
 mod access_path;
+mod addresses;
 pub mod alias;
 pub mod arena;
 mod bit_lock_store;

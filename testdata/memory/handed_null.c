@@ -1,5 +1,7 @@
 /* Null that the source itself hands to a callee: whatever leads to the call leads to that. */
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct link;
@@ -60,4 +62,38 @@ int add_high(struct link *link, char *out)
         return 1;
     }
     return 0;
+}
+
+/* Only the world outside decides whether the callee follows its argument. */
+void greet(char *name)
+{
+    if (getenv("GREETING") != NULL) {
+        strcpy(name, "hello");
+        puts(name);
+        puts("and");
+        puts("good");
+        puts("morning");
+    } else {
+        puts("bye");
+    }
+}
+
+void greets_nobody(void)
+{
+    char *name = malloc(20);
+
+    if (name == NULL)
+        puts("nobody");
+    greet(name); //~ null/dereference
+    free(name);
+}
+
+void greets_somebody(void) //~ clean
+{
+    char *name = malloc(20);
+
+    if (name == NULL)
+        return;
+    greet(name);
+    free(name);
 }

@@ -58,6 +58,13 @@ impl Lowerer<'_> {
         for argument in &call.arguments {
             values.push(self.value(argument)?);
         }
+        // As in a compiler the length of a text is a constant.
+        if let (Some("strlen"), [argument]) = (self.plain_callee(call), values.as_slice())
+            && let Repr::Scalar(text) = argument.repr
+            && let Some(length) = self.string_length_of(text)
+        {
+            return Ok(self.size_of_value(length));
+        }
         self.at(expr.span);
         let text = text::call(call, TEXT_LIMIT);
         self.emit_call(callee, &signature, &values, used, text)

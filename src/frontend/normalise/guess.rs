@@ -3,7 +3,7 @@
 //!
 //! In: the tokens of a declaration. Out: [`Guess`]: names to take for types, tokens to leave out. Only
 //! patterns that are no C otherwise are followed: two words in a row, a lone word in a cast, a
-//! "multiplication" where a declaration must stand.
+//! "multiplication" where a declaration must stand. That one parses as a statement of a body, and is looked for in all of them.
 
 use std::collections::BTreeSet;
 
@@ -26,18 +26,7 @@ pub fn guess<'t>(
     form: Form,
     typedef: &dyn Fn(&[u8]) -> bool,
 ) -> Guess<'t> {
-    let mut guesser = Guesser {
-        text,
-        tokens,
-        typedef,
-        brackets: Vec::new(),
-        head: match form {
-            Form::Definition { body } => tokens.partition_point(|token| token.start < body),
-            _ => tokens.len(),
-        },
-        types: BTreeSet::new(),
-        dropped: BTreeSet::new(),
-    };
+    let mut guesser = Guesser::new(text, tokens, form, typedef);
     guesser.brackets = guesser.brackets();
     for at in 0..tokens.len() {
         if !guesser.is_unknown(at) || guesser.dropped.contains(&at) {
@@ -53,6 +42,25 @@ pub fn guess<'t>(
     Guess {
         types: guesser.types.into_iter().collect(),
         dropped: guesser.dropped.into_iter().collect(),
+    }
+}
+
+/// The type names of a missing header by which a function's body declares pointers: `FILE *in = open_it();` parses as a product that is assigned to,
+/// and `FILE *in;` as one that nothing is done with. `known` tells the names that are declared before.
+pub fn types_of_pointers<'t>(
+    text: &'t [u8],
+    tokens: &[Token],
+    form: Form,
+    known: &dyn Fn(&[u8]) -> bool,
+) -> Guess<'t> {
+    let guesser = Guesser::new(text, tokens, form, known);
+    let declares = |at: &usize| guesser.declares_pointer(*at) && !known(guesser.spelling(*at));
+    let found = (guesser.head..tokens.len()).filter(declares);
+    let types: BTreeSet<_> = found.map(|at| guesser.spelling(at)).collect();
+    let types = types.into_iter().filter(|name| !guesser.is_variable(name));
+    Guess {
+        types: types.collect(),
+        dropped: Vec::new(),
     }
 }
 
@@ -78,7 +86,56 @@ struct Guesser<'t, 'a> {
     dropped: BTreeSet<usize>,
 }
 
-impl<'t> Guesser<'t, '_> {
+impl<'t, 'a> Guesser<'t, 'a> {
+    fn new(
+        text: &'t [u8],
+        tokens: &'a [Token],
+        form: Form,
+        typedef: &'a dyn Fn(&[u8]) -> bool,
+    ) -> Self {
+        Guesser {
+            text,
+            tokens,
+            typedef,
+            brackets: Vec::new(),
+            head: match form {
+                Form::Definition { body } => tokens.partition_point(|token| token.start < body),
+                _ => tokens.len(),
+            },
+            types: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+        }
+    }
+
+    /// `; T *x;`, `{ T **x = y;`, `} T *x, *y;`
+    fn declares_pointer(&self, at: usize) -> bool {
+        let starts = matches!(self.before(at, 1), b";" | b"{" | b"}");
+        if !starts || !self.is_name(at) || self.spelling(at + 1) != b"*" {
+            return false;
+        }
+        let mut name = at + 1;
+        while matches!(self.spelling(name), b"*" | b"const" | b"volatile") {
+            name += 1;
+        }
+        self.is_name(name) && matches!(self.spelling(name + 1), b";" | b"=" | b"," | b"[")
+    }
+
+    /// Whether a name is used in the function as that of a variable.
+    fn is_variable(&self, name: &[u8]) -> bool {
+        let mut places = (0..self.tokens.len()).filter(|&at| self.spelling(at) == name);
+        places.any(|at| {
+            let before = at.checked_sub(1);
+            let declared = before.is_some_and(|before| self.is_name(before))
+                || is_type_keyword(self.before(at, 1))
+                || self.before(at, 1) == b"*";
+            let used = matches!(
+                self.spelling(at + 1),
+                b"=" | b"[" | b"." | b"->" | b"++" | b"--" | b";" | b"," | b"+" | b"-" | b"("
+            );
+            declared || used
+        })
+    }
+
     fn spelling(&self, at: usize) -> &'t [u8] {
         match self.tokens.get(at) {
             Some(token) => undigraph(&self.text[token.start as usize..token.end as usize]),

@@ -35,7 +35,7 @@ mod guess;
 mod literal;
 mod statement;
 
-pub use self::guess::{Guess, guess};
+pub use self::guess::{Guess, guess, types_of_pointers};
 use super::dialect::Dialect;
 use super::lex::{Kind, Token, undigraph};
 use super::outline::{is_keyword, is_specifier_keyword, is_type_keyword};

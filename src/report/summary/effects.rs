@@ -275,7 +275,7 @@ fn list(verb: &str, items: &[Item], extent: Extent, lines: &mut Vec<String>) {
 /// M by what happens to each place.
 fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3] {
     let (mut sets, mut may_set, mut keeps) = (Vec::new(), Vec::new(), Vec::new());
-    let places = words.summary.modified.iter();
+    let places = words.summary.modified.iter().chain(&words.summary.contents);
     for Modified {
         object,
         value,

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::binding::{Binding, cube};
-use super::rows::Enabled;
+use super::rows::{Enabled, outside_answer};
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Machine, Role, Target};
-use crate::summary::{IObj, NullResult, Offset, Root, Row, Summary, SummaryObject};
+use crate::summary::{IObj, NullResult, Root, Row, Summary, SummaryObject};
 use crate::symbolic::access::Accessor;
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -33,7 +33,11 @@ pub(super) fn check_uses(
         return;
     }
     for access in &summary.uses {
-        let here = cube(exec, &access.incond, inputs);
+        let mut here = cube(exec, &access.incond, inputs);
+        if access.answered {
+            let answer = outside_answer(exec, state, binding.site);
+            here = exec.arena.formula.guards.and(here, answer);
+        }
         let paths = exec.arena.formula.guards.and(state.guard, here);
         let Some(address) = binding.address(exec, state, &access.object, false) else {
             continue;
@@ -168,6 +172,7 @@ pub(super) fn result(
         NullResult::May => {
             let callee = Arc::clone(binding.site.callee);
             exec.arena.nullable.entry(result).or_insert(callee);
+            exec.arena.locations(result);
             if let Some(&null) = exec.arena.invalid_on.get(&result) {
                 let conditions = exec.arena.formula.guards.support(null).to_vec();
                 exec.arena.failing_conditions.extend(conditions);
@@ -177,6 +182,19 @@ pub(super) fn result(
             state.nonnull.insert(result);
         }
     }
+}
+
+/// Leaves out the paths on which a result is null, where nothing lies behind it.
+pub(super) fn leave_out_null(
+    exec: &mut Executor<'_>,
+    result: Term,
+    places: &mut Vec<(Guard, Loc)>,
+) {
+    let null = exec.arena.null_paths(result);
+    for (place, _) in places.iter_mut() {
+        *place = exec.arena.formula.guards.and_not(*place, null);
+    }
+    places.retain(|(place, _)| *place != Guard::FALSE);
 }
 
 /// Leaves out the paths on which a result is null that never is.
@@ -273,9 +291,11 @@ pub(super) fn check_start(
     ended: Guard,
 ) {
     // Who goes back from a place that is not known knows, it is taken, where the block begins.
+    let beginning = exec.arena.beginning(loc);
+    let start = beginning.unwrap_or(0);
     let inside = match loc.symbolic {
-        SymbolicOffset::NONE => loc.offset != 0,
-        _ => loc.offset >= 0,
+        SymbolicOffset::NONE => loc.offset != start,
+        _ => loc.offset >= start,
     };
     let of = exec.arena.machine_at(machine);
     let Some(rule) = of.rule(Event::Inside).filter(|_| inside) else {
@@ -293,7 +313,7 @@ pub(super) fn check_start(
             let origin = exec.arena.origins.of(*var);
             matches!(origin, Origin::Param(_) | Origin::Initial { .. })
         });
-    if !behind && !exec.arena.at_start.contains(&base) {
+    if !behind && beginning.is_none() {
         return;
     }
     let object: Object = exec.arena.object_at(loc, machine);
@@ -320,9 +340,11 @@ pub(super) fn own(
     for (_, loc) in places {
         if let Some(base) = exec.arena.regions.base(loc.region) {
             exec.arena.owned.insert(base);
-            if object.object.path == [Offset::bytes(0)] {
-                exec.arena.at_start.insert(base);
-            }
+        }
+        if let [offset] = object.object.path.as_slice()
+            && offset.terms.is_empty()
+        {
+            exec.arena.note_beginning(*loc);
         }
     }
 }

@@ -146,6 +146,7 @@ fn apply(
     }
     // Stage 2: what it names in the state after the call.
     application.find_received(exec, state, made);
+    modify::fill(exec, state, summary, &application.binding);
     initialisation::log(exec, state, summary, &application.binding, initialised);
     coincide(exec, state, summary, &application.objects);
     let order = exec.execution.log.ops.len();
@@ -280,6 +281,11 @@ impl Application<'_, '_> {
                 exec.arena.mark_pointer(result, 4);
             }
             let mut places = self.binding.locate(exec, state, &object.object);
+            if let (Root::Exit(_), Root::Return) = (&object.object.root, object.object.root.first())
+                && let Some(result) = self.binding.result()
+            {
+                memory::leave_out_null(exec, result, &mut places);
+            }
             name_object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
             let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);
@@ -320,9 +326,8 @@ impl Application<'_, '_> {
                 continue;
             }
             let at = exec.arena.object_at(loc, machine);
-            if at.loc != loc {
-                exec.arena.operated_at.entry(at).or_insert(loc);
-            }
+            let paths = exec.arena.formula.guards.and(state.guard, ended);
+            exec.arena.note_address(at, loc, paths);
             rows::doubt(exec, state, at, place, &rows);
             let name = match exec.arena.machine_at(machine).key {
                 Key::Location | Key::Value => exec.arena.name_of(loc),

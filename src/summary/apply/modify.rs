@@ -43,6 +43,32 @@ pub(super) fn modify(
     }
 }
 
+/// Writes what lies in the block that the callee has made and returned.
+pub(super) fn fill(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) {
+    if exec.limits.precision != Precision::Full {
+        return;
+    }
+    for content in &summary.contents {
+        let value = content.value.as_ref();
+        let Some(value) = value.and_then(|value| binding.value(exec, state, value)) else {
+            continue;
+        };
+        if let [(_, loc)] = binding.locate(exec, state, &content.object)[..] {
+            let bits = exec.arena.formula.terms.width(value);
+            let shape = Shape {
+                bytes: content.size,
+                bits,
+            };
+            state.memory.write_shape(loc, value, shape);
+        }
+    }
+}
+
 fn writes(
     exec: &mut Executor<'_>,
     state: &mut State,

@@ -51,6 +51,16 @@ pub(super) fn asks_for_kind(condition: &IExpr) -> bool {
     }
 }
 
+/// Whether the world outside the program answers so that a callee does one thing, and not the other.
+pub(super) fn outside_answer(exec: &mut Executor<'_>, state: &State, site: &CallSite<'_>) -> Guard {
+    let origin = Origin::Call {
+        text: site.text.into(),
+        outside: true,
+    };
+    let answer = exec.arena.call_result(state, 1, origin);
+    exec.arena.formula.guard_of(answer)
+}
+
 /// Takes one row of those between which nothing but the world outside the program decides: an answer of its own for each of them but the last.
 pub(super) fn choose_answers(
     exec: &mut Executor<'_>,
@@ -74,12 +84,7 @@ pub(super) fn choose_answers(
         for (place, &at) in group.iter().enumerate() {
             let mut chosen = left;
             if place + 1 < group.len() {
-                let origin = Origin::Call {
-                    text: site.text.into(),
-                    outside: true,
-                };
-                let answer = exec.arena.call_result(state, 1, origin);
-                let answer = exec.arena.formula.guard_of(answer);
+                let answer = outside_answer(exec, state, site);
                 let guards = &mut exec.arena.formula.guards;
                 chosen = guards.and(left, answer);
                 left = guards.and_not(left, answer);

@@ -227,7 +227,7 @@ fn mark_answered(
             if !compete || !asked_for(row) {
                 continue;
             }
-            let open = [*paths, *others].map(|paths| without(oracle, paths, &answers));
+            let open = [*paths, *others].map(|paths| for_any_answers(oracle, paths, &answers));
             if open[0] == open[1] && open[0] != *paths && open[1] != *others {
                 made[one].0.answered = true;
                 made[other].0.answered = true;
@@ -237,7 +237,7 @@ fn mark_answered(
 }
 
 /// The paths for any answers of others.
-fn without(
+pub fn for_any_answers(
     oracle: &mut Oracle<'_>,
     paths: Guard,
     answers: impl Fn(&Oracle<'_>, Term) -> bool,

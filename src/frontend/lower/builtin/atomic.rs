@@ -7,7 +7,7 @@ use crate::frontend::declare::Lower;
 use crate::frontend::lower::Lowerer;
 use crate::frontend::lower::build::Way;
 use crate::frontend::lower::size::Class;
-use crate::frontend::lower::value::{Repr, Value};
+use crate::frontend::lower::value::{Place, Repr, Value};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{BinOp, CmpOp, UnOp};
 
@@ -94,7 +94,18 @@ impl Lowerer<'_> {
     }
 
     fn exchange(&mut self, pointer: &Value, with: &Value) -> Lower<Value> {
+        let place = self.pointee(pointer)?;
+        self.exchange_at(place, with)
+    }
+
+    /// The one byte that `__atomic_test_and_set` and `__atomic_clear` change, whatever the pointer's type: an `atomic_flag` is a record.
+    fn flag(&mut self, pointer: &Value) -> Lower<Place> {
         let mut place = self.pointee(pointer)?;
+        place.ty = Type::int(IntKind::Bool);
+        Ok(place)
+    }
+
+    fn exchange_at(&mut self, mut place: Place, with: &Value) -> Lower<Value> {
         place.addr = self.b.stable(place.addr);
         let old = self.rvalue(place.clone().into())?;
         let old = match old.repr {
@@ -230,14 +241,15 @@ impl Lowerer<'_> {
             }
             ("test_and_set", [pointer, ..]) => {
                 let one = self.int_value(1);
-                let old = self.exchange(pointer, &one)?;
+                let flag = self.flag(pointer)?;
+                let old = self.exchange_at(flag, &one)?;
                 let flag = self.truth_of(&old);
                 Value::scalar_of(flag, Type::int(IntKind::Int))
             }
             ("clear", [pointer, ..]) => {
                 let zero = self.int_value(0);
-                let place = self.pointee(pointer)?;
-                self.write(&place, &zero)?;
+                let flag = self.flag(pointer)?;
+                self.write(&flag, &zero)?;
                 Value::void()
             }
             _ => return Ok(None),

@@ -27,7 +27,7 @@ impl Lowerer<'_> {
         Value::scalar_of(expr, Type::int(IntKind::Int))
     }
 
-    fn size_of_value(&mut self, value: u128) -> Value {
+    pub fn size_of_value(&mut self, value: u128) -> Value {
         let kind = self.model.size;
         let expr = self.b.bits(value, kind.ty());
         Value::scalar_of(expr, Type::int(kind))
@@ -220,7 +220,7 @@ impl Lowerer<'_> {
     }
 
     /// The length of a string literal at an address.
-    fn string_length_of(&self, addr: crate::ir::ExprId) -> Option<u128> {
+    pub fn string_length_of(&self, addr: crate::ir::ExprId) -> Option<u128> {
         let ExprKind::AddrString(id) = self.b.kind(addr) else {
             return None;
         };
