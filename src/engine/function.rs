@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::filtering;
+use super::returns::may_return;
 use crate::finding::ExplanationKind;
 use crate::ir::Body;
 use crate::judge::findings::Findings;
@@ -102,7 +103,7 @@ fn execute(
         Some(reason) => Err(reason.clone()),
         None => judge(
             body,
-            (property, &options.execution),
+            (property, callees, &options.execution),
             &execution,
             &mut oracle,
         ),
@@ -137,7 +138,7 @@ struct Judged {
 /// which budget has run out.
 fn judge(
     body: &Body,
-    (property, options): (&Property, &Limits),
+    (property, callees, options): (&Property, &dyn Callees, &Limits),
     execution: &Execution,
     oracle: &mut Oracle<'_>,
 ) -> Result<Judged, String> {
@@ -152,7 +153,7 @@ fn judge(
     }
     let mut judged = match &execution.exit {
         Some(state) => judge_exit(body, execution, state, &mut findings, oracle)?,
-        None => judge_no_exit(body, execution, &findings, oracle)?,
+        None => judge_no_exit((body, callees), execution, &findings, oracle)?,
     };
     // Findings that are shown on demand only must not use up the budget for the rest.
     findings.tell_covered(execution, oracle);
@@ -242,15 +243,15 @@ fn judge_exit(
 
 /// Of a function that never returns, as far as it has been executed.
 fn judge_no_exit(
-    body: &Body,
+    (body, callees): (&Body, &dyn Callees),
     execution: &Execution,
     findings: &Findings<'_>,
     oracle: &mut Oracle<'_>,
 ) -> Result<Judged, String> {
-    // Paths cut off at a loop's limit may come back after all.
+    // Paths cut off at a loop's limit may come back after all, if a `return` is there for them.
     let summary = Summary {
         params: parameters(body),
-        noreturn: !execution.cut,
+        noreturn: !execution.cut || !may_return(body, callees),
         ..Summary::default()
     };
     let lock_order = lock_order::collect(execution, oracle, None);

@@ -9,5 +9,6 @@ pub mod filtering;
 pub mod function;
 mod interface;
 pub mod ledger;
+mod returns;
 pub mod schedule;
 pub mod timings;

@@ -89,14 +89,7 @@ pub fn outline(text: &[u8], tokens: &[Token], body: Option<u32>) -> Outline {
         Some(body) => tokens.partition_point(|token| token.start < body),
         None => tokens.len(),
     };
-    let mut reader = Reader {
-        text,
-        tokens: &tokens[..head],
-        declared: Vec::new(),
-        name: None,
-        function: body.is_some(),
-        flags: Flags::default(),
-    };
+    let mut reader = Reader::new(text, &tokens[..head], body.is_some());
     let first = reader.spelling(0);
     let inert = matches!(
         first,
@@ -135,6 +128,11 @@ pub fn outline(text: &[u8], tokens: &[Token], body: Option<u32>) -> Outline {
     }
 }
 
+/// Whether a word and the bracket behind it are left over from a macro, and the function's name is still to come.
+pub fn is_mark(text: &[u8], tokens: &[Token], word: usize, open: usize) -> bool {
+    Reader::new(text, tokens, true).marks(word, open)
+}
+
 #[derive(Default)]
 struct Flags {
     typedef: bool,
@@ -155,6 +153,17 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
+    fn new(text: &'t [u8], tokens: &'t [Token], function: bool) -> Self {
+        Reader {
+            text,
+            tokens,
+            declared: Vec::new(),
+            name: None,
+            function,
+            flags: Flags::default(),
+        }
+    }
+
     fn spelling(&self, at: usize) -> &'t [u8] {
         match self.tokens.get(at) {
             Some(token) => undigraph(&self.text[token.start as usize..token.end as usize]),
@@ -320,6 +329,11 @@ impl<'t> Reader<'t> {
                     at = self.past(at + 1);
                     continue;
                 }
+                b"(" if word.is_some_and(|word| self.marks(word, at)) => {
+                    at = self.past(at);
+                    word = None;
+                    continue;
+                }
                 b"(" | b"[" | b"=" | b"," | b";" | b":" => {
                     at = self.declarator(at, word, typed);
                     word = None;
@@ -413,6 +427,32 @@ impl<'t> Reader<'t> {
             }
         }
         at + 1
+    }
+
+    /// Whether a word and the bracket behind it are left over from the macro of a missing header, with the function's name still to come:
+    /// `static void PRINTF(1, 2) say(const char *text)`, but not `void say(const char *text) PRINTF(1, 2)`. Only macros are spelt in capitals.
+    fn marks(&self, word: usize, open: usize) -> bool {
+        let shouts = |at: usize| !self.spelling(at).iter().any(u8::is_ascii_lowercase);
+        if !shouts(word) {
+            return false;
+        }
+        let mut at = self.past(open);
+        loop {
+            let spelling = self.spelling(at);
+            let called = self.is_ident(at) && self.spelling(at + 1) == b"(";
+            if called && !shouts(at) {
+                // `RUN(f) call (*f)(); {`
+                return self.spelling(at + 2) != b"*";
+            }
+            let passed = self.is_word(at) && spelling != b"asm" || spelling == b"*";
+            if !passed {
+                return false;
+            }
+            at = match called {
+                true => self.past(at + 1),
+                false => at + 1,
+            };
+        }
     }
 
     fn is_word(&self, at: usize) -> bool {

@@ -340,13 +340,9 @@ impl<'a> UnitScope<'a> {
             None => normalise::Form::Declaration,
         };
         let typedef = |name: &[u8]| self.is_typedef_before(NameId::of(name), id);
-        let known = |name: &[u8]| {
-            let id = NameId::of(name);
-            typedef(name) || self.find(Space::Ordinary, id).is_some()
-        };
         let guessed = match guess {
             true => normalise::guess(self.text, &tokens, form, &typedef),
-            false => normalise::types_of_pointers(self.text, &tokens, form, &known),
+            false => normalise::types_of_pointers(self.text, &tokens, form, &typedef),
         };
         if guess && guessed == Guess::default() {
             return Ok(None);

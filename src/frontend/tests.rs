@@ -262,8 +262,14 @@ fn types_and_macros_of_missing_headers_are_guessed() {
     // A table keeps what it has.
     parses("struct d t[] = { { (fn_T) run, FLAG }, { (fn_T) go, ALSO } };");
     // A statement that would be a product is a declaration, but for the product of variables.
-    types_are("void f(void) { FILE *in; FILE **all = 0; use(in, all); }", &["FILE"]);
-    types_are("void f(int a, int *b) { int c; a * c; b * c; d * c; d = 1; }", &[]);
+    types_are(
+        "void f(void) { FILE *in; FILE **all = 0; use(in, all); }",
+        &["FILE"],
+    );
+    types_are(
+        "void f(int a, int *b) { int c; a * c; b * c; d * c; d = 1; }",
+        &[],
+    );
     // What is no C stays lost.
     assert_eq!(
         failures(b"int f(void) { return 1 +; }"),

@@ -279,7 +279,11 @@ pub fn infer(
     let mut stand_for: Vec<Vec<(Object, Loc)>> = Vec::new();
     let exits = by_address(oracle, exits);
     for (index, object) in exits.iter().enumerate() {
-        if stand_for.iter().flatten().any(|one| *one == (object.object, object.at)) {
+        if stand_for
+            .iter()
+            .flatten()
+            .any(|one| *one == (object.object, object.at))
+        {
             continue;
         }
         let interface = match summary.objects.len() < MAX_OBJECTS {

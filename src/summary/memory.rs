@@ -288,7 +288,8 @@ pub fn contents(
         };
         let pointer = oracle.keeps_pointer(loc, Some(value));
         let value = converter.expr(oracle, value).filter(is_over_parameters);
-        let known = value.filter(|value| !pointer || matches!(value, IExpr::Const { value: 0, .. }));
+        let known =
+            value.filter(|value| !pointer || matches!(value, IExpr::Const { value: 0, .. }));
         let object = converter.object(oracle, loc);
         let object = object.filter(|object| object.root == Root::Return && object.path.len() == 1);
         if let (Some(value), Some(object)) = (known, object) {

@@ -115,7 +115,11 @@ impl Arena<'_> {
         }
         let mut null = self.invalid_on.get(&pointer).copied().unwrap_or_default();
         for &(chosen, loc) in self.locations(pointer).iter() {
-            if let Some(base) = self.regions.base(loc.region).filter(|_| loc == start_of(loc.region)) {
+            if let Some(base) = self
+                .regions
+                .base(loc.region)
+                .filter(|_| loc == start_of(loc.region))
+            {
                 let here = self.null_paths(base);
                 let here = self.formula.guards.and(chosen, here);
                 null = self.formula.guards.or(null, here);

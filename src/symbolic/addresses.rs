@@ -43,7 +43,8 @@ impl Arena<'_> {
             .map(|operated| (operated.at, operated.ended))
             .collect();
         // What becomes of a block that is made here is one story.
-        let made_here = self.regions.is_local(object.loc.region) || self.is_owned(object.loc.region);
+        let made_here =
+            self.regions.is_local(object.loc.region) || self.is_owned(object.loc.region);
         if ended.len() > 1 && !made_here {
             return ended;
         }

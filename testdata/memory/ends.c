@@ -115,3 +115,40 @@ int counted(struct object *o)
     count_twice(o); //~ certain null/dereference
     return known;
 }
+
+/* A function in which no way leads to a return, though its loops are not executed to their end. */
+struct display {
+	struct display *next;
+	int kind, width, height, open;
+};
+
+static struct display *displays;
+
+void close_it(struct display *display);
+
+static void panic(const char *message)
+{
+	for (struct display *display = displays; display; display = display->next) {
+		if (display->kind == 1)
+			puts("one");
+		if (display->width > 80)
+			puts("wide");
+		if (display->height > 25)
+			puts("high");
+		if (display->open)
+			close_it(display);
+	}
+	puts(message);
+	exit(1);
+}
+
+int panics(void) //~ clean
+{
+	int *number = malloc(sizeof(*number));
+
+	if (number == NULL)
+		panic("no memory");
+	*number = 3;
+	free(number);
+	return 0;
+}

@@ -60,3 +60,66 @@ void test_unasked(void **state)
 	(void)r;
 	free(out); //~ heap/double-free
 }
+
+/* A type of the missing header: these are declarations, and no products. */
+int reads_and_forgets(const char *path)
+{
+	MISSING_FILE *input = fopen(path, "r"); //~ file/leak
+	char line[100];
+
+	if (input == NULL)
+		return -1;
+	if (fgets(line, sizeof(line), input) == NULL)
+		return 1;
+	fclose(input);
+	return 0;
+}
+
+int reads_and_closes(const char *path) //~ clean
+{
+	MISSING_FILE *input;
+	char line[100];
+
+	input = fopen(path, "r");
+	if (input == NULL)
+		return -1;
+	if (fgets(line, sizeof(line), input) == NULL)
+		line[0] = 0;
+	fclose(input);
+	return line[0];
+}
+
+/* Macros of the missing header before a function's name: the calls are of that function. */
+static void MISSING_PRINTF(2, 0) MISSING_NONNULL((2))
+complain(int status, const char *message)
+{
+	puts(message);
+	puts("in");
+	puts("some");
+	puts("more");
+	puts("words");
+	if (status)
+		exit(status);
+}
+
+int complains_and_ends(void) //~ clean
+{
+	int *number = malloc(sizeof(*number));
+
+	if (number == NULL)
+		complain(1, "no memory");
+	*number = 3;
+	free(number);
+	return 0;
+}
+
+int complains_and_goes_on(void)
+{
+	int *number = malloc(sizeof(*number));
+
+	if (number == NULL)
+		complain(0, "no memory");
+	*number = 3; //~ null/dereference
+	free(number);
+	return 0;
+}

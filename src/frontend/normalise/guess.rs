@@ -46,15 +46,15 @@ pub fn guess<'t>(
 }
 
 /// The type names of a missing header by which a function's body declares pointers: `FILE *in = open_it();` parses as a product that is assigned to,
-/// and `FILE *in;` as one that nothing is done with. `known` tells the names that are declared before.
+/// and `FILE *in;` as one that nothing is done with.
 pub fn types_of_pointers<'t>(
     text: &'t [u8],
     tokens: &[Token],
     form: Form,
-    known: &dyn Fn(&[u8]) -> bool,
+    typedef: &dyn Fn(&[u8]) -> bool,
 ) -> Guess<'t> {
-    let guesser = Guesser::new(text, tokens, form, known);
-    let declares = |at: &usize| guesser.declares_pointer(*at) && !known(guesser.spelling(*at));
+    let guesser = Guesser::new(text, tokens, form, typedef);
+    let declares = |at: &usize| guesser.declares_pointer(*at) && !typedef(guesser.spelling(*at));
     let found = (guesser.head..tokens.len()).filter(declares);
     let types: BTreeSet<_> = found.map(|at| guesser.spelling(at)).collect();
     let types = types.into_iter().filter(|name| !guesser.is_variable(name));

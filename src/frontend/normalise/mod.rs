@@ -38,7 +38,7 @@ mod statement;
 pub use self::guess::{Guess, guess, types_of_pointers};
 use super::dialect::Dialect;
 use super::lex::{Kind, Token, undigraph};
-use super::outline::{is_keyword, is_specifier_keyword, is_type_keyword};
+use super::outline::{self, is_keyword, is_specifier_keyword, is_type_keyword};
 use super::{LossReason, Stage};
 
 /// A declaration as the parser reads it.
@@ -345,7 +345,9 @@ impl<'t> Normaliser<'t> {
             } else if parameters && self.kind(at) == Some(Kind::Ident) {
                 return at;
             } else if self.spelling(at) == b"(" {
-                parameters = at > 0 && (self.is_name(at - 1) || self.spelling(at - 1) == b")");
+                let mark = at > 0 && outline::is_mark(self.text, self.tokens, at - 1, at);
+                parameters =
+                    !mark && at > 0 && (self.is_name(at - 1) || self.spelling(at - 1) == b")");
                 at = self.mate(at) + 1;
             } else {
                 at = self.mate(at).max(at) + 1;

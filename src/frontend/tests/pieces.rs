@@ -187,6 +187,21 @@ fn names_are_found_in_every_kind_of_declaration() {
 }
 
 #[test]
+fn what_macros_of_missing_headers_leave_is_no_name() {
+    let text = "static void PRINTF(3, 0) NONNULL((3)) say(int status) { } API(int) T *make(void); void run(int a) MARK(1);\
+        int RUN(a) int a; { return a; }";
+    with_scope(text.as_bytes(), |scope| {
+        for name in ["say", "make", "run", "RUN"] {
+            assert!(scope.ordinary(name).is_some(), "{name}");
+        }
+        for name in ["PRINTF", "NONNULL", "API", "MARK"] {
+            assert!(scope.ordinary(name).is_none(), "{name}");
+        }
+        assert!(scope.internal("say"));
+    });
+}
+
+#[test]
 fn the_declaration_that_says_most_is_found() {
     let text = "extern int a[]; int a[4]; int f(); int f(int x); int f(int x) { return x; } int f(int);\
         void die(void) __attribute__((noreturn)); void die(void) { for (;;); } static int h(void); int h(void) { return 1; }";
