@@ -57,10 +57,9 @@ pub fn analyse(
         && property.watches_accesses()
         && let Some(execution) = options.execution.of_one_round()
     {
-        let max_solver_work = options.max_solver_work;
         let options = Options {
             execution,
-            max_solver_work,
+            ..options.clone()
         };
         let mut of_one_round = execute(body, callees, property, &options);
         of_one_round.facts.statistics += result.facts.statistics;

@@ -133,6 +133,11 @@ pub fn is_mark(text: &[u8], tokens: &[Token], word: usize, open: usize) -> bool 
     Reader::new(text, tokens, true).marks(word, open)
 }
 
+/// Spelt as only macros are.
+pub fn shouts(word: &[u8]) -> bool {
+    !word.iter().any(u8::is_ascii_lowercase)
+}
+
 #[derive(Default)]
 struct Flags {
     typedef: bool,
@@ -432,15 +437,14 @@ impl<'t> Reader<'t> {
     /// Whether a word and the bracket behind it are left over from the macro of a missing header, with the function's name still to come:
     /// `static void PRINTF(1, 2) say(const char *text)`, but not `void say(const char *text) PRINTF(1, 2)`. Only macros are spelt in capitals.
     fn marks(&self, word: usize, open: usize) -> bool {
-        let shouts = |at: usize| !self.spelling(at).iter().any(u8::is_ascii_lowercase);
-        if !shouts(word) {
+        if !shouts(self.spelling(word)) {
             return false;
         }
         let mut at = self.past(open);
         loop {
             let spelling = self.spelling(at);
             let called = self.is_ident(at) && self.spelling(at + 1) == b"(";
-            if called && !shouts(at) {
+            if called && !shouts(spelling) {
                 // `RUN(f) call (*f)(); {`
                 return self.spelling(at + 2) != b"*";
             }

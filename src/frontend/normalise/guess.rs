@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::attribute::takes_list;
 use super::{Form, Kind, Token, undigraph};
-use crate::frontend::outline::{is_keyword, is_specifier_keyword, is_type_keyword};
+use crate::frontend::outline::{is_keyword, is_specifier_keyword, is_type_keyword, shouts};
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Guess<'t> {
@@ -54,8 +54,7 @@ pub fn types_of_pointers<'t>(
     typedef: &dyn Fn(&[u8]) -> bool,
 ) -> Guess<'t> {
     let guesser = Guesser::new(text, tokens, form, typedef);
-    let declares = |at: &usize| guesser.declares_pointer(*at) && !typedef(guesser.spelling(*at));
-    let found = (guesser.head..tokens.len()).filter(declares);
+    let found = (guesser.head..tokens.len()).filter(|at| guesser.declares_pointer(*at));
     let types: BTreeSet<_> = found.map(|at| guesser.spelling(at)).collect();
     let types = types.into_iter().filter(|name| !guesser.is_variable(name));
     Guess {
@@ -110,14 +109,19 @@ impl<'t, 'a> Guesser<'t, 'a> {
     /// `; T *x;`, `{ T **x = y;`, `} T *x, *y;`
     fn declares_pointer(&self, at: usize) -> bool {
         let starts = matches!(self.before(at, 1), b";" | b"{" | b"}");
-        if !starts || !self.is_name(at) || self.spelling(at + 1) != b"*" {
+        if !starts || !self.is_unknown(at) || self.spelling(at + 1) != b"*" {
             return false;
         }
-        let mut name = at + 1;
-        while matches!(self.spelling(name), b"*" | b"const" | b"volatile") {
-            name += 1;
-        }
+        let name = self.past_pointers(at + 1);
         self.is_name(name) && matches!(self.spelling(name + 1), b";" | b"=" | b"," | b"[")
+    }
+
+    /// The first token from `at` on that is neither `*` nor a qualifier.
+    fn past_pointers(&self, mut at: usize) -> usize {
+        while matches!(self.spelling(at), b"*" | b"const" | b"volatile") {
+            at += 1;
+        }
+        at
     }
 
     /// Whether a name is used in the function as that of a variable.
@@ -214,7 +218,7 @@ impl<'t, 'a> Guesser<'t, 'a> {
 
     /// Spelt as only macros are.
     fn shouts(&self, at: usize) -> bool {
-        !self.spelling(at).iter().any(u8::is_ascii_lowercase)
+        shouts(self.spelling(at))
     }
 
     /// A declaration, or one of its parts, may end before this token.
@@ -294,10 +298,7 @@ impl<'t, 'a> Guesser<'t, 'a> {
         if at >= self.head || !begins || old_style || !self.is_name(close + 1) {
             return false;
         }
-        let mut name = close + 2;
-        while matches!(self.spelling(name), b"*" | b"const" | b"volatile") {
-            name += 1;
-        }
+        let name = self.past_pointers(close + 2);
         let follows = self.spelling(name + 1);
         self.is_name(name) && matches!(follows, b"(" | b";" | b"=" | b"," | b"[")
     }
@@ -407,10 +408,7 @@ impl<'t, 'a> Guesser<'t, 'a> {
         let starts = matches!(before, b"" | b";" | b"{" | b"}") || is_specifier_keyword(before);
         // `(T *)`, `(T **)`
         if next == b"*" {
-            let mut past = at + 1;
-            while matches!(self.spelling(past), b"*" | b"const" | b"volatile") {
-                past += 1;
-            }
+            let past = self.past_pointers(at + 1);
             if before == b"(" && self.spelling(past) == b")" {
                 return true;
             }
