@@ -176,11 +176,17 @@ impl Findings<'_> {
         for kind in readings(execution, oracle, self.body, event, reason, paths) {
             finding.explain_by(kind);
         }
+        let told_by_another = reason == Reason::Unchecked
+            && results::is_told_by_another(execution, oracle, event, paths);
+        if told_by_another {
+            finding.explain_by(Kind::CalleeSucceeds);
+        }
         let callee = results::callee_of(oracle, event);
         let told = callee.as_ref().map(|(name, _)| format!("`{name}`"));
         let told = told.unwrap_or_else(|| "the function that returned it".to_owned());
         finding.message = finding.message.replace("{callee}", &told);
         if reason == Reason::Unchecked
+            && !told_by_another
             && let Some((callee, fails)) = callee
         {
             self.unchecked.push(Unchecked {

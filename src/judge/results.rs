@@ -4,17 +4,18 @@
 //! results that are compared with null and those that are followed all the same, for [`crate::settle::results`].
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::ir::SymbolName;
 use crate::symbolic::arena::Arena;
+use crate::symbolic::callee::CalledWith;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::log::UseEvent;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{Question, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Term};
+use crate::symbolic::term::{Node, Term, Var};
 
 /// What a function does with the results of one callee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +48,7 @@ pub struct Unchecked {
 pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looked> {
     let mut found: BTreeMap<String, Looked> = BTreeMap::new();
     for (&result, callee) in arena.nullable.iter().chain(&arena.null_at_times) {
-        let callee = &callee.name;
+        let callee = &callee.callee.name;
         let followed = || {
             let mut uses = execution.log.uses.iter();
             uses.any(|event| event.base.unwrap_or(event.address) == result)
@@ -69,11 +70,47 @@ pub fn is_asked(arena: &Arena<'_>, result: Term) -> bool {
         || conditions.any(|condition| arena.own_conditions.contains_key(condition))
 }
 
+/// Whether the function has asked another function about the arguments of the call that has returned the pointer of an access, or about the first of
+/// them, and comes here by the answer: `if (has(args, 'f')) use(get(args, 'f'))`. A failure to get memory no other function tells.
+pub fn is_told_by_another(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    event: &UseEvent,
+    paths: Guard,
+) -> bool {
+    let result = event.base.unwrap_or(event.address);
+    let Some(returned) = arena.null_at_times.get(&result).cloned() else {
+        return false;
+    };
+    let about_same = |question: &&Question| {
+        let asked = &question.called;
+        let both = asked.args.len().min(returned.args.len());
+        let args = &asked.args[..both];
+        let unknown = |arg: &Term| arena.formula.terms.as_const(*arg).is_none();
+        asked.callee != returned.callee
+            && *args == returned.args[..both]
+            && args.iter().any(unknown)
+    };
+    let questions = execution.log.questions.iter().filter(about_same);
+    let answers: Vec<Range<Var>> = questions
+        .map(|question| question.unknowns.clone())
+        .collect();
+    let mut on_the_way = arena.formula.guards.support(paths).to_vec().into_iter();
+    !answers.is_empty()
+        && on_the_way.any(|condition| {
+            let term = arena.formula.cond_term(condition);
+            let unknowns = arena.formula.vars(term);
+            let mut answers = answers.iter();
+            answers.any(|answer| unknowns.iter().any(|unknown| answer.contains(unknown)))
+        })
+}
+
 /// The function whose result the pointer of an access is, and whether it is null where that one has failed.
 pub fn callee_of(arena: &Arena<'_>, event: &UseEvent) -> Option<(String, bool)> {
     let result = event.base.unwrap_or(event.address);
-    let of = |results: &FxHashMap<Term, Arc<SymbolName>>| {
-        results.get(&result).map(|callee| callee.name.clone())
+    let of = |results: &FxHashMap<Term, CalledWith>| {
+        let called = results.get(&result)?;
+        Some(called.callee.name.clone())
     };
     let fails = of(&arena.nullable).map(|callee| (callee, true));
     fails.or_else(|| Some((of(&arena.null_at_times)?, false)))

@@ -6,13 +6,12 @@
 //! and extend it when the execution itself is finished.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::addresses::Operated;
-use super::callee::Callees;
+use super::callee::{CalledWith, Callees};
 use super::class::Class;
 use super::dereference::Locations;
 use super::formula::Formula;
@@ -25,7 +24,7 @@ use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::{Node, Op, Term};
-use crate::ir::{LocalId, POINTER_BITS, SymbolName};
+use crate::ir::{LocalId, POINTER_BITS};
 use crate::property::{AssertionRule, Key, Machine, Property, StateId};
 
 /// The slot that a frame's result is returned through.
@@ -94,10 +93,10 @@ pub struct Arena<'a> {
     pub read_as_several: FxHashSet<Term>,
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,
-    /// Results of functions that return null when they fail, and what these leave in memory then; with the function.
-    pub nullable: FxHashMap<Term, Arc<SymbolName>>,
-    /// Results that are null at times for reasons of the callee's, and the callee.
-    pub null_at_times: FxHashMap<Term, Arc<SymbolName>>,
+    /// Results of functions that return null when they fail, and what these leave in memory then; with the call.
+    pub nullable: FxHashMap<Term, CalledWith>,
+    /// Results that are null at times for reasons of the callee's, and the call.
+    pub null_at_times: FxHashMap<Term, CalledWith>,
     /// Parameters that are records: what they lead to has no name for a caller.
     pub given_records: Vec<RegionId>,
     /// Bytes of a pointer in memory, for the function and all that it inlines.

@@ -7,12 +7,12 @@ mod unknown;
 
 use std::sync::Arc;
 
-use super::callee::{CallSite, CalleeView, Effects, INLINE_DEPTH};
+use super::callee::{CallSite, CalledWith, CalleeView, Effects, INLINE_DEPTH};
 use super::eval::first_members;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
-use super::log::{CallEvent, EndEvent, Site};
+use super::log::{CallEvent, EndEvent, Question, Site};
 use super::region::{NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
@@ -150,6 +150,29 @@ impl Executor<'_> {
         self.check_assertion((&at.args, &at.site), state, &name);
         let view = self.callees.view(&name);
         self.note_given(at.frame, state, &name, &at.args);
+        let asks = match &view {
+            CalleeView::Known(effects) => {
+                self.arena.watches && self.stack.is_empty() && effects.only_answers()
+            }
+            CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
+        };
+        let asked = asks.then(|| CalledWith::new(Arc::new(name.clone()), &at.args));
+        let first = self.arena.formula.terms.next_var();
+        self.call_viewed(at, state, (name, view));
+        if let Some(called) = asked {
+            let unknowns = first..self.arena.formula.terms.next_var();
+            let question = Question { called, unknowns };
+            self.execution.log.questions.push(question);
+        }
+    }
+
+    /// A call of a function of which this is known.
+    fn call_viewed(
+        &mut self,
+        at: &Invocation<'_>,
+        state: &mut State,
+        (name, view): (SymbolName, CalleeView),
+    ) {
         let body = self.body_to_inline(at, &view, &name);
         self.stack.push(at.site.clone());
         if let Some(body) = body {
@@ -174,8 +197,8 @@ impl Executor<'_> {
                 && self.arena.formula.terms.as_const(result).is_none()
             {
                 self.arena.locations(result);
-                let callee = Arc::new(body.name.clone());
-                self.arena.null_at_times.entry(result).or_insert(callee);
+                let called = CalledWith::new(Arc::new(body.name.clone()), &at.args);
+                self.arena.null_at_times.entry(result).or_insert(called);
             }
             return;
         }

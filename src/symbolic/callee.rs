@@ -5,6 +5,7 @@
 //! traits decides what a callee's effects are made of; the executor does not know.
 
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::exec::{ArgValue, Executor};
@@ -60,6 +61,8 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn may_end(&self) -> bool;
     /// The result is null on some of the function's paths, whatever callers pass.
     fn may_return_null(&self) -> bool;
+    /// The function changes nothing that its callers know: it answers a question.
+    fn only_answers(&self) -> bool;
     /// Parameters that the function passes on, or leaves where others may find them.
     fn kept(&self) -> &[u32];
     /// A call touches no object of any machine and does not sleep, but asks for some to be held.
@@ -75,7 +78,27 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>);
 }
 
+/// What a function is called with.
+#[derive(Clone, Debug)]
+pub struct CalledWith {
+    pub callee: Arc<SymbolName>,
+    /// The arguments but for records.
+    pub args: Rc<[Term]>,
+}
+
+impl CalledWith {
+    pub fn new(callee: Arc<SymbolName>, args: &[ArgValue]) -> Self {
+        let args = args.iter().filter_map(ArgValue::value).collect();
+        CalledWith { callee, args }
+    }
+}
+
 impl CallSite<'_> {
+    /// The callee, and what it is called with.
+    pub fn called(&self) -> CalledWith {
+        CalledWith::new(Arc::clone(self.callee), self.args)
+    }
+
     /// The argument of this number as the analysed function itself has it.
     pub fn written(&self, argument: u32) -> Option<ExprId> {
         Some(self.written?.get(argument as usize)?.expr())

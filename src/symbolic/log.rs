@@ -3,8 +3,10 @@
 //! Events are in execution order; each carries the guard of the paths on which it happens.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
+use super::callee::CalledWith;
 use super::guard::{Cond, Guard};
 use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
@@ -424,6 +426,14 @@ pub struct ReturnEvent {
     pub depth: u32,
 }
 
+/// A call of a function that changes nothing: it answers a question about its arguments.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub called: CalledWith,
+    /// The unknown values that were made up in the call.
+    pub unknowns: Range<Var>,
+}
+
 /// A call of a function of which nothing is known.
 #[derive(Clone, Debug)]
 pub struct UnknownCall {
@@ -515,6 +525,8 @@ pub struct Log {
     pub branches: Vec<BranchEvent>,
     pub ops: Vec<OpEvent>,
     pub takes: Vec<TakeEvent>,
+    /// Calls of the function's own that change nothing; only where accesses are checked.
+    pub questions: Vec<Question>,
     pub calls: Vec<CallEvent>,
     pub sleeps: Vec<SleepEvent>,
     pub assertions: Vec<AssertEvent>,

@@ -3,8 +3,10 @@
 //! In: a summary's objects that the caller gets to know from the call, and where they lie. Out: which of these places a block that the callee has
 //! allocated can lie in, and the state it begins in.
 
+use super::binding::Binding;
+use crate::ir::Ty;
 use crate::property::{Key, Role, StateId, Target};
-use crate::summary::{Summary, SummaryObject};
+use crate::summary::{Root, Summary, SummaryObject};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -27,6 +29,27 @@ pub(super) fn makes(
             let to_held = matches!(row.to, Target::State(to) if held(to));
             row.object as usize == object && to_held && !held(row.from)
         })
+}
+
+/// Reads what lies, before the call, where the callee may leave a pointer to a block that it makes: execution makes up what it reads for the
+/// first time, and what was there is none that the callee has made.
+pub(super) fn read_before(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) {
+    if !exec.arena.watches {
+        return;
+    }
+    for object in &summary.objects {
+        if let Root::Exit(place) = &object.object.root
+            && place.root != Root::Return
+            && let Some(address) = binding.address(exec, state, place, false)
+        {
+            exec.arena.peek(state, address, Ty::Ptr);
+        }
+    }
 }
 
 /// Whether a region, or the pointer to it, was there before the call whose first unknown this is: what it leads to is none that the callee

@@ -3,8 +3,6 @@
 //! In: the summary, the call site and the state before the call, or after it. Out: the accesses, checked; the pointers that escape; what is
 //! known of the result.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use super::binding::{Binding, cube};
@@ -165,13 +163,13 @@ pub(super) fn result(
             state.nonnull.insert(result);
         }
         NullResult::AtTimes => {
-            let callee = Arc::clone(binding.site.callee);
-            exec.arena.null_at_times.entry(result).or_insert(callee);
+            let called = binding.site.called();
+            exec.arena.null_at_times.entry(result).or_insert(called);
         }
         NullResult::Unknown => {}
         NullResult::May => {
-            let callee = Arc::clone(binding.site.callee);
-            exec.arena.nullable.entry(result).or_insert(callee);
+            let called = binding.site.called();
+            exec.arena.nullable.entry(result).or_insert(called);
             exec.arena.locations(result);
             if let Some(&null) = exec.arena.invalid_on.get(&result) {
                 let conditions = exec.arena.formula.guards.support(null).to_vec();

@@ -75,6 +75,10 @@ impl Effects for Summary {
         matches!(self.null_result, NullResult::May | NullResult::AtTimes)
     }
 
+    fn only_answers(&self) -> bool {
+        self.modified.is_empty() && self.rows.is_empty() && !self.opaque && !self.moves_more
+    }
+
     fn kept(&self) -> &[u32] {
         &self.keeps
     }
@@ -104,8 +108,9 @@ fn apply(
     summary: &Summary,
     site: &CallSite<'_>,
 ) -> Option<Term> {
-    let made = exec.arena.formula.terms.next_var();
     let binding = Binding::new(site);
+    made::read_before(exec, state, summary, &binding);
+    let made = exec.arena.formula.terms.next_var();
     // Stage 1: what the summary names, in the state before the call.
     let inputs = binding.inputs(exec, state, summary);
     // What the callee follows, it may follow before it ends the program.

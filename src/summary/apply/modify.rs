@@ -2,12 +2,11 @@
 //!
 //! In: the summary's M and the state before the call. Out: the memory after it.
 
-use std::sync::Arc;
-
 use super::binding::Binding;
 use super::memory::ends;
-use crate::ir::{POINTER_BITS, SymbolName};
+use crate::ir::POINTER_BITS;
 use crate::summary::{IObj, NullResult, Summary};
+use crate::symbolic::callee::CallSite;
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -145,7 +144,7 @@ fn write_back(
             let paths = exec.arena.formula.guards.and(state.guard, guard);
             exec.note_stored(loc, value, paths);
             exec.arena.made_by_callee(value);
-            left_pointer(exec, (loc, value), (null, made), binding.site.callee);
+            left_pointer(exec, (loc, value), (null, made), binding.site);
         }
         let memory = state.memory.clone();
         let old = memory.read(&mut exec.arena.heap(), loc, shape);
@@ -153,7 +152,7 @@ fn write_back(
         exec.note_callee_write(loc, Rewrite { old, new, made });
         note_pointer_write(exec, (loc, old, new), made);
         state.memory.write_shape(loc, new, shape);
-        if single && (through_ended || exec.arena.takes_out(loc, new)) {
+        if through_ended || single && exec.arena.takes_out(loc, new) {
             exec.relink(state, guard, loc, new, shape);
         }
         exec.release_stored_bits(state, guard, loc, size);
@@ -201,7 +200,7 @@ fn left_pointer(
     exec: &mut Executor<'_>,
     (loc, value): (Loc, Term),
     (null, made): (NullResult, Var),
-    callee: &Arc<SymbolName>,
+    site: &CallSite<'_>,
 ) {
     let terms = &exec.arena.formula.terms;
     let of_callee = matches!(*terms.node(value), Node::Var(var) if var >= made);
@@ -209,8 +208,7 @@ fn left_pointer(
         return;
     }
     if null == NullResult::May {
-        let callee = Arc::clone(callee);
-        exec.arena.nullable.entry(value).or_insert(callee);
+        exec.arena.nullable.entry(value).or_insert(site.called());
     }
     let arena = &mut exec.arena;
     let address = arena.regions.address(&mut arena.formula.terms, loc);
