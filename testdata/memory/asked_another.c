@@ -7,20 +7,26 @@
 struct entry {
     int key;
     const char *value;
-    struct entry *next;
+    struct entry *left;
+    struct entry *right;
 };
 
 struct table {
-    struct entry *first;
+    struct entry *root;
     int limit;
 };
 
 static struct entry *find(struct table *table, int key)
 {
-    struct entry *entry;
-    for (entry = table->first; entry; entry = entry->next)
-        if (entry->key == key)
+    struct entry *entry = table->root;
+    while (entry) {
+        if (key < entry->key)
+            entry = entry->left;
+        else if (key > entry->key)
+            entry = entry->right;
+        else
             return entry;
+    }
     return NULL;
 }
 
