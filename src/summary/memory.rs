@@ -39,7 +39,7 @@ pub fn add_before(
     objects: (&[Vec<(Object, Loc)>], &Exit<'_>),
 ) {
     if oracle.watches {
-        add_uses(execution, oracle, summary);
+        add_uses(execution, oracle, summary, objects.1);
         add_shared(execution, oracle, summary, objects);
     }
 }
@@ -63,7 +63,13 @@ pub fn add_behind(
 }
 
 /// Adds the accesses that are made in any case, or under conditions that callers can evaluate.
-fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary) {
+fn add_uses(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    summary: &mut Summary,
+    exit: &Exit<'_>,
+) {
+    let returns = exit.state.guard;
     let mut converter = Converter::of_entry();
     let mut seen: Vec<Term> = Vec::new();
     // What one method follows, another one need not, be it of the tree or not.
@@ -94,16 +100,22 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
             paths = oracle.formula.guards.or(paths, other.guard);
         }
         // All together, or else each that its own conditions tell: `if (careful) { if (p) *p = 1; } else { *p = 2; }`.
-        let mut told = vec![(event, paths, false)];
+        let ends = |oracle: &mut Oracle<'_>, event: &UseEvent| {
+            let ends = oracle.formula.guards.excludes(event.guard, returns);
+            returns != Guard::FALSE && (event.ends || ends)
+        };
+        let end = all.iter().all(|event| ends(oracle, event));
+        let mut told = vec![(event, paths, false, end)];
         if !sleep::callers_know(oracle, &mut converter, paths) {
             let each = all.into_iter().take(MAX_WAYS);
             let each = each.filter_map(|event| {
                 let (paths, answered) = told_by(oracle, &mut converter, event.guard)?;
-                Some((event, paths, answered))
+                let end = ends(oracle, event);
+                Some((event, paths, answered, end))
             });
             told = each.collect();
         }
-        for (event, paths, answered) in told {
+        for (event, paths, answered, ends) in told {
             let Some(conditions) = sleep::few_conditions(oracle, &mut converter, paths) else {
                 continue;
             };
@@ -113,6 +125,7 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
                 name: oracle.name_of_value(base),
                 incond,
                 answered,
+                ends,
                 trace: trace::accessing(event),
             });
         }

@@ -159,6 +159,8 @@ pub struct Use {
     pub incond: Cube,
     /// What the world outside the program answers decides as well whether it is made, and nothing else does.
     pub answered: bool,
+    /// The function ends the program behind it, and comes back on other ways.
+    pub ends: bool,
     /// Down to the access; empty for a primitive.
     pub trace: Vec<TraceStep>,
 }

@@ -23,9 +23,17 @@ use crate::property::{Event, Key};
 pub enum Accessor<'s> {
     /// The statement being executed, by this expression.
     Statement(Option<ExprId>),
-    /// The function called at this site, on the way that these steps tell, which follows the argument of this number itself, or
-    /// something else.
-    Callee(&'s CallSite<'s>, &'s [TraceStep], Option<u32>),
+    Callee(&'s CallSite<'s>, Way<'s>),
+}
+
+/// How a callee comes to an access.
+#[derive(Clone, Copy, Default)]
+pub struct Way<'s> {
+    pub steps: &'s [TraceStep],
+    /// The number of the argument that it follows itself; none where that is something else.
+    pub argument: Option<u32>,
+    /// It ends the program behind it, and comes back on other ways: it has failed, and what it says of that is no mistake of its callers'.
+    pub ends: bool,
 }
 
 impl Arena<'_> {
@@ -151,9 +159,10 @@ impl Executor<'_> {
         if !self.arena.watches || paths == Guard::FALSE {
             return;
         }
+        let ends = matches!(accessor, Accessor::Callee(_, Way { ends: true, .. }));
         for &(guard, loc) in locations.iter() {
             let here = self.arena.formula.guards.and(paths, guard);
-            if here != Guard::FALSE {
+            if here != Guard::FALSE && !ends {
                 self.check_block(state, loc.region, here, accessor);
             }
         }
@@ -236,7 +245,7 @@ impl Executor<'_> {
             tested,
             expr: match (stack.len(), accessor) {
                 (1, Accessor::Statement(expr)) => expr,
-                (1, Accessor::Callee(site, _, Some(argument))) => site.written(argument),
+                (1, Accessor::Callee(site, way)) => way.argument.and_then(|arg| site.written(arg)),
                 _ => None,
             },
             order: log.ops.len(),
@@ -245,6 +254,7 @@ impl Executor<'_> {
             text,
             by_method: log.by_method,
             of_inlined,
+            ends: matches!(accessor, Accessor::Callee(_, Way { ends: true, .. })),
             inside,
         });
     }
@@ -260,8 +270,8 @@ impl Executor<'_> {
                 stack.extend(self.site.clone());
                 (stack, None, Arc::default())
             }
-            Accessor::Callee(site, trace, _) => {
-                (site.stack.clone(), Some(site.text.into()), trace.into())
+            Accessor::Callee(site, way) => {
+                (site.stack.clone(), Some(site.text.into()), way.steps.into())
             }
         }
     }

@@ -40,6 +40,13 @@ impl Arena<'_> {
         }
     }
 
+    /// Where the pointer to a region was read from, or where the callee that has made it has left it.
+    pub fn pointer_to(&self, region: RegionId) -> Option<Loc> {
+        let base = self.regions.base(region)?;
+        let left = || self.left_at.get(&base).copied();
+        self.read_from(region).or_else(left)
+    }
+
     /// The class of the pointer that leads to the record that an object is in, if it is read from memory: `global.tree` for
     /// `global.tree->lock`.
     pub fn class_of_pointer(&mut self, object: Object) -> Option<Class> {

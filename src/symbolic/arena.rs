@@ -68,6 +68,8 @@ pub struct Arena<'a> {
     pub owned: FxHashSet<Term>,
     /// Those of them that the call has left in memory: they are not its result.
     pub left_in_memory: FxHashSet<Term>,
+    /// Where calls have left the pointers that they have made.
+    pub left_at: FxHashMap<Term, Loc>,
     /// How many bytes from them the blocks begin that these pointers lead into.
     pub(super) begins_at: FxHashMap<Term, i64>,
     /// Pointers that the function itself compares with null.
@@ -151,6 +153,7 @@ impl<'a> Arena<'a> {
             operated_at: FxHashMap::default(),
             owned: FxHashSet::default(),
             left_in_memory: FxHashSet::default(),
+            left_at: FxHashMap::default(),
             begins_at: FxHashMap::default(),
             tested: FxHashMap::default(),
             own_conditions: FxHashMap::default(),

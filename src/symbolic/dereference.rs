@@ -311,7 +311,7 @@ impl Executor<'_> {
         let Some(held) = self.arena.read_from(loc.region) else {
             return;
         };
-        let Some(place) = self.arena.read_from(held.region) else {
+        let Some(place) = self.arena.pointer_to(held.region) else {
             return;
         };
         if place.region == loc.region {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::exec::{ArgValue, Executor};
 use super::guard::{Cond, Guard};
-use super::log::{Asserted, AssertionEvent, Site};
+use super::log::{Asserted, AssertionEvent, BranchEvent, Site};
 use super::state::State;
 use crate::ir::SymbolName;
 
@@ -71,15 +71,18 @@ impl Executor<'_> {
     /// where it did.
     fn led_here(&mut self, here: Guard) -> (Guard, Vec<Cond>) {
         let depth = self.stack.len() as u32;
+        // Where it fails may be executed after what comes behind it where it holds.
+        let guards = &mut self.arena.formula.guards;
         let branches = self.execution.log.branches.iter().rev();
+        let branches: Vec<&BranchEvent> = branches
+            .filter(|branch| branch.depth == depth && !guards.excludes(branch.path, here))
+            .take(MAX_PARTS)
+            .collect();
         let (mut reached, mut before) = (Guard::FALSE, here);
         let mut asked = Vec::new();
         // The place of the branch that decides nothing; what a macro has asked before lies there, too.
         let mut undecided: Option<Site> = None;
-        for branch in branches
-            .filter(|branch| branch.depth == depth)
-            .take(MAX_PARTS)
-        {
+        for branch in branches {
             let guards = &mut self.arena.formula.guards;
             let ways = [
                 guards.and(branch.path, branch.guard),

@@ -44,3 +44,25 @@ int takes_value(int letter)
 	assert(strchr(letters, letter) != NULL); //~ note assert/failure
 	return strchr(letters, letter)[1] == ':';
 }
+
+// What comes behind an assertion that holds has branches, and assertions, of its own.
+struct record {
+	char *name;
+	int size;
+};
+
+struct record *new_record(void);
+int fill(struct record *record);
+int store(struct record *record);
+
+int several(void) //~ clean
+{
+	struct record *record = new_record();
+	assert(record != NULL);
+	if (fill(record) != 0)
+		return -1;
+	assert(record->size > 0);
+	int stored = store(record);
+	assert(stored == 1);
+	return stored;
+}

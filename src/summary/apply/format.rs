@@ -5,7 +5,7 @@
 
 use crate::ir::POINTER_BITS;
 use crate::summary::Summary;
-use crate::symbolic::access::Accessor;
+use crate::symbolic::access::{Accessor, Way};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::region::RegionKind;
@@ -34,11 +34,11 @@ pub(super) fn check_texts(
             continue;
         };
         if exec.arena.formula.terms.width(*value) == POINTER_BITS {
-            exec.check_read(
-                state,
-                *value,
-                Accessor::Callee(site, &[], Some((first + argument) as u32)),
-            );
+            let way = Way {
+                argument: Some((first + argument) as u32),
+                ..Way::default()
+            };
+            exec.check_read(state, *value, Accessor::Callee(site, way));
         }
     }
 }

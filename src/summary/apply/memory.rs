@@ -10,7 +10,7 @@ use super::rows::{Enabled, outside_answer};
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Machine, Role, Target};
 use crate::summary::{IObj, NullResult, Root, Row, Summary, SummaryObject};
-use crate::symbolic::access::Accessor;
+use crate::symbolic::access::{Accessor, Way};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
@@ -45,7 +45,12 @@ pub(super) fn check_uses(
             (Root::Param(index), [_]) => Some(*index),
             _ => None,
         };
-        let accessor = Accessor::Callee(binding.site, &access.trace, argument);
+        let way = Way {
+            steps: &access.trace,
+            argument,
+            ends: access.ends,
+        };
+        let accessor = Accessor::Callee(binding.site, way);
         exec.check_access(state, (address, &locations), paths, accessor);
         if here == Guard::TRUE {
             exec.dereference(state, &locations);
@@ -319,7 +324,7 @@ pub(super) fn check_start(
     if paths != Guard::FALSE {
         let (from, accessor) = (
             Status::At(of.initial),
-            Accessor::Callee(binding.site, &[], None),
+            Accessor::Callee(binding.site, Way::default()),
         );
         exec.log_failure(object, rule, from, (paths, paths), accessor);
     }

@@ -211,6 +211,7 @@ fn left_pointer(
         exec.arena.nullable.entry(value).or_insert(site.called());
     }
     let arena = &mut exec.arena;
+    arena.left_at.entry(value).or_insert(loc);
     let address = arena.regions.address(&mut arena.formula.terms, loc);
     arena.names.left_at(value, address);
 }

@@ -85,13 +85,14 @@ pub(super) fn rows(
     if machine.watches_accesses() {
         let outside = |oracle: &Oracle<'_>, value| oracle.is_from_outside(value);
         mark_answered(oracle, &mut made, |_| true, outside);
-        let others: Vec<_> = made
-            .iter()
-            .flat_map(|(row, guard)| {
-                let others = from_other_states(execution, (exits.object, machine), row);
-                others.into_iter().map(|row| (row, *guard))
-            })
-            .collect();
+        let mut others: Vec<(Row, Guard)> = Vec::new();
+        for (row, guard) in &made {
+            let ended = from_other_states(execution, (exits.object, machine), row);
+            for ended in ended {
+                others.extend(spared(&made, row.from, &ended));
+                others.push((ended, *guard));
+            }
+        }
         made.extend(others);
         let known: Vec<_> = chosen.iter().zip(columns).collect();
         tell_by_result(oracle, summary, (of_result, &known), &mut made);
@@ -292,6 +293,30 @@ fn from_other_states(
             ..row.clone()
         })
         .collect()
+}
+
+/// What else may become of a block that a row ends: where the function may end one in order or leave it, and no condition tells which, it may
+/// leave one in another state, too.
+fn spared(made: &[(Row, Guard)], from: StateId, ended: &Row) -> Vec<(Row, Guard)> {
+    let apart = |one: &Cube, other: &Cube| {
+        let mut columns = one.iter().zip(other);
+        columns.any(|(one, other)| one.is_some() && other.is_some() && one != other)
+    };
+    let left = made.iter().filter(|(row, _)| {
+        row.from == from
+            && row.to == Target::State(from)
+            && !apart(&row.incond, &ended.incond)
+            && !apart(&row.outcond, &ended.outcond)
+    });
+    let spared = left.map(|(row, guard)| {
+        let spared = Row {
+            from: ended.from,
+            to: Target::State(ended.from),
+            ..row.clone()
+        };
+        (spared, *guard)
+    });
+    spared.collect()
 }
 
 /// Columns of the summary's predicate lists for the chosen predicates, added where they are missing.
