@@ -215,8 +215,9 @@ fn judge_exit(
     let lock_order = lock_order::collect(execution, oracle, Some(&exit));
     // To make a summary readable must not use up the budget for findings.
     oracle.reserve_for_findings();
-    let inferred = infer::infer(execution, oracle, &exit, &exits, parameters(body));
+    let mut inferred = infer::infer(execution, oracle, &exit, &exits, parameters(body));
     oracle.release_reserved();
+    inferred.summary.keeps_from = body.takes_pointers.then_some(body.params);
     let finished = Finished {
         exit: &exit,
         inferred: &inferred,

@@ -482,6 +482,8 @@ pub struct Body {
     /// The first `params` locals are the parameters, in order.
     pub params: u32,
     pub variadic: bool,
+    /// Among the arguments behind the parameters it takes pointers to other things than text.
+    pub takes_pointers: bool,
     pub ret: RetTy,
     /// Bytes of a pointer in memory, 4 or 8.
     pub pointer_size: u8,

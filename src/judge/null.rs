@@ -51,9 +51,15 @@ impl Findings<'_> {
             }
         }
         let mut looked_at = 0;
+        // One pointer may be null for several reasons: it is a constant on some paths, and a result on others.
+        let mut told: Vec<(ExprId, &Site)> = Vec::new();
         for (index, event) in execution.log.uses.iter().enumerate() {
             let key = event.base.unwrap_or(event.address);
             if failed.contains(&key) {
+                continue;
+            }
+            let written = event.expr.zip(event.stack.first());
+            if written.is_some_and(|written| told.contains(&written)) {
                 continue;
             }
             let null = null_on(oracle, event);
@@ -66,6 +72,7 @@ impl Findings<'_> {
             }
             if self.null_pointer(execution, oracle, rules, (index, event, null)) {
                 failed.insert(key);
+                told.extend(written);
             }
         }
     }
@@ -440,20 +447,24 @@ fn is_asked_on(oracle: &mut Oracle<'_>, condition: Cond, paths: Guard) -> bool {
     !guards.excludes(either, tested)
 }
 
-/// Whether a function that ends the program on some of its paths was called because the pointer is null.
+/// Whether a function that ends the program on some of its paths, or one that a pointer names and that may be any, was called because the pointer is
+/// null: `if (!p) (*out_of_memory)();`.
 fn decided_by_end(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     event: &UseEvent,
     paths: Guard,
 ) -> bool {
-    let Some(base) = event.base else {
-        return false;
+    let null = match event.base {
+        Some(base) => oracle.null_paths(base),
+        None => event.null,
     };
-    let null = oracle.null_paths(base);
     let guards = &mut oracle.formula.guards;
-    let mut calls = execution.log.may_end.iter();
-    calls.any(|call| guards.implies(call.guard, null) && guards.implies(paths, call.guard))
+    let may_end = execution.log.may_end.iter().map(|call| call.guard);
+    let unknown = execution.log.unknown_calls.iter();
+    let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
+    let mut calls = may_end.chain(any);
+    calls.any(|call| guards.implies(call, null) && guards.implies(paths, call))
 }
 
 /// Whether the access is made in a call behind which the same statement ends the program: a failed assertion that tells what it knows.

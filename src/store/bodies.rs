@@ -375,6 +375,7 @@ mod tests {
             end_line: 1,
             params: 0,
             variadic: false,
+            takes_pointers: false,
             ret: RetTy::Void,
             pointer_size: 8,
             hosted: false,

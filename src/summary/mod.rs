@@ -226,6 +226,8 @@ pub struct Summary {
     pub keeps: Vec<u32>,
     /// Parameters that lead to pointers which may be found elsewhere when it has returned.
     pub keeps_contents: Vec<u32>,
+    /// From this argument on, behind the parameters, those that are pointers may be found elsewhere afterwards, and what they lead to may be changed.
+    pub keeps_from: Option<u32>,
     pub null_result: NullResult,
     /// Of width 1, over entry values: if it does not hold, a result that may be null is not. `None`: it always does.
     pub null_when: Option<IExpr>,

@@ -300,6 +300,12 @@ impl Executor<'_> {
         } else if self.arena.watches {
             self.havoc_kept(at, state, effects.kept());
         }
+        let behind = effects.kept_from().filter(|_| self.arena.watches);
+        if let Some(rest) = behind.and_then(|first| at.args.get(first as usize..)) {
+            self.note_handed(state, rest);
+            self.disturb(state, rest);
+            self.havoc_out_parameters(at.frame.id, state, rest);
+        }
         if effects.may_end() && self.arena.watches {
             self.note_may_end(state.guard, &[]);
         }

@@ -65,6 +65,8 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn only_answers(&self) -> bool;
     /// Parameters that the function passes on, or leaves where others may find them.
     fn kept(&self) -> &[u32];
+    /// From this argument on it may keep all that are pointers.
+    fn kept_from(&self) -> Option<u32>;
     /// A call touches no object of any machine and does not sleep, but asks for some to be held.
     fn only_asserts(&self) -> bool;
     /// Applies the effects of a call to the state before it. The scalar result, if there is one.

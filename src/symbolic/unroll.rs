@@ -314,6 +314,7 @@ mod tests {
             end_line: 0,
             params: 0,
             variadic: false,
+            takes_pointers: false,
             ret: RetTy::Void,
             pointer_size: 8,
             hosted: false,

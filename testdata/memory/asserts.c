@@ -55,14 +55,14 @@ struct record *new_record(void);
 int fill(struct record *record);
 int store(struct record *record);
 
-int several(void) //~ clean
+int several(void)
 {
 	struct record *record = new_record();
-	assert(record != NULL);
+	assert(record != NULL); //~ note assert/failure
 	if (fill(record) != 0)
 		return -1;
-	assert(record->size > 0);
+	assert(record->size > 0); //~ note assert/failure
 	int stored = store(record);
-	assert(stored == 1);
+	assert(stored == 1); //~ note assert/failure
 	return stored;
 }

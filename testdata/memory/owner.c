@@ -60,7 +60,7 @@ int replace(struct tree *tree, int key)
     if (node != NULL)
         remove_node(node);
     if (tree->root)
-        return tree->root->key; //~ clean
+        return tree->root->key; //~ note heap/use-after-free
     return 0;
 }
 

@@ -37,6 +37,7 @@ fn body(function: &str, param: &str, callees: &[&str]) -> Body {
         end_line: 9,
         params: 1,
         variadic: false,
+        takes_pointers: false,
         ret: RetTy::Void,
         pointer_size: 8,
         hosted: false,

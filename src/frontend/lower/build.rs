@@ -35,6 +35,8 @@ pub struct Builder {
     pub locals: Vec<Local>,
     /// The first locals, which are the function's parameters.
     pub params: u32,
+    /// See [`Body::takes_pointers`].
+    pub takes_pointers: bool,
     pub symbols: Vec<Symbol>,
     symbol_ids: FxHashMap<SymbolName, SymbolId>,
     pub strings: Vec<Vec<u8>>,
@@ -361,6 +363,7 @@ impl Builder {
             end_line: self.pos.line,
             params: 0,
             variadic: false,
+            takes_pointers: false,
             ret: RetTy::Void,
             pointer_size: self.pointer_size,
             hosted: false,

@@ -65,12 +65,25 @@ impl Lowerer<'_> {
             Expression::VaArg(arg) => {
                 self.effect(&arg.node.va_list)?;
                 let ty = declare::type_name(self, &arg.node.type_name.node)?;
+                self.b.takes_pointers |= self.leads_to_no_text(&ty)?;
                 Ok(self.unknown_value(&ty)?.into())
             }
             Expression::Statement(statement) => {
                 Ok(self.statement_expression(&statement.node, true)?.into())
             }
         }
+    }
+
+    /// Whether values of a type are pointers, and not to characters.
+    fn leads_to_no_text(&mut self, ty: &Type) -> Lower<bool> {
+        let Kind::Pointer(to) = self.resolve(ty)?.kind else {
+            return Ok(false);
+        };
+        let to = self.resolve(&to)?.kind;
+        Ok(!matches!(
+            to,
+            Kind::Int(IntKind::Char | IntKind::SChar | IntKind::UChar)
+        ))
     }
 
     /// Evaluates an expression to an rvalue.

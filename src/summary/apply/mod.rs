@@ -83,6 +83,10 @@ impl Effects for Summary {
         &self.keeps
     }
 
+    fn kept_from(&self) -> Option<u32> {
+        self.keeps_from
+    }
+
     fn only_asserts(&self) -> bool {
         self.only_asserts()
     }
