@@ -36,9 +36,9 @@ fn about_pointer(oracle: &Oracle<'_>, paths: Guard, base: Term) -> Vec<Cond> {
     let literal = |condition| oracle.formula.guards.literal(condition, true);
     let conditions = oracle.formula.guards.support(paths).iter().copied();
     let about = conditions.filter(|&condition| {
-        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
+        let vars = oracle.formula.vars_of(condition);
         let compared = oracle.compared_with_null(literal(condition));
-        vars == pointer || compared.contains(&base)
+        *vars == *pointer || compared.contains(&base)
     });
     about.collect()
 }
@@ -58,7 +58,7 @@ pub fn given(execution: &Execution, oracle: &Oracle<'_>, failure: &AtExit) -> Ve
     let Some(made) = made else { return given };
     let conditions = oracle.formula.guards.support(made.guard).iter().copied();
     given.extend(conditions.filter(|&condition| {
-        let vars = oracle.formula.vars(oracle.formula.cond_term(condition));
+        let vars = oracle.formula.vars_of(condition);
         let mut origins = vars.iter().map(|&var| oracle.origins.of(var));
         origins.any(|origin| matches!(origin, Origin::Call { text, .. } if **text == *made.text))
     }));

@@ -22,7 +22,7 @@ pub fn is_free_on(oracle: &mut Oracle<'_>, paths: Guard) -> bool {
     let mut firsts: BTreeMap<(Rc<str>, u16), Term> = BTreeMap::new();
     let mut alike = paths;
     for condition in conditions {
-        for var in oracle.formula.vars(oracle.formula.cond_term(condition)) {
+        for &var in &*oracle.formula.vars_of(condition) {
             let Origin::Call {
                 text,
                 outside: true,

@@ -295,8 +295,9 @@ fn makes_code_dead(
     // The simplest first, before the budget ends.
     let mut reached: Vec<Guard> = view.locations.iter().map(|it| it.reach).collect();
     reached.sort_by_key(|&reach| oracle.formula.guards.support(reach).len());
+    let asked = oracle.formula.unknowns(&[excluded]);
     for reach in reached {
-        if !share_an_unknown(oracle, reach, excluded) {
+        if oracle.formula.unknowns(&[reach]).is_disjoint(&asked) {
             continue;
         }
         let guards = &mut oracle.formula.guards;
@@ -375,16 +376,6 @@ fn usual_on_entry(oracle: &Oracle<'_>, conditions: &[Cond]) -> Vec<(Cond, bool)>
         .iter()
         .filter(|condition| unusual(condition) && !oracle.own_conditions.contains_key(condition));
     unusual.map(|&condition| (condition, false)).collect()
-}
-
-/// Whether two guards hang on some unknown together.
-fn share_an_unknown(oracle: &Oracle<'_>, one: Guard, other: Guard) -> bool {
-    let of = |guard: Guard| {
-        let conditions = oracle.formula.guards.support(guard).iter();
-        conditions.flat_map(|&condition| oracle.formula.vars(oracle.formula.cond_term(condition)))
-    };
-    let known: Vec<_> = of(one).collect();
-    of(other).any(|var| known.contains(&var))
 }
 
 /// That a guard does not hold, in words, if it is small.

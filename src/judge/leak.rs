@@ -3,7 +3,7 @@
 //! In: the exit of an execution and its escapes. Out: one failure for each object that the function has got from a call, that is in such a
 //! state when the function returns, and that nobody can find any more.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::explanation::callee::perhaps_ended;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
@@ -225,12 +225,14 @@ fn skips_loop(
         .filter_map(|around| execution.log.loops.get(around))
         .collect();
     let skipped = loops.iter().any(|around| {
-        let tested = vars_of(oracle, &around.tests);
+        let tested = oracle.formula.unknowns(&around.tests);
         around.skipped.iter().any(|&condition| {
             let formula = &mut oracle.formula;
             formula.guards.implies(paths, condition)
                 && formula.guards.excludes(around.entered, condition)
-                && vars_of(oracle, &[condition])
+                && oracle
+                    .formula
+                    .unknowns(&[condition])
                     .iter()
                     .any(|var| tested.contains(var))
         })
@@ -240,14 +242,4 @@ fn skips_loop(
             let inside = oracle.formula.guards.and(paths, around.entered);
             oracle.model(inside).is_none()
         })
-}
-
-/// The unknowns that conditions depend on.
-fn vars_of(arena: &Arena<'_>, guards: &[Guard]) -> FxHashSet<Var> {
-    let formula = &arena.formula;
-    let conditions = guards
-        .iter()
-        .flat_map(|&guard| formula.guards.support(guard));
-    let vars = conditions.flat_map(|&condition| formula.vars(formula.cond_term(condition)));
-    vars.collect()
 }

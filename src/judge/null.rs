@@ -455,10 +455,7 @@ fn decided_by_end(
     event: &UseEvent,
     paths: Guard,
 ) -> bool {
-    let null = match event.base {
-        Some(base) => oracle.null_paths(base),
-        None => event.null,
-    };
+    let null = oracle.null_paths(event.base.unwrap_or(event.address));
     let guards = &mut oracle.formula.guards;
     let may_end = execution.log.may_end.iter().map(|call| call.guard);
     let unknown = execution.log.unknown_calls.iter();

@@ -2,6 +2,8 @@
 //!
 //! In: a region, an object, a location. Out: the pointers that lead there, each read from the region that the next one leads to.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::arena::Arena;
 use super::class::Class;
 use super::origin::Origin;
@@ -41,10 +43,12 @@ impl Arena<'_> {
     }
 
     /// Where the pointer to a region was read from, or where the callee that has made it has left it.
-    pub fn pointer_to(&self, region: RegionId) -> Option<Loc> {
-        let base = self.regions.base(region)?;
-        let left = || self.left_at.get(&base).copied();
-        self.read_from(region).or_else(left)
+    pub fn pointers_to(&self, region: RegionId) -> SmallVec<[Loc; 2]> {
+        let left = || Some(self.left_at.get(&self.regions.base(region)?)?.clone());
+        match self.read_from(region) {
+            Some(place) => smallvec![place],
+            None => left().unwrap_or_default(),
+        }
     }
 
     /// The class of the pointer that leads to the record that an object is in, if it is read from memory: `global.tree` for

@@ -69,7 +69,7 @@ pub struct Arena<'a> {
     /// Those of them that the call has left in memory: they are not its result.
     pub left_in_memory: FxHashSet<Term>,
     /// Where calls have left the pointers that they have made.
-    pub left_at: FxHashMap<Term, Loc>,
+    pub left_at: FxHashMap<Term, SmallVec<[Loc; 2]>>,
     /// How many bytes from them the blocks begin that these pointers lead into.
     pub(super) begins_at: FxHashMap<Term, i64>,
     /// Pointers that the function itself compares with null.

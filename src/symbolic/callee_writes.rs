@@ -8,8 +8,6 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::FxHashSet;
-
 use crate::ir::{Body, LocalId};
 
 use super::arena::Arena;
@@ -133,10 +131,7 @@ impl Execution {
         guard: Guard,
         counts: impl Fn(What) -> bool,
     ) -> Guard {
-        let mut known: FxHashSet<Var> = FxHashSet::default();
-        for &cond in arena.formula.guards.support(guard) {
-            known.extend(arena.formula.vars(arena.formula.cond_term(cond)));
-        }
+        let mut known = arena.formula.unknowns(&[guard]);
         let unknowns = self.writes.unknowns(arena);
         let mut open: Vec<(&CalleeWrite, &[Var])> = self
             .writes

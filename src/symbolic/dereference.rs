@@ -311,21 +311,35 @@ impl Executor<'_> {
         let Some(held) = self.arena.read_from(loc.region) else {
             return;
         };
-        let Some(place) = self.arena.pointer_to(held.region) else {
-            return;
-        };
-        if place.region == loc.region {
+        let mut places = self.arena.pointers_to(held.region);
+        places.retain(|place| place.region != loc.region);
+        if places.is_empty() {
             return;
         }
         let same = self.arena.choice();
         if let Some((condition, _)) = self.arena.formula.guards.as_literal(same) {
             self.arena.links.insert(condition);
         }
-        let memory = state.memory.clone();
-        let old = memory.read(&mut self.arena.heap(), place, shape);
         let replaced = self.arena.formula.guards.and(guard, same);
-        let new = self.arena.formula.ite_guard(replaced, value, old);
-        state.memory.write_shape(place, new, shape);
+        // Where a callee has left it on some paths, another pointer may be on others.
+        let left = match self.arena.read_from(held.region) {
+            Some(_) => None,
+            None => self.arena.regions.base(held.region),
+        };
+        for place in places {
+            let memory = state.memory.clone();
+            let old = memory.read(&mut self.arena.heap(), place, shape);
+            let held = match left {
+                Some(pointer) => {
+                    let held = self.arena.formula.terms.eq(old, pointer);
+                    let held = self.arena.formula.guard_of(held);
+                    self.arena.formula.guards.and(replaced, held)
+                }
+                None => replaced,
+            };
+            let new = self.arena.formula.ite_guard(held, value, old);
+            state.memory.write_shape(place, new, shape);
+        }
     }
 
     /// Makes a record one of several, where it is known which they are.

@@ -354,6 +354,7 @@ impl Executor<'_> {
             region,
             guard,
             order,
+            call: self.execution.log.call,
         });
     }
 

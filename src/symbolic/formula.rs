@@ -4,6 +4,9 @@
 //! negation, and comparisons that are each other's negation, share one variable because terms are
 //! canonical.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::guard::{Cond, Guard, Guards};
@@ -45,6 +48,8 @@ pub struct Formula {
     cond_terms: Vec<Term>,
     guard_of: FxHashMap<Term, Guard>,
     bounded: FxHashMap<Guard, Guard>,
+    /// The unknowns of conditions that were asked for.
+    vars_of: RefCell<FxHashMap<Cond, Rc<[Var]>>>,
     out_of_conditions: bool,
 }
 
@@ -81,6 +86,25 @@ impl Formula {
     /// The term, of width 1, that a condition stands for.
     pub fn cond_term(&self, cond: Cond) -> Term {
         self.cond_terms[usize::from(cond.0)]
+    }
+
+    /// The unknowns that a condition depends on, ascending.
+    pub fn vars_of(&self, cond: Cond) -> Rc<[Var]> {
+        let mut known = self.vars_of.borrow_mut();
+        let vars = known
+            .entry(cond)
+            .or_insert_with(|| self.vars(self.cond_term(cond)).into());
+        Rc::clone(vars)
+    }
+
+    /// The unknowns that guards hang on.
+    pub fn unknowns(&self, guards: &[Guard]) -> FxHashSet<Var> {
+        let conditions = guards.iter().flat_map(|&guard| self.guards.support(guard));
+        let mut unknowns = FxHashSet::default();
+        for &condition in conditions {
+            unknowns.extend(&*self.vars_of(condition));
+        }
+        unknowns
     }
 
     /// The unknowns that a term depends on, ascending.

@@ -332,6 +332,8 @@ pub struct Disturbance {
     pub guard: Guard,
     /// Number of operations logged before it.
     pub order: usize,
+    /// See [`OpEvent::call`].
+    pub call: u32,
 }
 
 /// A pointer is stored where somebody else may find it, or handed to a function that may keep it.

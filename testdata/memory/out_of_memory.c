@@ -45,5 +45,7 @@ int write_to(const char *name, int fd)
         file = fdopen(fd, "w");
     if (file == NULL)
         puts(name);
-    return setvbuf(file, NULL, _IOFBF, 1 << 20); //~ null/dereference
+    int failed = setvbuf(file, NULL, _IOFBF, 1 << 20); //~ null/dereference
+    fclose(file);
+    return failed;
 }

@@ -37,11 +37,11 @@ void clear_all(struct number *first, ...)
     va_end(rest);
 }
 
-int sum(void)
+int sum(void) //~ clean
 {
     struct number a = {0}, b = {0}, c = {0};
     init_all(&a, &b, &c, NULL);
-    int all = a.digits[0] + b.digits[0] + c.digits[0]; //~ clean
+    int all = a.digits[0] + b.digits[0] + c.digits[0];
     clear_all(&a, &b, &c, NULL);
     return all;
 }

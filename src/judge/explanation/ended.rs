@@ -3,8 +3,6 @@
 //! In: the log of an execution, a failure that is an operation. Out: whether the object has certainly ended, so that nothing that callees do
 //! matters; the readings by which something in between makes the failure none.
 
-use rustc_hash::FxHashSet;
-
 use super::{Left, What};
 use crate::property::Role;
 use crate::sat::oracle::Oracle;
@@ -13,7 +11,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::state::{Object, Status};
-use crate::symbolic::term::{Node, Var};
+use crate::symbolic::term::Node;
 
 /// Whether an object whose accesses are watched has certainly ended before an operation on it fails: whatever callees did to it before, and
 /// do to it since, it is gone.
@@ -84,7 +82,7 @@ pub(super) fn written_by_callee(
     let formula = &mut oracle.formula;
     let mut depends = formula.guards.support(left.paths).iter();
     depends.any(|&condition| {
-        let vars = formula.vars(formula.cond_term(condition));
+        let vars = formula.vars_of(condition);
         vars.iter()
             .any(|var| unknowns.iter().any(|made| made.contains(var)))
     })
@@ -109,10 +107,7 @@ pub(super) fn perhaps_ended_before(
         return false;
     }
     let formula = &mut oracle.formula;
-    let mut depends_on: FxHashSet<Var> = FxHashSet::default();
-    for &condition in formula.guards.support(left.paths) {
-        depends_on.extend(formula.vars(formula.cond_term(condition)));
-    }
+    let depends_on = formula.unknowns(&[left.paths]);
     calls.any(|call| {
         let mut args = call.args.iter();
         formula.guards.implies(left.paths, call.guard)

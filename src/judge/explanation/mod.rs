@@ -380,10 +380,17 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     };
     let way = oracle.access_path(left.object.loc.region);
     let containers: Vec<RegionId> = way.iter().skip(1).map(|(region, _)| *region).collect();
-    let mut disturbed = execution.log.disturbed.iter();
-    disturbed.any(|event| {
-        (since..=failing).contains(&event.order)
-            && containers.contains(&event.region)
+    // A callee that got the block and what its pointer was read from may have taken it out there before (`rb_erase(node, root)`).
+    let disturbed = &execution.log.disturbed;
+    let block = left.object.loc.region;
+    let got_block = |call: u32| {
+        let mut events = disturbed.iter();
+        events.any(|event| event.call == call && event.region == block)
+    };
+    disturbed.iter().any(|event| {
+        let after = (since..=failing).contains(&event.order);
+        containers.contains(&event.region)
+            && (after || event.order < since && got_block(event.call))
             && !oracle.formula.guards.excludes(event.guard, left.paths)
     })
 }

@@ -15,7 +15,7 @@ use crate::symbolic::limits::Precision;
 use crate::symbolic::log::PointerWrite;
 use crate::symbolic::region::{FrameId, Loc, RegionKind};
 use crate::symbolic::state::State;
-use crate::symbolic::term::{Node, Term, Var};
+use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// An element of M at a call site.
 struct Write {
@@ -203,15 +203,26 @@ fn left_pointer(
     site: &CallSite<'_>,
 ) {
     let terms = &exec.arena.formula.terms;
-    let of_callee = matches!(*terms.node(value), Node::Var(var) if var >= made);
-    if !of_callee || terms.width(value) != POINTER_BITS {
+    if terms.width(value) != POINTER_BITS {
+        return;
+    }
+    let mut several = vec![value];
+    while let Some(one) = several.pop() {
+        match terms.node(one) {
+            Node::Op { op: Op::Ite, args } => several.extend(&args[1..]),
+            Node::Var(var) if *var >= made => {
+                exec.arena.left_at.entry(one).or_default().push(loc);
+            }
+            _ => {}
+        }
+    }
+    if !matches!(*terms.node(value), Node::Var(var) if var >= made) {
         return;
     }
     if null == NullResult::May {
         exec.arena.nullable.entry(value).or_insert(site.called());
     }
     let arena = &mut exec.arena;
-    arena.left_at.entry(value).or_insert(loc);
     let address = arena.regions.address(&mut arena.formula.terms, loc);
     arena.names.left_at(value, address);
 }
