@@ -458,7 +458,7 @@ fn decided_by_end(
     let null = oracle.null_paths(event.base.unwrap_or(event.address));
     let guards = &mut oracle.formula.guards;
     let may_end = execution.log.may_end.iter().map(|call| call.guard);
-    let unknown = execution.log.unknown_calls.iter();
+    let unknown = execution.log.unknown_calls.iter().take(event.unknown_calls);
     let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
     let mut calls = may_end.chain(any);
     calls.any(|call| guards.implies(call, null) && guards.implies(paths, call))

@@ -250,6 +250,7 @@ impl Executor<'_> {
             },
             order: log.ops.len(),
             branches: log.branches.len(),
+            unknown_calls: log.unknown_calls.len(),
             stack,
             text,
             by_method: log.by_method,

@@ -224,6 +224,8 @@ pub struct UseEvent {
     /// Number of operations, and of branches, logged before it.
     pub order: usize,
     pub branches: usize,
+    /// Number of calls of unknown functions logged before it.
+    pub unknown_calls: usize,
     /// Call sites from the analysed function's own frame down to the access.
     pub stack: Vec<Site>,
     /// The call as the source shows it, if the access is made in a callee.

@@ -281,8 +281,10 @@ fn from_other_states(
     };
     let others = machine.state_ids().filter(|from| *from != row.from);
     let target = |from: StateId| {
-        let mut targets = end.from_states.iter();
-        let (_, to) = targets.find(|(state, _)| *state == from)?;
+        // That a callee may leave it alone, too, is told besides ([`spared`]).
+        let all = end.from_states.iter().filter(|(state, _)| *state == from);
+        let moved = all.clone().find(|(_, to)| *to != Target::State(from));
+        let (_, to) = moved.or_else(|| all.clone().next())?;
         Some((from, to.clone()))
     };
     others
