@@ -308,7 +308,13 @@ fn moves(rows: &[OpEvent]) -> Vec<(StateId, Option<StateId>)> {
         }
     };
     for row in rows {
-        for (from, target) in row.from_states.iter() {
+        // What may fail counts, even if the callee may leave it alone, too.
+        let is_failure = |target: &Target| matches!(target, Target::Error(Some(_)));
+        let (failures, others): (Vec<_>, Vec<_>) = row
+            .from_states
+            .iter()
+            .partition(|(_, target)| is_failure(target));
+        for (from, target) in failures.into_iter().chain(others) {
             match target {
                 Target::State(to) => add(*from, Some(*to)),
                 Target::Error(Some(_)) => add(*from, None),
