@@ -2,6 +2,8 @@
 //!
 //! In: the summary's M and the state before the call. Out: the memory after it.
 
+use rustc_hash::FxHashSet;
+
 use super::binding::Binding;
 use super::memory::ends;
 use crate::ir::POINTER_BITS;
@@ -206,9 +208,12 @@ fn left_pointer(
     if terms.width(value) != POINTER_BITS {
         return;
     }
+    // Whichever of several pointers it is.
     let mut several = vec![value];
+    let mut seen: FxHashSet<Term> = FxHashSet::default();
     while let Some(one) = several.pop() {
         match terms.node(one) {
+            _ if !seen.insert(one) => {}
             Node::Op { op: Op::Ite, args } => several.extend(&args[1..]),
             Node::Var(var) if *var >= made => {
                 exec.arena.left_at.entry(one).or_default().push(loc);
