@@ -456,6 +456,10 @@ fn decided_by_end(
     paths: Guard,
 ) -> bool {
     let null = oracle.null_paths(event.base.unwrap_or(event.address));
+    // Nobody calls a function because a constant is null.
+    if null == Guard::TRUE {
+        return false;
+    }
     let guards = &mut oracle.formula.guards;
     let may_end = execution.log.may_end.iter().map(|call| call.guard);
     let unknown = execution.log.unknown_calls.iter().take(event.unknown_calls);

@@ -380,7 +380,10 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     };
     let way = oracle.access_path(left.object.loc.region);
     let containers: Vec<RegionId> = way.iter().skip(1).map(|(region, _)| *region).collect();
-    // A callee that got the block and what its pointer was read from may have taken it out there before (`rb_erase(node, root)`).
+    // A callee that got the block and what its pointer was read from may have taken it out there before (`rb_erase(node, root)`), in a loop that
+    // comes to another one then. What stands behind the end uses the same pointer.
+    let place = |event: &OpEvent| event.stack.first().map(|site| (site.line, site.column));
+    let comes_again = place(&ops[failing]) <= place(&ops[at]);
     let disturbed = &execution.log.disturbed;
     let block = left.object.loc.region;
     let got_block = |call: u32| {
@@ -390,7 +393,7 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     disturbed.iter().any(|event| {
         let after = (since..=failing).contains(&event.order);
         containers.contains(&event.region)
-            && (after || event.order < since && got_block(event.call))
+            && (after || comes_again && event.order < since && got_block(event.call))
             && !oracle.formula.guards.excludes(event.guard, left.paths)
     })
 }
