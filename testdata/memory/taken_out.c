@@ -22,14 +22,14 @@ struct root extents;
 
 void erase(struct node *node, struct root *root);
 
-int clear(void)
+int clear(void) //~ clean
 {
     int size = 0;
     struct node *node;
     while ((node = extents.node)) {
         struct extent *extent = (struct extent *)node;
         erase(node, &extents);
-        size += extent->size; //~ note heap/use-after-free
+        size += extent->size;
         free(extent);
     }
     return size;
