@@ -230,11 +230,7 @@ fn skips_loop(
             let formula = &mut oracle.formula;
             formula.guards.implies(paths, condition)
                 && formula.guards.excludes(around.entered, condition)
-                && oracle
-                    .formula
-                    .unknowns(&[condition])
-                    .iter()
-                    .any(|var| tested.contains(var))
+                && !formula.unknowns(&[condition]).is_disjoint(&tested)
         })
     });
     skipped

@@ -4,7 +4,6 @@
 //! results that are compared with null and those that are followed all the same, for [`crate::settle::results`].
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Question, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Term, Var};
+use crate::symbolic::term::{Node, Term};
 
 /// What a function does with the results of one callee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,12 +73,12 @@ pub fn is_asked(arena: &Arena<'_>, result: Term) -> bool {
 /// them, and comes here by the answer: `if (has(args, 'f')) use(get(args, 'f'))`. A failure to get memory no other function tells.
 pub fn is_told_by_another(
     execution: &Execution,
-    arena: &mut Arena<'_>,
+    arena: &Arena<'_>,
     event: &UseEvent,
     paths: Guard,
 ) -> bool {
     let result = event.base.unwrap_or(event.address);
-    let Some(returned) = arena.null_at_times.get(&result).cloned() else {
+    let Some(returned) = arena.null_at_times.get(&result) else {
         return false;
     };
     let about_same = |question: &&Question| {
@@ -91,18 +90,12 @@ pub fn is_told_by_another(
             && *args == returned.args[..both]
             && args.iter().any(unknown)
     };
-    let questions = execution.log.questions.iter().filter(about_same);
-    let answers: Vec<Range<Var>> = questions
-        .map(|question| question.unknowns.clone())
-        .collect();
-    let mut on_the_way = arena.formula.guards.support(paths).to_vec().into_iter();
-    !answers.is_empty()
-        && on_the_way.any(|condition| {
-            let term = arena.formula.cond_term(condition);
-            let unknowns = arena.formula.vars(term);
-            let mut answers = answers.iter();
-            answers.any(|answer| unknowns.iter().any(|unknown| answer.contains(unknown)))
-        })
+    let on_the_way = arena.formula.unknowns(&[paths]);
+    let mut questions = execution.log.questions.iter().filter(about_same);
+    questions.any(|question| {
+        let mut unknowns = on_the_way.iter();
+        unknowns.any(|unknown| question.unknowns.contains(unknown))
+    })
 }
 
 /// The function whose result the pointer of an access is, and whether it is null where that one has failed.

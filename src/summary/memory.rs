@@ -99,11 +99,11 @@ fn add_uses(
         for other in &all {
             paths = oracle.formula.guards.or(paths, other.guard);
         }
-        // All together, or else each that its own conditions tell: `if (careful) { if (p) *p = 1; } else { *p = 2; }`.
         let ends = |oracle: &mut Oracle<'_>, event: &UseEvent| {
             let ends = oracle.formula.guards.excludes(event.guard, returns);
             returns != Guard::FALSE && (event.ends || ends)
         };
+        // All together, or else each that its own conditions tell: `if (careful) { if (p) *p = 1; } else { *p = 2; }`.
         let end = all.iter().all(|event| ends(oracle, event));
         let mut told = vec![(event, paths, false, end)];
         if !sleep::callers_know(oracle, &mut converter, paths) {

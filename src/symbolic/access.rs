@@ -23,7 +23,15 @@ use crate::property::{Event, Key};
 pub enum Accessor<'s> {
     /// The statement being executed, by this expression.
     Statement(Option<ExprId>),
+    /// The function called at this site.
     Callee(&'s CallSite<'s>, Way<'s>),
+}
+
+impl Accessor<'_> {
+    /// See [`Way::ends`].
+    fn ends_program(self) -> bool {
+        matches!(self, Accessor::Callee(_, Way { ends: true, .. }))
+    }
 }
 
 /// How a callee comes to an access.
@@ -159,7 +167,7 @@ impl Executor<'_> {
         if !self.arena.watches || paths == Guard::FALSE {
             return;
         }
-        let ends = matches!(accessor, Accessor::Callee(_, Way { ends: true, .. }));
+        let ends = accessor.ends_program();
         for &(guard, loc) in locations.iter() {
             let here = self.arena.formula.guards.and(paths, guard);
             if here != Guard::FALSE && !ends {
@@ -255,7 +263,7 @@ impl Executor<'_> {
             text,
             by_method: log.by_method,
             of_inlined,
-            ends: matches!(accessor, Accessor::Callee(_, Way { ends: true, .. })),
+            ends: accessor.ends_program(),
             inside,
         });
     }

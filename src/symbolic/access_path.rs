@@ -2,8 +2,6 @@
 //!
 //! In: a region, an object, a location. Out: the pointers that lead there, each read from the region that the next one leads to.
 
-use smallvec::{SmallVec, smallvec};
-
 use super::arena::Arena;
 use super::class::Class;
 use super::origin::Origin;
@@ -39,15 +37,6 @@ impl Arena<'_> {
         match *self.origins.of(var) {
             Origin::Initial { loc, .. } => Some(loc),
             _ => None,
-        }
-    }
-
-    /// Where the pointer to a region was read from, or where the callee that has made it has left it.
-    pub fn pointers_to(&self, region: RegionId) -> SmallVec<[Loc; 2]> {
-        let left = || Some(self.left_at.get(&self.regions.base(region)?)?.clone());
-        match self.read_from(region) {
-            Some(place) => smallvec![place],
-            None => left().unwrap_or_default(),
         }
     }
 

@@ -5,6 +5,8 @@
 
 use std::rc::Rc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::access::Accessor;
 use super::arena::Arena;
 use super::exec::Executor;
@@ -12,7 +14,7 @@ use super::guard::Guard;
 use super::heap::Shape;
 use super::memory::Memory;
 use super::origin::Origin;
-use super::region::{Loc, RegionKind};
+use super::region::{Loc, RegionId, RegionKind};
 use super::state::State;
 use super::term::{Node, Op, Term};
 use crate::ir::{Local, POINTER_BITS, Ty};
@@ -311,7 +313,7 @@ impl Executor<'_> {
         let Some(held) = self.arena.read_from(loc.region) else {
             return;
         };
-        let mut places = self.arena.pointers_to(held.region);
+        let (mut places, left) = self.pointers_to(held.region);
         places.retain(|place| place.region != loc.region);
         if places.is_empty() {
             return;
@@ -321,25 +323,31 @@ impl Executor<'_> {
             self.arena.links.insert(condition);
         }
         let replaced = self.arena.formula.guards.and(guard, same);
-        // Where a callee has left it on some paths, another pointer may be on others.
-        let left = match self.arena.read_from(held.region) {
-            Some(_) => None,
-            None => self.arena.regions.base(held.region),
-        };
         for place in places {
             let memory = state.memory.clone();
             let old = memory.read(&mut self.arena.heap(), place, shape);
-            let held = match left {
+            let here = match left {
                 Some(pointer) => {
-                    let held = self.arena.formula.terms.eq(old, pointer);
-                    let held = self.arena.formula.guard_of(held);
-                    self.arena.formula.guards.and(replaced, held)
+                    let there = self.arena.formula.terms.eq(old, pointer);
+                    let there = self.arena.formula.guard_of(there);
+                    self.arena.formula.guards.and(replaced, there)
                 }
                 None => replaced,
             };
-            let new = self.arena.formula.ite_guard(held, value, old);
+            let new = self.arena.formula.ite_guard(here, value, old);
             state.memory.write_shape(place, new, shape);
         }
+    }
+
+    /// Where the pointer to a block was read from; else where the callee that has made it has left it, and the pointer: on some paths another one may
+    /// be there.
+    fn pointers_to(&self, block: RegionId) -> (SmallVec<[Loc; 2]>, Option<Term>) {
+        if let Some(place) = self.arena.read_from(block) {
+            return (smallvec![place], None);
+        }
+        let pointer = self.arena.regions.base(block);
+        let places = pointer.and_then(|pointer| self.arena.left_at.get(&pointer));
+        (places.cloned().unwrap_or_default(), pointer)
     }
 
     /// Makes a record one of several, where it is known which they are.

@@ -79,13 +79,10 @@ pub(super) fn written_by_callee(
         .chain(writes.cloned())
         .map(|write| write.unknowns)
         .collect();
-    let formula = &mut oracle.formula;
-    let mut depends = formula.guards.support(left.paths).iter();
-    depends.any(|&condition| {
-        let vars = formula.vars_of(condition);
-        vars.iter()
-            .any(|var| unknowns.iter().any(|made| made.contains(var)))
-    })
+    let depends_on = oracle.formula.unknowns(&[left.paths]);
+    depends_on
+        .iter()
+        .any(|var| unknowns.iter().any(|made| made.contains(var)))
 }
 
 /// Whether what the failure depends on was handed, since the object came into its state, to a function that may end the program where

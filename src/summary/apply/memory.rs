@@ -168,13 +168,13 @@ pub(super) fn result(
             state.nonnull.insert(result);
         }
         NullResult::AtTimes => {
-            let called = binding.site.called();
-            exec.arena.null_at_times.entry(result).or_insert(called);
+            let known = exec.arena.null_at_times.entry(result);
+            known.or_insert_with(|| binding.site.called());
         }
         NullResult::Unknown => {}
         NullResult::May => {
-            let called = binding.site.called();
-            exec.arena.nullable.entry(result).or_insert(called);
+            let known = exec.arena.nullable.entry(result);
+            known.or_insert_with(|| binding.site.called());
             exec.arena.locations(result);
             if let Some(&null) = exec.arena.invalid_on.get(&result) {
                 let conditions = exec.arena.formula.guards.support(null).to_vec();

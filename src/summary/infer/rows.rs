@@ -282,9 +282,8 @@ fn from_other_states(
     let others = machine.state_ids().filter(|from| *from != row.from);
     let target = |from: StateId| {
         // That a callee may leave it alone, too, is told besides ([`spared`]).
-        let all = end.from_states.iter().filter(|(state, _)| *state == from);
-        let moved = all.clone().find(|(_, to)| *to != Target::State(from));
-        let (_, to) = moved.or_else(|| all.clone().next())?;
+        let targets = end.from_states.iter().filter(|(state, _)| *state == from);
+        let (_, to) = targets.min_by_key(|(_, to)| *to == Target::State(from))?;
         Some((from, to.clone()))
     };
     others
@@ -300,15 +299,8 @@ fn from_other_states(
 /// What else may become of a block that a row ends: where the function may end one in order or leave it, and no condition tells which, it may
 /// leave one in another state, too.
 fn spared(made: &[(Row, Guard)], from: StateId, ended: &Row) -> Vec<(Row, Guard)> {
-    let apart = |one: &Cube, other: &Cube| {
-        let mut columns = one.iter().zip(other);
-        columns.any(|(one, other)| one.is_some() && other.is_some() && one != other)
-    };
     let left = made.iter().filter(|(row, _)| {
-        row.from == from
-            && row.to == Target::State(from)
-            && !apart(&row.incond, &ended.incond)
-            && !apart(&row.outcond, &ended.outcond)
+        row.from == from && row.to == Target::State(from) && !row.excludes(ended)
     });
     let spared = left.map(|(row, guard)| {
         let spared = Row {
