@@ -37,6 +37,14 @@ impl Machine<'_> {
         if object.storage == Storage::Constant || self.sequential || state.threads.len() < 2 {
             return Ok(object.zero);
         }
+        if !self.is_point(state, thread) {
+            return Ok(object.zero);
+        }
+        if let Some(footprint) = &mut self.footprint {
+            for word in addr / 4..=(addr + size - 1) / 4 {
+                footprint.word(word, write);
+            }
+        }
         if self.is_visible(base, addr, size) {
             self.visible(state, thread)?;
             self.taken(state, thread);
@@ -64,10 +72,14 @@ impl Machine<'_> {
         write: bool,
     ) {
         let locks = state.locks_of(thread);
+        let threads = state.threads.len();
         for word in addr / 4..=(addr + size - 1) / 4 {
             for (number, other) in state.threads.iter().enumerate() {
                 let conflict = other.recent.get(&word).is_some_and(|access| {
-                    (access.written || write) && !excluded(&access.locks, &locks)
+                    (access.written || write)
+                        && !state.made_since(number, access.threads, thread)
+                        && !state.comes_after(thread, number)
+                        && !excluded(&access.locks, &locks)
                 });
                 if number != thread && conflict {
                     self.make_visible(base, word);
@@ -77,11 +89,19 @@ impl Machine<'_> {
             let access = match known {
                 None => Access {
                     written: write,
+                    threads,
                     locks: locks.clone(),
                 },
-                Some(known) if (known.written || !write) && known.locks == locks => continue,
+                Some(known)
+                    if (known.written || !write)
+                        && known.threads == threads
+                        && known.locks == locks =>
+                {
+                    continue;
+                }
                 Some(known) => Access {
                     written: known.written || write,
+                    threads,
                     locks: common(&known.locks, &locks),
                 },
             };

@@ -242,8 +242,17 @@ fn index(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
+/// The expressions that a step evaluates, but for those of its reads of memory.
+pub fn operands_of(step: &Step<'_>) -> Vec<ExprId> {
+    match step {
+        Step::Fetch(_) | Step::Result(_) => Vec::new(),
+        Step::Statement(kind) => operands(kind),
+        Step::End(kind) => end_operands(kind),
+    }
+}
+
 /// What a step reads and writes of the registers.
-fn uses(code: &Code<'_>, step: &Step<'_>) -> (Vec<usize>, Option<usize>) {
+pub fn uses(code: &Code<'_>, step: &Step<'_>) -> (Vec<usize>, Option<usize>) {
     let mut read = Vec::new();
     let mut written = None;
     match step {
@@ -283,7 +292,8 @@ fn uses(code: &Code<'_>, step: &Step<'_>) -> (Vec<usize>, Option<usize>) {
     (read, written)
 }
 
-fn registers(code: &Code<'_>, id: ExprId, read: &mut Vec<usize>) {
+/// The registers that an expression reads.
+pub fn registers(code: &Code<'_>, id: ExprId, read: &mut Vec<usize>) {
     let kind = &code.body.expr(id).kind;
     if let ExprKind::Load { addr, .. } = kind {
         read.extend(code.register_at(*addr));

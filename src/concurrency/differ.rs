@@ -7,10 +7,13 @@
 //! fallback is not built. The input is what `main` draws before it makes the first thread, or before
 //! `__cassini_inputs_end()`.
 
-use super::explore::{Explored, Limits, Next, explore};
 use super::failure::{Failure, Kind};
+use super::flow::At;
+use super::flow::slice::Flow;
 use super::machine::Machine;
 use super::program::Program;
+use super::search::slicing::{self, Round};
+use super::search::{Explored, Limits, Next, depth_first, preemptions};
 use super::sequential::{self, Filter};
 use super::state::State;
 use super::values::{Drawn, Value};
@@ -51,6 +54,8 @@ pub struct Outcome {
     /// Failures whose inputs fail in a sequential order, too, with the filter that shows it.
     pub left_out: Vec<(Failure, Filter)>,
     pub explored: Explored,
+    /// The searches of [`Search::Slices`].
+    pub rounds: Vec<Round>,
     /// Inputs that were taken away.
     pub filters: usize,
     pub told: std::collections::BTreeSet<String>,
@@ -58,7 +63,7 @@ pub struct Outcome {
 
 /// What to look for.
 #[derive(Clone, Copy, Debug)]
-pub struct Question {
+pub struct Question<'t> {
     /// The function that P begins with.
     pub entry: usize,
     /// The one that the filters begin with.
@@ -66,6 +71,43 @@ pub struct Question {
     pub limits: Limits,
     /// Every failure, not only the first.
     pub all: bool,
+    /// All in turn, until one comes to its end, if none is asked for.
+    pub search: Option<Search>,
+    /// A place that is to be reached, by the steps that may fail there; none for all steps that may fail.
+    pub targets: &'t [At],
+}
+
+/// How interleavings are searched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Search {
+    /// By the number of preemptions
+    Preemptions,
+    /// Threads and places of preemption are added as a target asks for them (Slicing and Dicing)
+    Slices,
+    /// Depth first, with dynamic partial-order reduction
+    DepthFirst,
+}
+
+impl Search {
+    pub fn name(self) -> &'static str {
+        match self {
+            Search::Preemptions => "by preemptions",
+            Search::Slices => "slices",
+            Search::DepthFirst => "depth first",
+        }
+    }
+}
+
+impl Question<'_> {
+    /// The searches to be made, in their order.
+    fn searches(&self) -> &[Search] {
+        match &self.search {
+            Some(search) => std::slice::from_ref(search),
+            // The others know no bound of preemptions.
+            None if self.limits.preemptions.is_some() => &[Search::Preemptions],
+            None => &[Search::Preemptions, Search::Slices, Search::DepthFirst],
+        }
+    }
 }
 
 /// What the filters say of a failure.
@@ -77,40 +119,61 @@ enum Verdict {
 }
 
 /// Looks for failures that only interleavings have.
-pub fn differ<'p>(program: &'p Program<'p>, question: Question) -> (Outcome, Machine<'p>) {
+pub fn differ<'p>(program: &'p Program<'p>, question: Question<'_>) -> (Outcome, Machine<'p>) {
     let mut machine = Machine::new(program);
     let mut found: Vec<Found> = Vec::new();
     let mut left_out: Vec<(Failure, Filter)> = Vec::new();
     let mut filters = 0;
-    let explored = explore(
-        &mut machine,
-        question.entry,
-        question.limits,
-        |machine, state, failure| {
-            if found.iter().any(|known| same(&known.failure, failure)) {
-                return Next::Search;
-            }
-            match judge(machine, question, state, failure, &mut filters) {
-                Verdict::Impossible => Next::Search,
-                Verdict::LeftOut(filter) => {
-                    if !left_out.iter().any(|known| same(&known.0, failure)) {
-                        left_out.push((failure.clone(), filter));
-                    }
-                    Next::Search
+    let mut on_failure = |machine: &mut Machine<'p>, state: &State, failure: &Failure| {
+        if found.iter().any(|known| same(&known.failure, failure)) {
+            return Next::Search;
+        }
+        match judge(machine, question, state, failure, &mut filters) {
+            Verdict::Impossible => Next::Search,
+            Verdict::LeftOut(filter) => {
+                if !left_out.iter().any(|known| same(&known.0, failure)) {
+                    left_out.push((failure.clone(), filter));
                 }
-                Verdict::Report(report) => {
-                    let last = report.sort == Sort::Sequential || !question.all;
-                    found.push(*report);
-                    if last { Next::End } else { Next::Search }
-                }
+                Next::Search
             }
-        },
-    );
+            Verdict::Report(report) => {
+                let last = report.sort == Sort::Sequential || !question.all;
+                found.push(*report);
+                if last { Next::End } else { Next::Search }
+            }
+        }
+    };
+    let mut rounds = Vec::new();
+    let mut explored = Explored::default();
+    for search in question.searches() {
+        let on_failure = &mut on_failure;
+        let (entry, limits) = (question.entry, question.limits);
+        explored = match search {
+            Search::Preemptions => preemptions::explore(&mut machine, entry, limits, on_failure),
+            Search::DepthFirst => depth_first::explore(&mut machine, entry, limits, on_failure),
+            Search::Slices => {
+                let flow = Flow::new(program);
+                let failing = flow.failing();
+                let targets = match question.targets {
+                    [] => &failing,
+                    targets => targets,
+                };
+                let explored;
+                (explored, rounds) =
+                    slicing::search(&mut machine, &flow, entry, limits, targets, on_failure);
+                explored
+            }
+        };
+        if explored.ended || explored.exhausted {
+            break;
+        }
+    }
     let told = machine.told.clone();
     let outcome = Outcome {
         found,
         left_out,
         explored,
+        rounds,
         filters,
         told,
     };
@@ -123,7 +186,7 @@ fn same(a: &Failure, b: &Failure) -> bool {
 
 fn judge(
     machine: &mut Machine<'_>,
-    question: Question,
+    question: Question<'_>,
     state: &State,
     failure: &Failure,
     filters: &mut usize,
@@ -186,7 +249,7 @@ fn judge(
 /// A filter that fails on the input of a model, and the inputs on which it fails in the same way.
 fn failing(
     machine: &mut Machine<'_>,
-    question: Question,
+    question: Question<'_>,
     model: &Model,
     certain: &mut bool,
 ) -> Option<(Filter, Term)> {

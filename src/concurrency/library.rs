@@ -105,6 +105,40 @@ const HARMLESS: &[&str] = &[
     "__builtin_va_end",
 ];
 
+/// Whether a call changes nothing that the machine knows of, and waits for nothing.
+pub fn does_nothing(name: &str) -> bool {
+    SUCCEED.contains(&name) || HARMLESS.contains(&name)
+}
+
+/// Whether a function without a body is one by which threads are made, ended or ordered.
+pub fn synchronises(name: &str) -> bool {
+    const PREFIXES: &[&str] = &[
+        "pthread_",
+        "thrd_",
+        "mtx_",
+        "cnd_",
+        "sem_",
+        "tss_",
+        "call_once",
+    ];
+    const WORDS: &[&str] = &["__cassini_async", "atomic_begin", "atomic_end"];
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || WORDS.iter().any(|word| name.ends_with(word))
+}
+
+/// Whether a primitive fails where a thread does what it may not do with its object.
+pub fn can_be_misused(name: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "lock",
+        "_destroy",
+        "cond_wait",
+        "cnd_wait",
+        "timedwait",
+        "_join",
+    ];
+    PARTS.iter().any(|part| name.contains(part)) && !name.contains("attr")
+}
+
 fn int(number: i128) -> Done {
     let bits = number.cast_unsigned() & 0xffff_ffff;
     Some(Some(Datum::Scalar(Value::Bits(bits), Ty::INT)))
@@ -180,6 +214,9 @@ impl Machine<'_> {
             }
             "__VERIFIER_assume" | "__cassini_assume" => {
                 if let Some(Datum::Scalar(value, ty)) = arguments.first() {
+                    if !matches!(value, Value::Bits(bits) if *bits != 0) {
+                        self.last_step(state, thread, true)?;
+                    }
                     self.assume(state, *value, *ty)?;
                 }
                 Some(None)
@@ -190,12 +227,18 @@ impl Machine<'_> {
             }
             "__cassini_nondet_pointer" => self.input_pointer(state, thread, arguments)?,
             "abort" => {
+                if self.program.abort_is_quiet {
+                    self.last_step(state, thread, true)?;
+                }
                 return Err(match self.program.abort_is_quiet {
                     true => Stop::Over,
                     false => Stop::Failed(Kind::Aborted),
                 });
             }
-            "exit" | "_exit" | "_Exit" | "quick_exit" => return Err(Stop::Over),
+            "exit" | "_exit" | "_Exit" | "quick_exit" => {
+                self.last_step(state, thread, true)?;
+                return Err(Stop::Over);
+            }
             _ if name.starts_with("__VERIFIER_nondet_")
                 || name.starts_with("__cassini_nondet_") =>
             {

@@ -4,6 +4,7 @@
 //! no visible step: no other thread can do more before it than behind it. Locks do not fail.
 
 use super::machine::{Datum, Machine, Run, Stop};
+use super::search::footprint::Touched;
 use super::state::{MutexKind, State, Sync, What};
 use super::threads::{Done, EDEADLK, ETIMEDOUT, TIMED_OUT, int, misuse};
 use super::values::Value;
@@ -70,6 +71,7 @@ impl Machine<'_> {
     /// The address of an object to synchronise by, which must be there.
     pub fn object(&mut self, state: &mut State, arguments: &[Datum]) -> Run<u64> {
         let addr = self.number(state, arguments, 0)?;
+        self.touch(Touched::Object(addr));
         match state.memory.check(addr, 1, false) {
             Ok(_) => Ok(addr),
             Err(fault) => Err(Stop::Failed(super::access::fault_kind(fault))),

@@ -16,14 +16,19 @@ use imbl::{OrdMap, Vector};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::failure::{Failure, Kind};
+use super::flow::{At, PerStep};
 use super::memory::{Memory, Storage};
 use super::program::{Meaning, Program};
+use super::search::footprint::{Footprint, Touched};
+use super::search::slicing::{Instance, View};
 use super::state::{Birth, Event, Frame, State, Thread, What};
 use super::values::{Value, Values};
 use crate::ir::{Arg, Pos, Ty};
 
 /// Steps that a thread may take between two visible ones.
 const SEGMENT: u64 = 400_000;
+/// Steps of one transition where reads give any value: loops on them have many ways.
+const OVER: u64 = 4_000;
 /// Calls deeper than this have no end.
 const DEPTH: usize = 500;
 /// Addresses that one access may have.
@@ -80,6 +85,8 @@ pub struct Machine<'p> {
     /// Nothing but primitives is visible, and only one thread runs at a time.
     pub sequential: bool,
     forks: Vec<State>,
+    /// Threads made by the transition being taken.
+    pub made: usize,
     /// The thread whose step is being taken, and whether it had a permit when the step began.
     stepping: (usize, bool),
     /// The state before the step being taken drew an unknown.
@@ -91,6 +98,12 @@ pub struct Machine<'p> {
     /// External functions that are not modelled, and other things that bound what was explored.
     pub told: std::collections::BTreeSet<String>,
     pub steps: u64,
+    /// What the search is restricted to.
+    pub view: Option<View>,
+    /// The steps that were taken, if that is asked for.
+    pub executed: Option<PerStep<bool>>,
+    /// What the transition being taken touches, if that is asked for.
+    pub footprint: Option<Footprint>,
 }
 
 impl<'p> Machine<'p> {
@@ -105,12 +118,16 @@ impl<'p> Machine<'p> {
             changed: false,
             sequential: false,
             forks: Vec::new(),
+            made: 0,
             stepping: (0, false),
             before: None,
             open: false,
             shown: false,
             told: std::collections::BTreeSet::new(),
             steps: 0,
+            view: None,
+            executed: None,
+            footprint: None,
         }
     }
 
@@ -152,7 +169,8 @@ impl<'p> Machine<'p> {
             self.finish_segment(&mut state)?;
             state.threads.clear();
         }
-        state.threads.push(Rc::new(self.thread(0, Birth::Main, 0)));
+        let first = self.thread(0, Birth::Main, entry);
+        state.threads.push(Rc::new(first));
         self.thread_locals(&mut state, 0);
         let arguments = self.main_arguments(&mut state, entry);
         self.enter(&mut state, 0, entry, arguments, None)?;
@@ -201,14 +219,17 @@ impl<'p> Machine<'p> {
         Thread {
             frames: Vec::new(),
             birth,
+            parent: number,
             entry,
+            ordinal: 0,
             finished: false,
             started: false,
             permit: false,
             result: Value::ZERO,
             wait: None,
+            joining: None,
             detached: false,
-            joined: false,
+            joined: None,
             picked: None,
             drawn: 0,
             counted: 0,
@@ -242,6 +263,7 @@ impl<'p> Machine<'p> {
     pub fn create(
         &mut self,
         state: &mut State,
+        parent: usize,
         birth: Birth,
         function: usize,
         arguments: Vec<Datum>,
@@ -256,39 +278,136 @@ impl<'p> Machine<'p> {
                 "a thread runs {name}, which has no body"
             )));
         }
-        state
-            .threads
-            .push(Rc::new(self.thread(number, birth, function)));
+        let mut new = self.thread(number, birth, function);
+        let earlier = state.threads.iter();
+        new.parent = parent;
+        new.ordinal = earlier.filter(|other| other.entry == function).count();
+        let absent = self
+            .view
+            .as_ref()
+            .is_some_and(|view| view.is_absent(new.instance()));
+        state.threads.push(Rc::new(new));
+        state.inputs = false;
+        if absent {
+            let result = self.draw(state, number, u16::from(self.program.pointer) * 8);
+            let own = state.thread_mut(number);
+            own.finished = true;
+            own.result = result;
+            return Ok(number);
+        }
         self.thread_locals(state, number);
         self.enter(state, number, function, arguments, None)?;
-        state.inputs = false;
         Ok(number)
     }
 
-    /// Takes a thread over its visible step and up to the next one. No states if it cannot go on now.
+    /// Notes what the transition being taken touches.
+    pub fn touch(&mut self, touched: Touched) {
+        if let Some(footprint) = &mut self.footprint {
+            footprint.touch(touched);
+        }
+    }
+
+    /// Whether a thread may be preempted, and may preempt others.
+    pub fn takes_part(&self, state: &State, thread: usize) -> bool {
+        let instance = state.thread(thread).instance();
+        self.view
+            .as_ref()
+            .is_none_or(|view| view.threads.contains(&instance))
+    }
+
+    /// Where a thread stands.
+    pub fn at(&self, state: &State, thread: usize) -> Option<At> {
+        let frame = state.frame(thread)?;
+        Some(At {
+            code: frame.code,
+            step: frame.at as usize,
+        })
+    }
+
+    /// Whether threads may be switched at an access.
+    pub fn is_point(&self, state: &State, thread: usize) -> bool {
+        let Some(view) = &self.view else { return true };
+        self.at(state, thread).is_some_and(|at| view.points.is(at))
+    }
+
+    /// Whether what a thread reads here has any value.
+    pub fn reads_anything(&self, state: &State, thread: usize) -> bool {
+        let Some(view) = self.view.as_ref().filter(|view| view.unknown.is_some()) else {
+            return false;
+        };
+        let instance: Instance = state.thread(thread).instance();
+        self.at(state, thread)
+            .is_some_and(|at| view.is_unknown(instance, at))
+    }
+
+    /// Takes a thread over its visible step and up to the next one, and the threads that it makes up to their first one. No states if
+    /// it cannot go on now.
     pub fn transition(&mut self, mut state: State, thread: usize) -> Vec<(State, Ending)> {
         let own = state.thread_mut(thread);
         own.permit = own.started;
         own.started = true;
-        let mut open = vec![state];
+        let mut open = vec![(state, thread)];
         let mut done = Vec::new();
-        while let Some(mut state) = open.pop() {
-            let ending = self.segment(&mut state, thread);
-            open.append(&mut self.forks);
-            if let Some(ending) = ending {
-                if let Ending::Ready = ending {
-                    self.put_aside(&mut state);
-                }
-                done.push((state, ending));
+        let last = self.most_steps().map(|most| self.steps + most);
+        while let Some((mut state, running)) = open.pop() {
+            if last.is_some_and(|last| self.steps >= last) {
+                let why = "a loop on unknown values".to_owned();
+                done.push((state, Ending::Cut(why)));
+                break;
+            }
+            self.made = 0;
+            let ending = self.segment(&mut state, running);
+            let forks = std::mem::take(&mut self.forks).into_iter();
+            open.extend(forks.map(|fork| (fork, running)));
+            match ending {
+                None => {}
+                Some(Ending::Ready) => match self.goes_on(&state) {
+                    Some(next) => {
+                        state.thread_mut(next).started = true;
+                        open.push((state, next));
+                    }
+                    None => {
+                        self.put_aside(&mut state);
+                        done.push((state, Ending::Ready));
+                    }
+                },
+                Some(ending) => done.push((state, ending)),
             }
         }
         done
     }
 
+    /// How many steps a transition may have, if that is less than usual.
+    fn most_steps(&self) -> Option<u64> {
+        let view = self.view.as_ref()?;
+        view.unknown.as_ref().map(|_| OVER)
+    }
+
+    /// A thread whose next steps may be taken at once, since nobody else sees them: it has done nothing yet, or the thread is at its end for
+    /// which it waits.
+    fn goes_on(&self, state: &State) -> Option<usize> {
+        if self.sequential {
+            return None;
+        }
+        let mut threads = 0..state.threads.len();
+        threads.find(|thread| {
+            let own = state.thread(*thread);
+            let joined = own.joining.map(|other| state.thread(other));
+            let goes_on = !own.started || joined.is_some_and(|other| other.finished);
+            goes_on && !own.finished && self.takes_part(state, *thread)
+        })
+    }
+
     fn segment(&mut self, state: &mut State, thread: usize) -> Option<Ending> {
-        for _ in 0..SEGMENT {
+        let known = state.threads.len();
+        for _ in 0..self.most_steps().unwrap_or(SEGMENT) {
             self.steps += 1;
             let Err(stop) = self.step(state, thread) else {
+                if self.sequential && state.threads.len() > known {
+                    // The new thread may run before anything else happens.
+                    state.thread_mut(thread).started = false;
+                    return Some(Ending::Ready);
+                }
                 continue;
             };
             return match stop {
@@ -312,15 +431,29 @@ impl<'p> Machine<'p> {
         let own = state.thread_mut(thread);
         own.finished = true;
         own.permit = false;
+        self.touch(Touched::Thread(thread));
         own.frames.clear();
-        let daemons = state
-            .threads
-            .iter()
-            .all(|other| other.finished || other.birth != Birth::Async);
-        if thread == 0 && daemons && !state.thread(0).detached {
-            return Some(Ending::Over);
+        match self.ends_program(state, thread) {
+            true => Some(Ending::Over),
+            false => Some(Ending::Ready),
         }
-        Some(Ending::Ready)
+    }
+
+    /// Whether the program is at its end once a thread is.
+    fn ends_program(&self, state: &State, thread: usize) -> bool {
+        let mut threads = state.threads.iter();
+        let outlived = threads.any(|other| !other.finished && other.birth == Birth::Async);
+        thread == 0 && !outlived && !state.thread(0).detached
+    }
+
+    /// To be called before a thread ends the program, or itself: others may do something before.
+    pub fn last_step(&mut self, state: &State, thread: usize, program: bool) -> Run<()> {
+        let mut others = state.threads.iter().enumerate();
+        let alone = others.all(|(number, other)| number == thread || other.finished);
+        match self.sequential || alone || !program && !self.ends_program(state, thread) {
+            true => Ok(()),
+            false => self.visible(state, thread),
+        }
     }
 
     /// A failure where a thread stands.

@@ -59,16 +59,24 @@ pub enum Birth {
 pub struct Thread {
     pub frames: Vec<Frame>,
     pub birth: Birth,
+    /// The thread that made it; its own number for `main`.
+    pub parent: usize,
     /// The function that it begins with.
     pub entry: usize,
+    /// So many threads that begin with the same function were made before.
+    pub ordinal: usize,
     pub finished: bool,
+    /// It stands before a visible step.
     pub started: bool,
     /// The visible step at which the thread stands may be taken.
     pub permit: bool,
     pub result: Value,
     pub wait: Option<Wait>,
+    /// The thread for whose end it waits.
+    pub joining: Option<usize>,
     pub detached: bool,
-    pub joined: bool,
+    /// The thread that has waited for its end, and how many threads there were then.
+    pub joined: Option<(usize, usize)>,
     /// Of several ways to take the next step this one.
     pub picked: Option<usize>,
     /// Unknowns drawn so far.
@@ -88,6 +96,12 @@ pub struct Thread {
     pub recent: OrdMap<u64, Access>,
 }
 
+impl Thread {
+    pub fn instance(&self) -> super::search::slicing::Instance {
+        (self.entry, self.ordinal)
+    }
+}
+
 /// Locks that a thread holds, and whether nobody else can hold them, too.
 pub type Locks = SmallVec<[(u64, bool); 2]>;
 
@@ -95,6 +109,8 @@ pub type Locks = SmallVec<[(u64, bool); 2]>;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Access {
     pub written: bool,
+    /// So many threads there were at the last one: those that the thread has made since come behind it.
+    pub threads: usize,
     /// The locks held at all of them.
     pub locks: Locks,
 }
@@ -242,6 +258,25 @@ impl State {
 
     pub fn thread_mut(&mut self, thread: usize) -> &mut Thread {
         Rc::make_mut(&mut self.threads[thread])
+    }
+
+    /// Whether a thread has made another one, or one of those that have made it, after there were so many.
+    pub fn made_since(&self, thread: usize, threads: usize, other: usize) -> bool {
+        let mut at = other;
+        while at != 0 {
+            let parent = self.thread(at).parent;
+            if parent == thread {
+                return at >= threads;
+            }
+            at = parent;
+        }
+        false
+    }
+
+    /// Whether a thread has begun what it does now, or was made, when another one was known to be at its end.
+    pub fn comes_after(&self, thread: usize, ended: usize) -> bool {
+        let joined = self.thread(ended).joined;
+        joined.is_some_and(|(by, threads)| by == thread || self.made_since(by, threads, thread))
     }
 
     /// The locks that a thread holds.

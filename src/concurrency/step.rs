@@ -19,12 +19,16 @@ impl Machine<'_> {
     pub fn step(&mut self, state: &mut State, thread: usize) -> Run<()> {
         self.begin_step(state, thread);
         let counts = self.counts(state, thread);
+        let at = self.at(state, thread);
         let result = self.one_step(state, thread);
         let taken = match result {
             Ok(()) => true,
             Err(Stop::Blocked) => self.open,
             Err(_) => false,
         };
+        if let (Some(executed), Some(at), true) = (&mut self.executed, at, taken) {
+            executed.set(at);
+        }
         if counts && taken {
             state.thread_mut(thread).counted += 1;
         }
@@ -88,7 +92,10 @@ impl Machine<'_> {
         };
         let addr = self.evaluate(state, thread, addr)?;
         let addr = self.address(state, addr)?;
-        let value = self.load(state, thread, addr, expr.ty)?;
+        let mut value = self.load(state, thread, addr, expr.ty)?;
+        if self.reads_anything(state, thread) {
+            value = self.draw(state, thread, expr.ty.bits());
+        }
         if let Some(frame) = state.thread_mut(thread).frames.last_mut() {
             frame.fetched.push((id, value));
             frame.at += 1;
@@ -370,6 +377,9 @@ impl Machine<'_> {
             Some(arg) => Some(self.datum(state, thread, arg)?),
             None => None,
         };
+        if state.thread(thread).frames.len() == 1 {
+            self.last_step(state, thread, false)?;
+        }
         let Some(frame) = state.thread_mut(thread).frames.pop() else {
             return Err(Stop::Finished);
         };

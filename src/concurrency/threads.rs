@@ -5,9 +5,13 @@
 
 use super::failure::Kind;
 use super::machine::{Datum, Machine, Run, Stop};
+use super::search::footprint::Touched;
 use super::state::{Birth, State, Sync, What};
 use super::values::Value;
 use crate::ir::{Call, Ty};
+
+/// Threads that are made in one transition.
+const AT_ONCE: usize = 16;
 
 const ESRCH: u128 = 3;
 pub const EDEADLK: u128 = 35;
@@ -87,7 +91,7 @@ impl Machine<'_> {
         [handle, function, argument]: [usize; 3],
         call: &Call,
     ) -> Run<Done> {
-        self.visible(state, thread)?;
+        self.before_creation(state, thread)?;
         let handle = self.number(state, arguments, handle)?;
         let function = self.function(state, arguments, function)?;
         let argument = arguments.get(argument).cloned();
@@ -100,11 +104,27 @@ impl Machine<'_> {
         if handle != 0 {
             self.store(state, thread, handle, word, Value::Bits(number as u128 + 1))?;
         }
-        self.taken(state, thread);
-        let number = self.create(state, Birth::Thread, function, vec![argument])?;
+        self.created(state, thread);
+        let number = self.create(state, thread, Birth::Thread, function, vec![argument])?;
         self.event(state, thread, What::Created(number));
         _ = call;
         int(0)
+    }
+
+    /// That a thread is made is a visible step of sequential versions, which choose there. Otherwise what the others do before it they can
+    /// do behind it as well; but a loop that makes threads without an end must not keep them from running.
+    fn before_creation(&mut self, state: &State, thread: usize) -> Run<()> {
+        match self.sequential || self.made >= AT_ONCE {
+            true => self.visible(state, thread),
+            false => Ok(()),
+        }
+    }
+
+    fn created(&mut self, state: &mut State, thread: usize) {
+        self.made += 1;
+        if state.thread(thread).permit {
+            self.taken(state, thread);
+        }
     }
 
     fn asynchronous(
@@ -114,11 +134,11 @@ impl Machine<'_> {
         arguments: &[Datum],
         call: &Call,
     ) -> Run<Done> {
-        self.visible(state, thread)?;
+        self.before_creation(state, thread)?;
         let function = self.function(state, arguments, 0)?;
         let given = arguments.get(1..).unwrap_or(&[]).to_vec();
-        self.taken(state, thread);
-        let number = self.create(state, Birth::Async, function, given)?;
+        self.created(state, thread);
+        let number = self.create(state, thread, Birth::Async, function, given)?;
         self.event(state, thread, What::Created(number));
         _ = call;
         Ok(Some(None))
@@ -139,7 +159,11 @@ impl Machine<'_> {
         let number = usize::try_from(handle)
             .ok()
             .and_then(|handle| handle.checked_sub(1));
-        Ok(number.filter(|number| *number < state.threads.len()))
+        let number = number.filter(|number| *number < state.threads.len());
+        if let Some(number) = number {
+            self.touch(Touched::Thread(number));
+        }
+        Ok(number)
     }
 
     fn join(
@@ -149,14 +173,19 @@ impl Machine<'_> {
         arguments: &[Datum],
         call: &Call,
     ) -> Run<Done> {
-        self.visible(state, thread)?;
+        let joining = self.thread_of(state, arguments)?;
+        let ended = joining.is_some_and(|number| state.thread(number).finished);
+        state.thread_mut(thread).joining = joining.filter(|_| !ended);
+        if !ended || self.sequential {
+            self.visible(state, thread)?;
+        }
         let Some(number) = self.thread_of(state, arguments)? else {
             return int(ESRCH);
         };
         if number == thread {
             return int(EDEADLK);
         }
-        if state.thread(number).joined {
+        if state.thread(number).joined.is_some() {
             return Err(misuse("a thread is joined twice"));
         }
         if !state.thread(number).finished {
@@ -164,7 +193,9 @@ impl Machine<'_> {
         }
         let result = state.thread(number).result;
         let to = self.number(state, arguments, 1)?;
-        self.taken(state, thread);
+        if state.thread(thread).permit {
+            self.taken(state, thread);
+        }
         if to != 0 {
             let ty = match call_name(call) {
                 "thrd_join" => Ty::INT,
@@ -172,9 +203,14 @@ impl Machine<'_> {
             };
             self.store(state, thread, to, ty, result)?;
         }
-        let joined = state.thread_mut(number);
-        joined.joined = true;
-        joined.recent = imbl::OrdMap::new();
+        let threads = state.threads.len();
+        state.thread_mut(number).joined = Some((thread, threads));
+        let mut others = (0..threads).filter(|other| *other != thread);
+        if others.all(|other| state.thread(other).finished) {
+            for other in (0..threads).filter(|other| *other != thread) {
+                state.thread_mut(other).recent = imbl::OrdMap::new();
+            }
+        }
         self.event(state, thread, What::Call(call.text.clone()));
         int(0)
     }
@@ -205,6 +241,9 @@ impl Machine<'_> {
         }
         self.visible(state, thread)?;
         if state.atomic.is_some() {
+            if let Some(footprint) = &mut self.footprint {
+                footprint.whole = true;
+            }
             return Err(Stop::Blocked);
         }
         self.taken(state, thread);

@@ -159,6 +159,14 @@ impl Machine<'_> {
         if let Value::Bits(bits) = value {
             return Ok(bits);
         }
+        if self
+            .view
+            .as_ref()
+            .is_some_and(|view| view.unknown.is_some())
+        {
+            // It may be any address, where a read may give any value.
+            return Err(Stop::Cut("an unknown address".to_owned()));
+        }
         for _ in 0..ADDRESSES {
             let path = state.conditions();
             let Some(number) = self.values.example(&path, value) else {

@@ -11,44 +11,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::failure::{Failure, Kind};
-use super::machine::{Ending, Machine, Stop};
-use super::state::State;
-
-/// Counted limits of one search.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// States before visible steps.
-    pub states: usize,
-    /// Steps of threads.
-    pub steps: u64,
-    /// Preemptions; `None` for all.
-    pub preemptions: Option<u32>,
-}
-
-/// What was explored.
-#[derive(Clone, Debug, Default)]
-pub struct Explored {
-    /// In the last search, the one that knew all visible words.
-    pub states: usize,
-    pub transitions: u64,
-    /// Most threads at a time.
-    pub threads: usize,
-    /// All executions with so many preemptions were explored.
-    pub complete_to: Option<u32>,
-    /// All executions were, but for those that `cut` names.
-    pub exhausted: bool,
-    /// Executions that were not followed to their end, and why.
-    pub cut: std::collections::BTreeSet<String>,
-    pub searches: usize,
-}
-
-/// What to do after a failure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
-    Search,
-    End,
-}
+use super::{Explored, Limits, Next};
+use crate::concurrency::failure::{Failure, Kind};
+use crate::concurrency::machine::{Ending, Machine, Stop};
+use crate::concurrency::state::State;
 
 /// A thread to be run from a state.
 struct Deferred {
@@ -165,6 +131,7 @@ impl<'p> Search<'_, 'p> {
             }
             for (state, failure) in std::mem::take(&mut self.failed) {
                 if on_failure(self.machine, &state, &failure) == Next::End {
+                    self.explored.ended = true;
                     return Pass::Ended;
                 }
             }
@@ -187,6 +154,9 @@ impl<'p> Search<'_, 'p> {
         for (state, ending) in results {
             self.explored.transitions += 1;
             self.explored.threads = self.explored.threads.max(state.threads.len());
+            for thread in state.threads.iter().skip(self.explored.instances.len()) {
+                self.explored.instances.push(thread.instance());
+            }
             match ending {
                 Ending::Ready => {
                     if self.seen.insert((state.hash(self.machine.program), thread)) {
@@ -216,8 +186,16 @@ impl<'p> Search<'_, 'p> {
         {
             return;
         }
-        let others = live.iter().copied().filter(|thread| *thread != last);
+        let alone = !self.machine.takes_part(state, last);
+        let (part, rest): (Vec<usize>, Vec<usize>) = live
+            .iter()
+            .filter(|thread| **thread != last)
+            .partition(|thread| self.machine.takes_part(state, **thread));
+        let others = part.into_iter();
         if live.contains(&last) && self.run(state, last) {
+            if alone {
+                return;
+            }
             let state = Rc::clone(state);
             self.later.extend(others.map(|thread| Deferred {
                 state: Rc::clone(&state),
@@ -228,6 +206,14 @@ impl<'p> Search<'_, 'p> {
         let mut could = false;
         for thread in others {
             could |= self.run(state, thread);
+        }
+        if !could && !rest.is_empty() {
+            let waiting = live.iter().filter(|thread| !rest.contains(thread));
+            for thread in waiting {
+                let at = self.machine.at(state, *thread);
+                self.explored.waited_at.extend(at);
+            }
+            could = rest.into_iter().any(|thread| self.run(state, thread));
         }
         if !could && !self.machine.changed {
             let blocked = live.first().copied().unwrap_or(0);

@@ -3,21 +3,25 @@
 //!
 //! A file is a closed program, which is run; a folder is an open one, which is looked at function by function. `--as` says otherwise.
 
+mod compare;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::asked::Asked;
-use super::check;
-use super::format::{self, Format};
-use super::output::{self, NOTE_LABEL, WARNING_LABEL};
-use super::{CLEAN, FAILED, FOUND};
 use crate::capture::{self, Preprocessor};
-use crate::concurrency::differ::{self, Outcome, Question};
-use crate::concurrency::explore::Limits;
+use crate::cli::asked::Asked;
+use crate::cli::check;
+use crate::cli::format::{self, Format};
+use crate::cli::output::{self, NOTE_LABEL, WARNING_LABEL};
+use crate::cli::{CLEAN, FAILED, FOUND};
+use crate::concurrency::differ::{self, Outcome, Question, Search};
+use crate::concurrency::flow::At;
+use crate::concurrency::flow::slice::Flow;
 use crate::concurrency::machine::Machine;
 use crate::concurrency::program::Program;
 use crate::concurrency::replay;
+use crate::concurrency::search::Limits;
 use crate::concurrency::story::{self, Story};
 use crate::finding::Finding;
 use crate::frontend::dialect::Dialect;
@@ -59,6 +63,15 @@ pub struct Arguments {
     /// Look for further failures after the first
     #[arg(long)]
     all: bool,
+    /// How interleavings are searched [default: in all ways in turn, until one comes to its end]
+    #[arg(long, value_enum, conflicts_with = "compare")]
+    search: Option<Search>,
+    /// Search by slices for what can fail in this line, instead of all that can fail
+    #[arg(long, value_name = "FILE:LINE", value_parser = place)]
+    target: Option<(String, u32)>,
+    /// Print the states and the time of each search, side by side, instead of reports
+    #[arg(long, conflicts_with_all = ["all", "replay", "output", "format"])]
+    compare: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Write the report here instead of to standard output
@@ -119,6 +132,10 @@ fn run_closed(harness: &Harness<'_>) -> anyhow::Result<u8> {
         Some(name) => function(&program, name, harness.path)?,
         None => entry,
     };
+    let targets = match &arguments.target {
+        Some(place) => targets(&program, place)?,
+        None => Vec::new(),
+    };
     let question = Question {
         entry,
         filter_entry,
@@ -128,7 +145,15 @@ fn run_closed(harness: &Harness<'_>) -> anyhow::Result<u8> {
             preemptions: arguments.preemptions,
         },
         all: arguments.all,
+        search: arguments
+            .search
+            .or_else(|| arguments.target.as_ref().map(|_| Search::Slices)),
+        targets: &targets,
     };
+    if arguments.compare {
+        let found = compare::compare(&program, question)?;
+        return Ok(if found { FOUND } else { CLEAN });
+    }
     let (outcome, mut machine) = differ::differ(&program, question);
     let stories = outcome.found.iter();
     let stories: Vec<Story> = stories
@@ -154,6 +179,28 @@ fn run_closed(harness: &Harness<'_>) -> anyhow::Result<u8> {
         return Ok(FAILED);
     }
     Ok(CLEAN)
+}
+
+/// The file and the line of `FILE:LINE`.
+fn place(text: &str) -> Result<(String, u32), String> {
+    let parts = text.rsplit_once(':');
+    let place = parts.and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));
+    place.ok_or_else(|| format!("`{text}` is not FILE:LINE"))
+}
+
+/// The steps in a line that may fail.
+fn targets(program: &Program<'_>, (file, line): &(String, u32)) -> anyhow::Result<Vec<At>> {
+    let mut targets = Flow::new(program).failing();
+    targets.retain(|at| {
+        let code = &program.code[at.code].code;
+        let pos = code.steps[at.step].1;
+        let name = code.body.files.get(usize::from(pos.file));
+        pos.line == *line && name.is_some_and(|name| Path::new(name).ends_with(file))
+    });
+    if targets.is_empty() {
+        bail!("nothing can fail at {file}:{line}");
+    }
+    Ok(targets)
 }
 
 fn function(program: &Program<'_>, name: &str, harness: &Path) -> anyhow::Result<usize> {
