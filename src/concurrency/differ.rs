@@ -9,7 +9,7 @@
 
 use super::failure::{Failure, Kind};
 use super::flow::At;
-use super::flow::slice::Flow;
+use super::flow::facts::Flow;
 use super::machine::Machine;
 use super::program::Program;
 use super::search::slicing::{self, Round};

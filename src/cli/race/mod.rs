@@ -17,7 +17,7 @@ use crate::cli::output::{self, NOTE_LABEL, WARNING_LABEL};
 use crate::cli::{CLEAN, FAILED, FOUND};
 use crate::concurrency::differ::{self, Outcome, Question, Search};
 use crate::concurrency::flow::At;
-use crate::concurrency::flow::slice::Flow;
+use crate::concurrency::flow::facts::Flow;
 use crate::concurrency::machine::Machine;
 use crate::concurrency::program::Program;
 use crate::concurrency::replay;

@@ -21,6 +21,8 @@ pub struct Effects {
     pub synchronises: Objects,
     /// It may make a thread wait, or let one go on.
     pub waits: bool,
+    /// Its result tells what others do with these objects at the time.
+    pub asks: bool,
     /// Behind it the execution may be at its end.
     pub ends: bool,
     /// It fails, or may fail for its operands' values.
@@ -199,6 +201,9 @@ fn of_call(
         _ if plain.contains("nondet") => {}
         _ if library::synchronises(name) => {
             effects.waits = true;
+            effects.asks = ["try", "timed", "getvalue"]
+                .iter()
+                .any(|part| plain.contains(part));
             let args = call.args.iter().map(Arg::expr);
             effects.fails = library::can_be_misused(plain)
                 || args.into_iter().any(|arg| !is_sure(program, at.code, arg));

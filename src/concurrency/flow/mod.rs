@@ -1,12 +1,13 @@
 //! What the steps of a closed program may do to each other, without running it.
 //!
 //! In: a linked program. Out: where pointers lead ([`points_to`]), what each step reads and writes ([`effects`]), which branches
-//! decide whether it is reached ([`control`]), and from these the backward slice of a step ([`slice`]; Horwitz, Reps, Binkley). All of
+//! decide whether it is reached ([`control`]), all of it together ([`facts`]), and from these the backward slice of a step ([`slice`]; Horwitz, Reps, Binkley). All of
 //! it is insensitive to the order of steps and to calling contexts, and takes an object for one cell: a slice is too large
 //! rather than too small.
 
 pub mod control;
 pub mod effects;
+pub mod facts;
 pub mod points_to;
 pub mod slice;
 

@@ -16,8 +16,9 @@ use std::collections::BTreeSet;
 use super::preemptions::explore;
 use super::{Explored, Limits, Next};
 use crate::concurrency::failure::Failure;
+use crate::concurrency::flow::facts::Flow;
 use crate::concurrency::flow::points_to::{Object, Objects};
-use crate::concurrency::flow::slice::{Flow, Scope};
+use crate::concurrency::flow::slice::Scope;
 use crate::concurrency::flow::{At, PerStep, steps};
 use crate::concurrency::machine::Machine;
 use crate::concurrency::state::State;
@@ -366,6 +367,10 @@ impl<'p> Slicing<'_, '_, '_, 'p> {
     /// one that cannot be given any value.
     fn unknown_reads(&self) -> Option<Vec<(Instance, PerStep<bool>)>> {
         let mut all = Vec::new();
+        let absent: Objects = self
+            .left()
+            .flat_map(|thread| self.written_by(thread))
+            .collect();
         for thread in &self.abstraction.threads {
             let unknown = self.unknown_to(*thread);
             let mut reads = PerStep::new(self.flow.program, false);
@@ -373,6 +378,9 @@ impl<'p> Slicing<'_, '_, '_, 'p> {
                 let Some(step) = self.flow.effects.get(at) else {
                     continue;
                 };
+                if step.asks && !step.synchronises.is_disjoint(&absent) {
+                    return None;
+                }
                 if step.reads.is_disjoint(&unknown) {
                     continue;
                 }

@@ -1,0 +1,129 @@
+//! Transitions: a thread's steps from one visible step to the next.
+//!
+//! In: a state and a thread. Out: the states that it may come to, each with its [`Ending`].
+
+use super::{Ending, Machine, Run, Stop};
+use crate::concurrency::search::footprint::Touched;
+use crate::concurrency::state::{Birth, State};
+
+/// Steps that a thread may take between two visible ones.
+const SEGMENT: u64 = 400_000;
+/// Steps of one transition where reads give any value: loops on them have many ways.
+const OVER: u64 = 4_000;
+impl Machine<'_> {
+    /// Takes a thread over its visible step and up to the next one, and the threads that it makes up to their first one. No states if
+    /// it cannot go on now.
+    pub fn transition(&mut self, mut state: State, thread: usize) -> Vec<(State, Ending)> {
+        let own = state.thread_mut(thread);
+        own.permit = own.started;
+        own.started = true;
+        let mut open = vec![(state, thread)];
+        let mut done = Vec::new();
+        let last = self.most_steps().map(|most| self.steps + most);
+        while let Some((mut state, running)) = open.pop() {
+            if last.is_some_and(|last| self.steps >= last) {
+                let why = "a loop on unknown values".to_owned();
+                done.push((state, Ending::Cut(why)));
+                break;
+            }
+            self.made = 0;
+            let ending = self.segment(&mut state, running);
+            let forks = std::mem::take(&mut self.forks).into_iter();
+            open.extend(forks.map(|fork| (fork, running)));
+            match ending {
+                None => {}
+                Some(Ending::Ready) => match self.goes_on(&state) {
+                    Some(next) => {
+                        state.thread_mut(next).started = true;
+                        open.push((state, next));
+                    }
+                    None => {
+                        self.put_aside(&mut state);
+                        done.push((state, Ending::Ready));
+                    }
+                },
+                Some(ending) => done.push((state, ending)),
+            }
+        }
+        done
+    }
+
+    /// How many steps a transition may have, if that is less than usual.
+    fn most_steps(&self) -> Option<u64> {
+        let view = self.view.as_ref()?;
+        view.unknown.as_ref().map(|_| OVER)
+    }
+
+    /// A thread whose next steps may be taken at once, since nobody else sees them: it has done nothing yet, or the thread is at its end for
+    /// which it waits.
+    fn goes_on(&self, state: &State) -> Option<usize> {
+        if self.sequential {
+            return None;
+        }
+        let mut threads = 0..state.threads.len();
+        threads.find(|thread| {
+            let own = state.thread(*thread);
+            let joined = own.joining.map(|other| state.thread(other));
+            let goes_on = !own.started || joined.is_some_and(|other| other.finished);
+            goes_on && !own.finished && self.takes_part(state, *thread)
+        })
+    }
+
+    fn segment(&mut self, state: &mut State, thread: usize) -> Option<Ending> {
+        let known = state.threads.len();
+        for _ in 0..self.most_steps().unwrap_or(SEGMENT) {
+            self.steps += 1;
+            let Err(stop) = self.step(state, thread) else {
+                if self.sequential && state.threads.len() > known {
+                    // The new thread may run before anything else happens.
+                    state.thread_mut(thread).started = false;
+                    return Some(Ending::Ready);
+                }
+                continue;
+            };
+            return match stop {
+                Stop::Blocked if state.thread(thread).permit => None,
+                Stop::Visible | Stop::Blocked => {
+                    state.thread_mut(thread).permit = false;
+                    Some(Ending::Ready)
+                }
+                Stop::Finished => self.finished(state, thread),
+                Stop::Over => Some(Ending::Over),
+                Stop::Cut(why) => Some(Ending::Cut(why)),
+                Stop::Failed(kind) => Some(Ending::Failed(self.failure(state, thread, kind))),
+            };
+        }
+        Some(Ending::Cut(
+            "a loop without an access that other threads can see does not end".to_owned(),
+        ))
+    }
+
+    fn finished(&mut self, state: &mut State, thread: usize) -> Option<Ending> {
+        let own = state.thread_mut(thread);
+        own.finished = true;
+        own.permit = false;
+        self.touch(Touched::Thread(thread));
+        own.frames.clear();
+        match self.ends_program(state, thread) {
+            true => Some(Ending::Over),
+            false => Some(Ending::Ready),
+        }
+    }
+
+    /// Whether the program is at its end once a thread is.
+    fn ends_program(&self, state: &State, thread: usize) -> bool {
+        let mut threads = state.threads.iter();
+        let outlived = threads.any(|other| !other.finished && other.birth == Birth::Async);
+        thread == 0 && !outlived && !state.thread(0).detached
+    }
+
+    /// To be called before a thread ends the program, or itself: others may do something before.
+    pub fn last_step(&mut self, state: &State, thread: usize, program: bool) -> Run<()> {
+        let mut others = state.threads.iter().enumerate();
+        let alone = others.all(|(number, other)| number == thread || other.finished);
+        match self.sequential || alone || !program && !self.ends_program(state, thread) {
+            true => Ok(()),
+            false => self.visible(state, thread),
+        }
+    }
+}
