@@ -12,7 +12,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::footprint::Footprint;
-use super::{Explored, Limits, Next};
+use super::{Explored, Limits, Next, until_all_is_visible};
 use crate::concurrency::failure::{Failure, Kind};
 use crate::concurrency::machine::{Ending, Machine};
 use crate::concurrency::state::State;
@@ -89,28 +89,13 @@ pub fn explore<'p>(
     limits: Limits,
     mut on_failure: impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
 ) -> Explored {
-    let mut searches = 0;
     let started_with = machine.steps;
-    loop {
-        searches += 1;
-        machine.changed = false;
-        let state = match machine.initial(entry) {
-            Ok(state) => state,
-            Err(stop) => {
-                let mut explored = Explored::default();
-                let text = format!("before the program begins: {stop:?}");
-                explored.cut.insert(text);
-                return explored;
-            }
-        };
+    until_all_is_visible(machine, entry, |machine, state| {
         machine.footprint = Some(Footprint::default());
         let mut search = Search {
             machine: &mut *machine,
             limits,
-            explored: Explored {
-                searches,
-                ..Explored::default()
-            },
+            explored: Explored::default(),
             known: FxHashMap::default(),
             way: Vec::new(),
             failed: Vec::new(),
@@ -118,24 +103,19 @@ pub fn explore<'p>(
             compared: 0,
         };
         search.enter(state, vec![Vec::new()]);
-        let again = search.follow(&mut on_failure);
+        search.follow(&mut on_failure);
         let explored = search.explored;
         machine.footprint = None;
-        if !again {
-            return explored;
-        }
-    }
+        explored
+    })
 }
 
 impl<'p> Search<'_, 'p> {
-    /// Follows all ways: whether to begin again, since words became visible.
-    fn follow(
-        &mut self,
-        on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
-    ) -> bool {
+    /// Follows all ways, as long as no words become visible.
+    fn follow(&mut self, on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next) {
         loop {
             if self.machine.changed {
-                return true;
+                return;
             }
             for (state, failure) in std::mem::take(&mut self.failed) {
                 let footprint = self.machine.footprint.take();
@@ -143,17 +123,17 @@ impl<'p> Search<'_, 'p> {
                 self.machine.footprint = footprint;
                 if next == Next::End {
                     self.explored.ended = true;
-                    return false;
+                    return;
                 }
             }
             if self.explored.states >= self.limits.states
                 || self.machine.steps - self.started_with + self.compared >= self.limits.steps
             {
-                return false;
+                return;
             }
             let Some(node) = self.way.last_mut() else {
                 self.explored.exhausted = true;
-                return false;
+                return;
             };
             if let Some(state) = node.open.pop() {
                 self.step_to(state);

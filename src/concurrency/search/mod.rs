@@ -11,6 +11,8 @@ pub mod slicing;
 use std::collections::BTreeSet;
 
 use super::flow::At;
+use super::machine::Machine;
+use super::state::State;
 use slicing::Instance;
 
 /// Counted limits of one search.
@@ -52,4 +54,30 @@ pub struct Explored {
 pub enum Next {
     Search,
     End,
+}
+
+/// Searches from the beginning of a function, again whenever words have become visible on the way ([`Machine::changed`]): what was
+/// explored by the search that knew them all.
+fn until_all_is_visible<'p>(
+    machine: &mut Machine<'p>,
+    entry: usize,
+    mut search: impl FnMut(&mut Machine<'p>, State) -> Explored,
+) -> Explored {
+    for searches in 1.. {
+        machine.changed = false;
+        let mut explored = match machine.initial(entry) {
+            Ok(state) => search(machine, state),
+            Err(stop) => {
+                let mut explored = Explored::default();
+                let text = format!("before the program begins: {stop:?}");
+                explored.cut.insert(text);
+                explored
+            }
+        };
+        if !machine.changed || explored.ended {
+            explored.searches = searches;
+            return explored;
+        }
+    }
+    Explored::default()
 }

@@ -11,9 +11,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::{Explored, Limits, Next};
+use super::{Explored, Limits, Next, until_all_is_visible};
 use crate::concurrency::failure::{Failure, Kind};
-use crate::concurrency::machine::{Ending, Machine, Stop};
+use crate::concurrency::machine::{Ending, Machine};
 use crate::concurrency::state::State;
 
 /// A thread to be run from a state.
@@ -34,15 +34,6 @@ struct Search<'s, 'p> {
     started_with: u64,
 }
 
-/// Why a pass over the states ended.
-enum Pass {
-    Done,
-    /// Words became visible.
-    Again,
-    Ended,
-    OutOfBudget,
-}
-
 /// Searches from the beginning of a function.
 pub fn explore<'p>(
     machine: &mut Machine<'p>,
@@ -50,98 +41,70 @@ pub fn explore<'p>(
     limits: Limits,
     mut on_failure: impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
 ) -> Explored {
-    let mut searches = 0;
     let started_with = machine.steps;
-    loop {
-        searches += 1;
-        machine.changed = false;
+    until_all_is_visible(machine, entry, |machine, state| {
         let mut search = Search {
-            machine: &mut *machine,
+            machine,
             limits,
-            explored: Explored {
-                searches,
-                ..Explored::default()
-            },
+            explored: Explored::default(),
             seen: FxHashSet::default(),
             nodes: Vec::new(),
-            later: Vec::new(),
+            later: vec![Deferred {
+                state: Rc::new(state),
+                thread: 0,
+            }],
             failed: Vec::new(),
             started_with,
         };
-        match search.begin(entry) {
-            Ok(()) => {}
-            Err(stop) => {
-                search
-                    .explored
-                    .cut
-                    .insert(format!("before the program begins: {stop:?}"));
-                return search.explored;
-            }
-        }
-        match search.bounds(&mut on_failure) {
-            Pass::Again => {}
-            Pass::Done | Pass::Ended | Pass::OutOfBudget => return search.explored,
-        }
-    }
+        search.bounds(&mut on_failure);
+        search.explored
+    })
 }
 
 impl<'p> Search<'_, 'p> {
-    fn begin(&mut self, entry: usize) -> Result<(), Stop> {
-        let state = self.machine.initial(entry)?;
-        self.later.push(Deferred {
-            state: Rc::new(state),
-            thread: 0,
-        });
-        Ok(())
-    }
-
-    fn bounds(
-        &mut self,
-        on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
-    ) -> Pass {
+    /// Searches bound by bound.
+    fn bounds(&mut self, on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next) {
         for bound in 0.. {
             if self.limits.preemptions.is_some_and(|most| bound > most) {
-                return Pass::Done;
+                return;
             }
             let items = std::mem::take(&mut self.later);
             if items.is_empty() {
                 self.explored.exhausted = true;
-                return Pass::Done;
+                return;
             }
             for item in items {
                 self.run(&item.state, item.thread);
-                match self.drain(on_failure) {
-                    Pass::Done => {}
-                    other => return other,
+                if !self.drain(on_failure) {
+                    return;
                 }
             }
             self.explored.complete_to = Some(bound);
         }
-        Pass::Done
     }
 
-    /// Expands all nodes that the bound in force allows.
+    /// Expands all nodes that the bound in force allows; false if the search is to end before.
     fn drain(
         &mut self,
         on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
-    ) -> Pass {
+    ) -> bool {
         loop {
             if self.machine.changed {
-                return Pass::Again;
+                return false;
             }
             for (state, failure) in std::mem::take(&mut self.failed) {
                 if on_failure(self.machine, &state, &failure) == Next::End {
                     self.explored.ended = true;
-                    return Pass::Ended;
+                    return false;
                 }
             }
             let Some((state, last)) = self.nodes.pop() else {
-                return Pass::Done;
+                return true;
             };
             if self.explored.states >= self.limits.states
                 || self.machine.steps - self.started_with >= self.limits.steps
             {
-                return Pass::OutOfBudget;
+                return false;
             }
             self.expand(&state, last);
         }
