@@ -215,7 +215,7 @@ impl Machine<'_> {
             "__VERIFIER_assume" | "__cassini_assume" => {
                 if let Some(Datum::Scalar(value, ty)) = arguments.first() {
                     if !matches!(value, Value::Bits(bits) if *bits != 0) {
-                        self.last_step(state, thread, true)?;
+                        self.last_step(state, thread)?;
                     }
                     self.assume(state, *value, *ty)?;
                 }
@@ -228,7 +228,7 @@ impl Machine<'_> {
             "__cassini_nondet_pointer" => self.input_pointer(state, thread, arguments)?,
             "abort" => {
                 if self.program.abort_is_quiet {
-                    self.last_step(state, thread, true)?;
+                    self.last_step(state, thread)?;
                 }
                 return Err(match self.program.abort_is_quiet {
                     true => Stop::Over,
@@ -236,7 +236,7 @@ impl Machine<'_> {
                 });
             }
             "exit" | "_exit" | "_Exit" | "quick_exit" => {
-                self.last_step(state, thread, true)?;
+                self.last_step(state, thread)?;
                 return Err(Stop::Over);
             }
             _ if name.starts_with("__VERIFIER_nondet_")

@@ -329,7 +329,7 @@ impl<'p> Machine<'p> {
 
     /// Whether what a thread reads here has any value.
     pub fn reads_anything(&self, state: &State, thread: usize) -> bool {
-        let Some(view) = self.view.as_ref().filter(|view| view.unknown.is_some()) else {
+        let Some(view) = self.view.as_ref().filter(|view| view.is_over()) else {
             return false;
         };
         let instance: Instance = state.thread(thread).instance();

@@ -377,8 +377,8 @@ impl Machine<'_> {
             Some(arg) => Some(self.datum(state, thread, arg)?),
             None => None,
         };
-        if state.thread(thread).frames.len() == 1 {
-            self.last_step(state, thread, false)?;
+        if state.thread(thread).frames.len() == 1 && self.ends_program(state, thread) {
+            self.last_step(state, thread)?;
         }
         let Some(frame) = state.thread_mut(thread).frames.pop() else {
             return Err(Stop::Finished);

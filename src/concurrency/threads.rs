@@ -179,7 +179,7 @@ impl Machine<'_> {
         if !ended || self.sequential {
             self.visible(state, thread)?;
         }
-        let Some(number) = self.thread_of(state, arguments)? else {
+        let Some(number) = joining else {
             return int(ESRCH);
         };
         if number == thread {
@@ -188,7 +188,7 @@ impl Machine<'_> {
         if state.thread(number).joined.is_some() {
             return Err(misuse("a thread is joined twice"));
         }
-        if !state.thread(number).finished {
+        if !ended {
             return Err(Stop::Blocked);
         }
         let result = state.thread(number).result;

@@ -85,6 +85,14 @@ impl Body {
         flags
     }
 
+    /// For each block the numbers of those that control may go to next.
+    pub fn edges(&self) -> Vec<Vec<usize>> {
+        let blocks = self.blocks.iter().map(|block| block.term.successors());
+        blocks
+            .map(|next| next.into_iter().map(BlockId::index).collect())
+            .collect()
+    }
+
     /// Whether some block can be executed twice.
     fn has_loop(&self) -> bool {
         // Remove blocks without a predecessor until none is left; what remains lies on or behind a loop.

@@ -59,18 +59,7 @@ pub struct Unrolling {
 
 impl Unrolling {
     pub fn new(body: &Body) -> Self {
-        let successors: Vec<Vec<usize>> = body
-            .blocks
-            .iter()
-            .map(|block| {
-                block
-                    .term
-                    .successors()
-                    .iter()
-                    .map(|next| next.index())
-                    .collect()
-            })
-            .collect();
+        let successors = body.edges();
         let order = reverse_postorder(&successors);
         let mut places = vec![BlockPlace::default(); successors.len()];
         let mut headers = Vec::new();

@@ -22,18 +22,7 @@ pub struct Control {
 impl Control {
     pub fn new(body: &Body) -> Control {
         let count = body.blocks.len();
-        let successors: Vec<Vec<usize>> = body
-            .blocks
-            .iter()
-            .map(|block| {
-                block
-                    .term
-                    .successors()
-                    .into_iter()
-                    .map(|next| next.index())
-                    .collect()
-            })
-            .collect();
+        let successors = body.edges();
         let reaches = reachable(&successors);
         let mut control = Control {
             decided_by: vec![Vec::new(); count],

@@ -162,11 +162,7 @@ fn of_call(
             }
             effects.fails = true;
         }
-        "memset" | "bzero" => {
-            effects.writes = argument(0);
-            effects.fails = true;
-        }
-        "free" => {
+        "memset" | "bzero" | "free" => {
             effects.writes = argument(0);
             effects.fails = true;
         }
@@ -221,7 +217,7 @@ fn of_call(
             for number in stored {
                 effects.writes.extend(argument(*number));
             }
-            if stored == [1] {
+            if matches!(plain, "pthread_join" | "thrd_join") {
                 effects.reads.insert(Object::Results);
             }
             if plain == "pthread_exit" || plain == "thrd_exit" {

@@ -24,6 +24,8 @@ pub struct Flow<'r, 'p> {
     pub(super) entered: PerStep<Vec<(usize, Passing)>>,
     /// The steps from which each function is entered.
     pub(super) sites: Vec<Vec<At>>,
+    /// For each function the steps from which the thread may not go on, or from which a function is called.
+    pub(super) obstacles: Vec<Vec<At>>,
     /// Functions that threads begin with.
     pub entries: BTreeSet<usize>,
 }
@@ -41,6 +43,7 @@ impl<'r, 'p> Flow<'r, 'p> {
             blocks: PerStep::new(program, 0),
             entered: PerStep::new(program, Vec::new()),
             sites: vec![Vec::new(); program.code.len()],
+            obstacles: Vec::new(),
             entries: BTreeSet::new(),
             points_to,
         };
@@ -63,6 +66,11 @@ impl<'r, 'p> Flow<'r, 'p> {
             if let Some(place) = flow.entered.get_mut(at) {
                 *place = entered;
             }
+        }
+        for code in 0..program.code.len() {
+            let all = flow.entered.of(code).map(|(at, _)| at);
+            let obstacles = all.filter(|at| flow.hinders(*at) || flow.called(*at).next().is_some());
+            flow.obstacles.push(obstacles.collect());
         }
         flow
     }
@@ -147,6 +155,13 @@ impl<'r, 'p> Flow<'r, 'p> {
                 .effects
                 .get(at)
                 .is_some_and(|step| step.waits || step.ends)
+    }
+
+    /// The functions that a step enters within its thread.
+    pub(super) fn called(&self, at: At) -> impl Iterator<Item = usize> {
+        let entered = self.entered.get(at).into_iter().flatten();
+        let own = entered.filter(move |_| !self.points_to.starts_thread(at));
+        own.map(|(function, _)| *function)
     }
 
     /// Objects that more than one thread may reach: those of static storage, what threads are given, and what these lead to.

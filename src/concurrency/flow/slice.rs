@@ -152,20 +152,9 @@ impl<'f, 'r, 'p> Slicer<'f, 'r, 'p> {
         for site in &flow.sites[at.code] {
             self.take(*site);
         }
-        let steps = 0..flow.program.code[at.code].code.steps.len();
-        for step in steps {
-            let before = At { step, ..at };
-            let entered = flow.entered.get(before).is_some_and(|all| !all.is_empty());
-            if !entered && !flow.hinders(before) || !flow.leads(before, at) {
-                continue;
-            }
-            if flow.hinders(before) {
-                self.take(before);
-            }
-            if entered && !flow.points_to.starts_thread(before) {
-                for (function, _) in flow.entered.get(before).into_iter().flatten() {
-                    self.end(*function);
-                }
+        for before in &flow.obstacles[at.code] {
+            if flow.leads(*before, at) {
+                self.pass(*before);
             }
         }
         if flow.effects.get(at).is_some_and(|step| step.waits) {
@@ -211,15 +200,19 @@ impl<'f, 'r, 'p> Slicer<'f, 'r, 'p> {
             return;
         }
         let flow = self.flow;
-        for (at, entered) in flow.entered.of(code) {
-            if flow.hinders(at) {
-                self.take(at);
-            }
-            if !flow.points_to.starts_thread(at) {
-                for (function, _) in entered {
-                    self.end(*function);
-                }
-            }
+        for at in &flow.obstacles[code] {
+            self.pass(*at);
+        }
+    }
+
+    /// Whether the thread goes on from a step matters.
+    fn pass(&mut self, at: At) {
+        let flow = self.flow;
+        if flow.hinders(at) {
+            self.take(at);
+        }
+        for function in flow.called(at) {
+            self.end(function);
         }
     }
 

@@ -6,6 +6,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{ADDRESSES, Machine, Run, Stop};
+use crate::concurrency::search::slicing::View;
 use crate::concurrency::state::State;
 use crate::concurrency::values::{Drawn, Truth, Value};
 use crate::ir::Ty;
@@ -159,11 +160,7 @@ impl Machine<'_> {
         if let Value::Bits(bits) = value {
             return Ok(bits);
         }
-        if self
-            .view
-            .as_ref()
-            .is_some_and(|view| view.unknown.is_some())
-        {
+        if self.view.as_ref().is_some_and(View::is_over) {
             // It may be any address, where a read may give any value.
             return Err(Stop::Cut("an unknown address".to_owned()));
         }

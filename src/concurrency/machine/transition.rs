@@ -4,6 +4,7 @@
 
 use super::{Ending, Machine, Run, Stop};
 use crate::concurrency::search::footprint::Touched;
+use crate::concurrency::search::slicing::View;
 use crate::concurrency::state::{Birth, State};
 
 /// Steps that a thread may take between two visible ones.
@@ -50,8 +51,8 @@ impl Machine<'_> {
 
     /// How many steps a transition may have, if that is less than usual.
     fn most_steps(&self) -> Option<u64> {
-        let view = self.view.as_ref()?;
-        view.unknown.as_ref().map(|_| OVER)
+        let over = self.view.as_ref().is_some_and(View::is_over);
+        over.then_some(OVER)
     }
 
     /// A thread whose next steps may be taken at once, since nobody else sees them: it has done nothing yet, or the thread is at its end for
@@ -111,17 +112,17 @@ impl Machine<'_> {
     }
 
     /// Whether the program is at its end once a thread is.
-    fn ends_program(&self, state: &State, thread: usize) -> bool {
+    pub fn ends_program(&self, state: &State, thread: usize) -> bool {
         let mut threads = state.threads.iter();
         let outlived = threads.any(|other| !other.finished && other.birth == Birth::Async);
         thread == 0 && !outlived && !state.thread(0).detached
     }
 
-    /// To be called before a thread ends the program, or itself: others may do something before.
-    pub fn last_step(&mut self, state: &State, thread: usize, program: bool) -> Run<()> {
+    /// To be called before a thread ends the program: others may do something before.
+    pub fn last_step(&mut self, state: &State, thread: usize) -> Run<()> {
         let mut others = state.threads.iter().enumerate();
         let alone = others.all(|(number, other)| number == thread || other.finished);
-        match self.sequential || alone || !program && !self.ends_program(state, thread) {
+        match self.sequential || alone {
             true => Ok(()),
             false => self.visible(state, thread),
         }

@@ -91,9 +91,8 @@ pub fn explore<'p>(
 ) -> Explored {
     let started_with = machine.steps;
     until_all_is_visible(machine, entry, |machine, state| {
-        machine.footprint = Some(Footprint::default());
         let mut search = Search {
-            machine: &mut *machine,
+            machine,
             limits,
             explored: Explored::default(),
             known: FxHashMap::default(),
@@ -104,9 +103,7 @@ pub fn explore<'p>(
         };
         search.enter(state, vec![Vec::new()]);
         search.follow(&mut on_failure);
-        let explored = search.explored;
-        machine.footprint = None;
-        explored
+        search.explored
     })
 }
 
@@ -118,10 +115,7 @@ impl<'p> Search<'_, 'p> {
                 return;
             }
             for (state, failure) in std::mem::take(&mut self.failed) {
-                let footprint = self.machine.footprint.take();
-                let next = on_failure(self.machine, &state, &failure);
-                self.machine.footprint = footprint;
-                if next == Next::End {
+                if on_failure(self.machine, &state, &failure) == Next::End {
                     self.explored.ended = true;
                     return;
                 }
@@ -160,10 +154,7 @@ impl<'p> Search<'_, 'p> {
         self.compared += last as u64;
         let node = &mut self.way[last];
         node.done.insert(thread);
-        if !results
-            .iter()
-            .all(|(_, ending)| matches!(ending, Ending::Ready))
-        {
+        if ends_an_execution(&results) {
             // Behind the end of an execution nothing asks for the other threads.
             node.chosen.extend(enabled(&node.steps));
         }
@@ -283,10 +274,8 @@ impl<'p> Search<'_, 'p> {
         self.machine.footprint = Some(Footprint::default());
         let results = self.machine.transition(state.clone(), thread);
         let mut footprint = self.machine.footprint.take().unwrap_or_default();
-        let goes_on = |ending: &Ending| matches!(ending, Ending::Ready);
-        footprint.whole |= !results.iter().all(|(_, ending)| goes_on(ending));
+        footprint.whole |= ends_an_execution(&results);
         footprint.finish();
-        self.machine.footprint = Some(Footprint::default());
         Step {
             footprint: Rc::new(footprint),
             enabled: !results.is_empty(),
@@ -319,14 +308,13 @@ impl<'p> Search<'_, 'p> {
                 continue;
             }
             let enabled = enabled(&node.steps);
-            match enabled.iter().find(|thread| leading.contains(thread)) {
-                Some(_) if enabled.contains(&thread) => {
-                    node.chosen.insert(thread);
-                }
-                Some(other) => {
-                    node.chosen.insert(*other);
-                }
-                None => node.chosen.extend(enabled),
+            let leads = |thread: &&usize| leading.contains(*thread);
+            if enabled.contains(&thread) {
+                node.chosen.insert(thread);
+            } else if let Some(leader) = enabled.iter().find(leads) {
+                node.chosen.insert(*leader);
+            } else {
+                node.chosen.extend(enabled);
             }
             if !all {
                 return;
@@ -343,6 +331,12 @@ impl<'p> Search<'_, 'p> {
         }
         self.known.insert(node.hash, Known::Left(behind));
     }
+}
+
+/// Whether a transition may be the last one.
+fn ends_an_execution(results: &[(State, Ending)]) -> bool {
+    let mut endings = results.iter().map(|(_, ending)| ending);
+    endings.any(|ending| !matches!(ending, Ending::Ready))
 }
 
 /// The threads that can go on.

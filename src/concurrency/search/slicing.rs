@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 use super::preemptions::explore;
 use super::{Explored, Limits, Next};
+use crate::concurrency::code::Step;
 use crate::concurrency::failure::Failure;
 use crate::concurrency::flow::facts::Flow;
 use crate::concurrency::flow::points_to::{Object, Objects};
@@ -41,9 +42,14 @@ pub struct View {
 }
 
 impl View {
+    /// Whether it has more executions than the program.
+    pub fn is_over(&self) -> bool {
+        self.unknown.is_some()
+    }
+
     /// Whether the thread is one that does not run at all.
     pub fn is_absent(&self, thread: Instance) -> bool {
-        self.unknown.is_some() && !self.threads.contains(&thread)
+        self.is_over() && !self.threads.contains(&thread)
     }
 
     /// Whether a read gives any value.
@@ -317,17 +323,15 @@ impl<'p> Slicing<'_, '_, '_, 'p> {
         let Some(executed) = self.machine.executed.take() else {
             return false;
         };
-        let mut blocked = Objects::new();
+        let mut branches = BTreeSet::new();
         for thread in &self.abstraction.threads {
-            for at in self.steps_of(*thread) {
-                if executed.is(at) {
-                    continue;
-                }
-                for branch in self.flow.deciding(at).filter(|at| executed.is(*at)) {
-                    blocked.extend(self.flow.sources(branch));
-                }
+            let steps = self.steps_of(*thread).into_iter();
+            for at in steps.filter(|at| !executed.is(*at)) {
+                branches.extend(self.flow.deciding(at).filter(|at| executed.is(*at)));
             }
         }
+        let sources = branches.into_iter().map(|at| self.flow.sources(at));
+        let mut blocked: Objects = sources.flatten().collect();
         for at in &explored.waited_at {
             let step = self.flow.effects.get(*at).into_iter();
             blocked.extend(step.flat_map(|step| step.synchronises.iter().copied()));
@@ -388,7 +392,7 @@ impl<'p> Slicing<'_, '_, '_, 'p> {
                 }
                 let code = &self.flow.program.code[at.code].code;
                 match code.steps[at.step].0 {
-                    crate::concurrency::code::Step::Fetch(_) => reads.set(at),
+                    Step::Fetch(_) => reads.set(at),
                     _ => return None,
                 };
             }
