@@ -8,16 +8,24 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use serde_json::Value;
 
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")
+}
+
 fn fixture(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/unguarded");
-    folder.join(name)
+    testdata().join("unguarded").join(name)
+}
+
+/// A tree with one file in it.
+fn tree_of(file: &Path) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(file, folder.path().join(file.file_name().unwrap())).unwrap();
+    folder
 }
 
 /// A tree with one fixture in it.
 fn tree(name: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::copy(fixture(name), folder.path().join(name)).unwrap();
-    folder
+    tree_of(&fixture(name))
 }
 
 fn cassini(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
@@ -34,29 +42,56 @@ fn cassini(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     )
 }
 
-/// The lines of the findings.
-fn found(folder: &Path, level: &str, more: &[&str]) -> Vec<u64> {
+/// The lines of the findings of a rule.
+fn lines(folder: &Path, rule: &str, level: &str, more: &[&str]) -> Vec<u64> {
     let mut arguments = vec!["race", ".", "--format", "json", "--level", level];
     arguments.extend(more);
     let (status, out, notes) = cassini(folder, &arguments);
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}"));
     let findings = report["findings"].as_array().unwrap();
     assert_eq!(status, i32::from(!findings.is_empty()), "{notes}");
-    let of_rule = |finding: &&Value| finding["rule"] == "race/unguarded";
-    assert!(findings.iter().all(|finding| of_rule(&finding)), "{out}");
     let mut lines: Vec<u64> = findings
         .iter()
+        .filter(|finding| finding["rule"] == rule)
         .map(|finding| finding["line"].as_u64().unwrap())
         .collect();
     lines.sort_unstable();
     lines
 }
 
-fn marked(name: &str) -> Vec<u64> {
-    let text = fs::read_to_string(fixture(name)).unwrap();
+fn found(folder: &Path, level: &str, more: &[&str]) -> Vec<u64> {
+    lines(folder, "race/unguarded", level, more)
+}
+
+fn marks(file: &Path, mark: &str) -> Vec<u64> {
+    let text = fs::read_to_string(file).unwrap();
     let lines = (1..).zip(text.lines());
-    let marked = lines.filter(|(_, line)| line.contains("//~ race/unguarded"));
+    let marked = lines.filter(|(_, line)| line.ends_with(mark));
     marked.map(|(number, _)| number).collect()
+}
+
+fn marked(name: &str) -> Vec<u64> {
+    marks(&fixture(name), "//~ race/unguarded")
+}
+
+/// Each fixture in `testdata/beside` has functions that fail when two threads run them at a time, and none of them alone; with `-DFIXED` none
+/// fails. What is not found is marked `known-miss`.
+#[test]
+fn functions_are_run_beside_each_other() {
+    const RULE: &str = "race/interleaved";
+    let mut count = 0;
+    for entry in fs::read_dir(testdata().join("beside")).unwrap() {
+        let file = entry.unwrap().path();
+        let folder = tree_of(&file);
+        let expected = marks(&file, "//~ race/interleaved");
+        let name = file.display();
+        assert_eq!(lines(folder.path(), RULE, "note", &[]), expected, "{name}");
+        let _ = fs::remove_dir_all(folder.path().join(".cassini"));
+        let fixed = lines(folder.path(), RULE, "note", &["--", "-DFIXED"]);
+        assert_eq!(fixed, Vec::<u64>::new(), "{name}, fixed");
+        count += 1;
+    }
+    assert!(count > 5);
 }
 
 #[test]

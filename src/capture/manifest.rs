@@ -26,6 +26,16 @@ use super::{CompileCommand, Preprocessed, Problem, Tree, command, standin};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandKey(pub [u8; 32]);
 
+impl CommandKey {
+    /// The key of a unit that is read in another way.
+    pub fn for_threads(self) -> CommandKey {
+        CommandKey(blake3::derive_key(
+            "cassini: units with atomic sections",
+            &self.0,
+        ))
+    }
+}
+
 /// Number of a [`State`] in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StateId(pub u32);

@@ -62,7 +62,11 @@ pub struct Arguments {
 
 impl Arguments {
     /// A run that looks for accesses without the lock that guards what is accessed.
-    pub fn of_members(asked: Asked, (format, output): (Format, Option<PathBuf>)) -> Arguments {
+    pub fn of_members(
+        asked: Asked,
+        (format, output): (Format, Option<PathBuf>),
+        verbose: bool,
+    ) -> Arguments {
         Arguments {
             asked,
             format,
@@ -73,7 +77,7 @@ impl Arguments {
             statistics: None,
             no_progress: false,
             quiet: false,
-            verbose: false,
+            verbose,
             members: true,
         }
     }

@@ -3,9 +3,11 @@
 //! In: addresses. Out: values, or the failure of an access. A word is visible once two threads were seen to access it, one of them
 //! writing, without a common lock and behind their last visible steps.
 
+use std::collections::BTreeSet;
+
 use super::failure::Kind;
 use super::machine::{Machine, Run, Stop};
-use super::memory::{Fault, Memory, Storage};
+use super::memory::{Fault, Fill, Memory, Storage};
 use super::state::{Access, State, What, common, excluded};
 use super::values::Value;
 use crate::ir::Ty;
@@ -22,12 +24,16 @@ impl Machine<'_> {
         addr: u64,
         size: u64,
         write: bool,
-    ) -> Run<bool> {
+    ) -> Run<Fill> {
         if size == 0 {
-            return Ok(true);
+            return Ok(Fill::Zero);
         }
         let (base, object) = match state.memory.check(addr, size, write) {
             Ok(found) => found,
+            // Objects of unknown size, at addresses that were chosen.
+            Err(Fault::Wild | Fault::Outside | Fault::Constant) if self.program.open => {
+                return Err(Stop::Over);
+            }
             Err(fault) => {
                 // Another thread may still free the object, or have freed it.
                 return Err(Stop::Failed(fault_kind(fault)));
@@ -35,10 +41,10 @@ impl Machine<'_> {
         };
         self.shown = false;
         if object.storage == Storage::Constant || self.sequential || state.threads.len() < 2 {
-            return Ok(object.zero);
+            return Ok(object.fill);
         }
         if !self.is_point(state, thread) {
-            return Ok(object.zero);
+            return Ok(object.fill);
         }
         if let Some(footprint) = &mut self.footprint {
             for word in addr / 4..=(addr + size - 1) / 4 {
@@ -49,10 +55,10 @@ impl Machine<'_> {
             self.visible(state, thread)?;
             self.taken(state, thread);
             self.shown = true;
-            return Ok(object.zero);
+            return Ok(object.fill);
         }
         self.note(state, thread, base, addr, size, write);
-        Ok(object.zero)
+        Ok(object.fill)
     }
 
     fn is_visible(&self, base: u64, addr: u64, size: u64) -> bool {
@@ -129,7 +135,17 @@ impl Machine<'_> {
         base: u64,
         size: u64,
     ) -> Run<()> {
-        if size > 0 {
+        let object = state.memory.object(base).map(|(_, object)| object.fill);
+        if object == Some(Fill::Environment) {
+            // Its size is not known: the words count that others have accessed.
+            let words = (base / 4)..(base + size) / 4;
+            let recent = state.threads.iter().flat_map(|other| other.recent.keys());
+            let known = recent.chain(&self.visible_words).copied();
+            let known: BTreeSet<u64> = known.filter(|word| words.contains(word)).collect();
+            for word in known {
+                self.access(state, thread, word * 4, 4, true)?;
+            }
+        } else if size > 0 {
             self.access(state, thread, base, size, true)?;
         }
         Ok(())
@@ -138,15 +154,15 @@ impl Machine<'_> {
     /// Reads a scalar. What was never written becomes an unknown.
     pub fn load(&mut self, state: &mut State, thread: usize, addr: u64, ty: Ty) -> Run<Value> {
         let size = ty.size(self.program.pointer);
-        let zero = self.access(state, thread, addr, size, false)?;
-        let value = match state.memory.read(&mut self.values, addr, zero, size) {
+        let fill = self.access(state, thread, addr, size, false)?;
+        let value = match state.memory.read(&mut self.values, addr, fill, size) {
             Some(value) => value,
             None => {
                 let width = u16::try_from(size * 8).unwrap_or(64);
                 let value = self.draw(state, thread, width);
                 state
                     .memory
-                    .write(&mut self.values, addr, zero, size, value);
+                    .write(&mut self.values, addr, fill, size, value);
                 value
             }
         };
@@ -180,10 +196,13 @@ impl Machine<'_> {
         value: Value,
     ) -> Run<()> {
         let size = ty.size(self.program.pointer);
-        let zero = self.access(state, thread, addr, size, true)?;
+        let fill = self.access(state, thread, addr, size, true)?;
+        if self.program.open && matches!(ty, Ty::Int { .. }) {
+            self.counted(state, value)?;
+        }
         state
             .memory
-            .write(&mut self.values, addr, zero, size, value);
+            .write(&mut self.values, addr, fill, size, value);
         if self.shown || self.inside(state, thread, addr) {
             self.event(state, thread, What::Write { addr, size, value });
         }
@@ -204,7 +223,7 @@ impl Machine<'_> {
         thread: usize,
         size: u64,
         storage: Storage,
-        zero: bool,
+        fill: Fill,
     ) -> Run<u64> {
         let own = state.thread_mut(thread);
         let place = match storage {
@@ -213,7 +232,7 @@ impl Machine<'_> {
         };
         let base = *place;
         *place += Memory::room(size);
-        if state.memory.place(base, size, storage, zero) {
+        if state.memory.place(base, size, storage, fill) {
             Ok(base)
         } else {
             Err(Stop::Cut("an object is too large".to_owned()))

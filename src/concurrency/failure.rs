@@ -22,6 +22,23 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether a failure of two functions is one of the program that they are part of: sizes of objects are not known there, nor who else
+    /// may wake a thread that waits.
+    pub fn holds_in_open(&self) -> bool {
+        match self {
+            Kind::Assertion(_)
+            | Kind::NullDereference
+            | Kind::UseAfterFree
+            | Kind::DoubleFree
+            | Kind::Misuse(_) => true,
+            Kind::BadFree
+            | Kind::WildAccess(_)
+            | Kind::Arithmetic(_)
+            | Kind::Aborted
+            | Kind::Deadlock => false,
+        }
+    }
+
     pub fn message(&self) -> String {
         match self {
             Kind::Assertion(text) if text.is_empty() => "an assertion fails".to_owned(),

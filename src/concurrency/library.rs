@@ -5,7 +5,7 @@
 
 use super::failure::Kind;
 use super::machine::{Datum, Machine, Run, Stop};
-use super::memory::{Byte, Storage};
+use super::memory::{Byte, Fill, Storage};
 use super::state::{State, What};
 use super::threads::Done;
 use super::values::Value;
@@ -13,6 +13,10 @@ use crate::ir::{Call, RetTy, Ty};
 
 /// Bytes of a string that are looked at.
 const TEXT: u64 = 4096;
+/// Bytes of a string, of a block, and of what is copied or set, in an open program that does not tell.
+const UNKNOWN_TEXT: u64 = 256;
+const UNKNOWN_BLOCK: u64 = 1 << 16;
+const UNKNOWN_PART: u64 = 16;
 const BYTE: Ty = Ty::Int {
     bits: 8,
     signed: false,
@@ -161,6 +165,9 @@ impl Machine<'_> {
         if let Some(done) = self.threads(state, thread, name, arguments, call)? {
             return Ok(done);
         }
+        if let Some(primitive) = self.program.primitives.get(name).copied() {
+            return self.seeded_lock(state, thread, primitive, arguments, call);
+        }
         if let Some(done) = self.harness(state, thread, name, arguments, call)? {
             return Ok(done);
         }
@@ -186,6 +193,20 @@ impl Machine<'_> {
                 self.address(state, wide)
             }
             _ => Ok(0),
+        }
+    }
+
+    /// A number of bytes. In an open program an unknown one is taken to be `unknown`, so that it is neither too small nor too large.
+    fn bytes_asked(
+        &mut self,
+        state: &mut State,
+        arguments: &[Datum],
+        at: usize,
+        unknown: u64,
+    ) -> Run<u64> {
+        match arguments.get(at) {
+            Some(Datum::Scalar(Value::Term(_), _)) if self.program.open => Ok(unknown),
+            _ => self.number(state, arguments, at),
         }
     }
 
@@ -277,7 +298,7 @@ impl Machine<'_> {
         if is_null {
             return Ok(pointer(0));
         }
-        let base = self.allocate(state, thread, size, Storage::Heap, true)?;
+        let base = self.allocate(state, thread, size, Storage::Heap, Fill::Zero)?;
         let mut at = 0;
         while at < size {
             let part = (size - at).min(8);
@@ -286,7 +307,7 @@ impl Machine<'_> {
             state.thread_mut(thread).given.push_back(value);
             state
                 .memory
-                .write(&mut self.values, base + at, true, part, value);
+                .write(&mut self.values, base + at, Fill::Zero, part, value);
             at += part;
         }
         Ok(pointer(base))
@@ -299,7 +320,7 @@ impl Machine<'_> {
             let Ok((_, object)) = state.memory.check(at, 1, false) else {
                 break;
             };
-            match state.memory.byte(at, object.zero) {
+            match state.memory.byte(&mut self.values, at, object.fill) {
                 Byte::Known(0) => break,
                 Byte::Known(byte) => bytes.push(byte),
                 _ => break,
@@ -322,22 +343,23 @@ impl Machine<'_> {
         let done = match plain {
             "malloc" | "valloc" | "xmalloc" | "alloca" | "aligned_alloc" | "memalign" => {
                 let at = usize::from(matches!(plain, "aligned_alloc" | "memalign"));
-                let size = self.number(state, arguments, at)?;
+                let size = self.bytes_asked(state, arguments, at, UNKNOWN_BLOCK)?;
                 let storage = match plain {
                     "alloca" => Storage::Stack,
                     _ => Storage::Heap,
                 };
-                pointer(self.allocate(state, thread, size, storage, false)?)
+                pointer(self.allocate(state, thread, size, storage, Fill::Unset)?)
             }
             "calloc" => {
-                let count = self.number(state, arguments, 0)?;
-                let size = self.number(state, arguments, 1)?.saturating_mul(count);
-                pointer(self.allocate(state, thread, size, Storage::Heap, true)?)
+                let count = self.bytes_asked(state, arguments, 0, 1)?;
+                let size = self.bytes_asked(state, arguments, 1, UNKNOWN_BLOCK)?;
+                let size = size.saturating_mul(count);
+                pointer(self.allocate(state, thread, size, Storage::Heap, Fill::Zero)?)
             }
             "posix_memalign" => {
                 let to = self.number(state, arguments, 0)?;
-                let size = self.number(state, arguments, 2)?;
-                let base = self.allocate(state, thread, size, Storage::Heap, false)?;
+                let size = self.bytes_asked(state, arguments, 2, UNKNOWN_BLOCK)?;
+                let base = self.allocate(state, thread, size, Storage::Heap, Fill::Unset)?;
                 self.store(state, thread, to, Ty::Ptr, Value::Bits(u128::from(base)))?;
                 int(0)
             }
@@ -350,7 +372,8 @@ impl Machine<'_> {
             "memset" | "bzero" => {
                 let dst = self.number(state, arguments, 0)?;
                 let zeroes = plain == "bzero";
-                let size = self.number(state, arguments, if zeroes { 1 } else { 2 })?;
+                let at = if zeroes { 1 } else { 2 };
+                let size = self.bytes_asked(state, arguments, at, UNKNOWN_PART)?;
                 let byte = if zeroes {
                     0
                 } else {
@@ -362,7 +385,7 @@ impl Machine<'_> {
             "memcpy" | "memmove" | "mempcpy" => {
                 let dst = self.number(state, arguments, 0)?;
                 let src = self.number(state, arguments, 1)?;
-                let size = self.number(state, arguments, 2)?;
+                let size = self.bytes_asked(state, arguments, 2, UNKNOWN_PART)?;
                 self.copy(state, thread, dst, src, size)?;
                 pointer(if plain == "mempcpy" { dst + size } else { dst })
             }
@@ -377,13 +400,14 @@ impl Machine<'_> {
 
     fn realloc(&mut self, state: &mut State, thread: usize, arguments: &[Datum]) -> Run<Done> {
         let old = self.number(state, arguments, 0)?;
-        let size = self.number(state, arguments, 1)?;
-        let new = self.allocate(state, thread, size, Storage::Heap, false)?;
+        let size = self.bytes_asked(state, arguments, 1, UNKNOWN_BLOCK)?;
+        let new = self.allocate(state, thread, size, Storage::Heap, Fill::Unset)?;
         if let Some((base, object)) = state.memory.object(old)
-            && base == old
+            && object.start(base) == old
             && !object.freed
         {
-            self.copy(state, thread, new, old, object.size.min(size))?;
+            let most = base + object.size - old;
+            self.copy(state, thread, new, old, most.min(size))?;
         }
         self.free(state, thread, old)?;
         Ok(pointer(new))
@@ -394,7 +418,9 @@ impl Machine<'_> {
             return Ok(());
         }
         match state.memory.object(addr) {
-            Some((base, object)) if base == addr && object.storage == Storage::Heap => {
+            Some((base, object))
+                if object.start(base) == addr && object.storage == Storage::Heap =>
+            {
                 if object.freed {
                     return Err(Stop::Failed(Kind::DoubleFree));
                 }
@@ -424,6 +450,9 @@ impl Machine<'_> {
             return Ok(None);
         }
         let first = self.number(state, arguments, 0)?;
+        if self.program.open {
+            return self.unknown_text(state, thread, name, arguments, first);
+        }
         let done = match name {
             "strlen" => {
                 let length = self.string(state, thread, first)?.len() as u128;
@@ -448,7 +477,7 @@ impl Machine<'_> {
                 let mut text = self.string(state, thread, first)?;
                 text.push(0);
                 let size = text.len() as u64;
-                let base = self.allocate(state, thread, size, Storage::Heap, false)?;
+                let base = self.allocate(state, thread, size, Storage::Heap, Fill::Unset)?;
                 self.put(state, thread, base, &text)?;
                 pointer(base)
             }
@@ -486,6 +515,32 @@ impl Machine<'_> {
         Ok(Some(done))
     }
 
+    /// Text of an open program is not known: a function reads and writes its first byte, and gives what it may.
+    fn unknown_text(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        name: &str,
+        arguments: &[Datum],
+        first: u64,
+    ) -> Run<Option<Done>> {
+        let writes = matches!(name, "strcpy" | "strcat" | "strncpy");
+        self.access(state, thread, first, 1, writes)?;
+        if matches!(name, "strcmp" | "strncmp" | "memcmp") || writes {
+            let second = self.number(state, arguments, 1)?;
+            self.access(state, thread, second, 1, false)?;
+        }
+        Ok(Some(match name {
+            "strdup" => {
+                let base =
+                    self.allocate(state, thread, UNKNOWN_TEXT, Storage::Heap, Fill::Unset)?;
+                pointer(base)
+            }
+            _ if writes => pointer(first),
+            _ => Some(None),
+        }))
+    }
+
     /// The bytes of a string without its zero.
     fn string(&mut self, state: &mut State, thread: usize, addr: u64) -> Run<Vec<u8>> {
         let mut text = Vec::new();
@@ -509,9 +564,9 @@ impl Machine<'_> {
     }
 
     fn put(&mut self, state: &mut State, thread: usize, addr: u64, text: &[u8]) -> Run<()> {
-        let zero = self.access(state, thread, addr, text.len() as u64, true)?;
+        let fill = self.access(state, thread, addr, text.len() as u64, true)?;
         for (at, byte) in (addr..).zip(text) {
-            state.memory.set(at, zero, Byte::Known(*byte));
+            state.memory.set(at, fill, Byte::Known(*byte));
         }
         Ok(())
     }

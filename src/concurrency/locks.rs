@@ -4,6 +4,7 @@
 //! no visible step: no other thread can do more before it than behind it. Locks do not fail.
 
 use super::machine::{Datum, Machine, Run, Stop};
+use super::program::{Primitive, Takes};
 use super::search::footprint::Touched;
 use super::state::{MutexKind, State, Sync, What};
 use super::threads::{Done, EDEADLK, ETIMEDOUT, TIMED_OUT, int, misuse};
@@ -85,7 +86,7 @@ impl Machine<'_> {
             _ => {
                 let at = addr + if self.program.pointer == 8 { 16 } else { 12 };
                 let known = match state.memory.check(at, 4, false) {
-                    Ok((_, object)) => state.memory.read(&mut self.values, at, object.zero, 4),
+                    Ok((_, object)) => state.memory.read(&mut self.values, at, object.fill, 4),
                     Err(_) => None,
                 };
                 let kind = known.and_then(Value::known).unwrap_or(0);
@@ -103,7 +104,7 @@ impl Machine<'_> {
                     Ok((_, object)) => {
                         let known = state
                             .memory
-                            .read(&mut self.values, attribute, object.zero, 4);
+                            .read(&mut self.values, attribute, object.fill, 4);
                         known.and_then(Value::known).unwrap_or(0)
                     }
                     Err(_) => 0,
@@ -166,6 +167,49 @@ impl Machine<'_> {
         };
         state.sync.insert(addr, held);
         int(0)
+    }
+
+    /// A lock that seed data describes. It may be taken again by whoever holds it: what is wrong with that is for others to say.
+    pub fn seeded_lock(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        primitive: Primitive,
+        arguments: &[Datum],
+        call: &Call,
+    ) -> Run<Done> {
+        self.visible(state, thread)?;
+        let addr = self.number(state, arguments, primitive.parameter as usize)?;
+        self.touch(Touched::Object(addr));
+        let (owner, depth, kind) = match state.sync.get(&addr) {
+            Some(Sync::Mutex { owner, depth, kind }) => (*owner, *depth, *kind),
+            _ => (None, 0, MutexKind::Recursive),
+        };
+        let is_free = owner.is_none_or(|owner| owner == thread);
+        if primitive.takes == Takes::Always && !is_free {
+            return Err(Stop::Blocked);
+        }
+        self.taken(state, thread);
+        self.event(state, thread, What::Call(call.text.clone()));
+        if primitive.takes == Takes::Releases {
+            if owner == Some(thread) {
+                self.release(state, addr, thread, depth - 1, kind);
+            }
+            return int(0);
+        }
+        if is_free {
+            let held = Sync::Mutex {
+                owner: Some(thread),
+                depth: depth + 1,
+                kind,
+            };
+            state.sync.insert(addr, held);
+        }
+        match primitive.takes {
+            Takes::With { success, .. } if is_free => int(success),
+            Takes::With { failure, .. } => int(failure),
+            _ => int(0),
+        }
     }
 
     fn unlock(

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::failure::{Failure, Kind};
 use super::flow::{At, PerStep};
-use super::memory::{Memory, Storage};
+use super::memory::{Fill, Memory, Storage};
 use super::program::{Meaning, Program};
 use super::search::footprint::{Footprint, Touched};
 use super::search::slicing::{Instance, View};
@@ -30,6 +30,8 @@ use crate::ir::{Arg, Pos, Ty};
 const DEPTH: usize = 500;
 /// Addresses that one access may have.
 const ADDRESSES: usize = 16;
+/// Why a loop of an open program is not followed any further: what is looked at is what happens in a few rounds.
+pub const FEW_ROUNDS: &str = "a loop on unknown values";
 /// Most threads of a program.
 const THREADS: usize = 64;
 
@@ -107,7 +109,7 @@ impl<'p> Machine<'p> {
     pub fn new(program: &'p Program<'p>) -> Machine<'p> {
         Machine {
             program,
-            values: Values::new(),
+            values: Values::new(program.pointer),
             visible_words: FxHashSet::default(),
             visible_objects: FxHashSet::default(),
             visible_count: FxHashMap::default(),
@@ -137,27 +139,37 @@ impl<'p> Machine<'p> {
             atomic: None,
             path: Vector::new(),
             past: Vector::new(),
+            bound: OrdMap::new(),
             inputs: true,
             next_key: 1,
             trail: None,
             order: None,
         };
         for global in &self.program.globals {
-            if !state
-                .memory
-                .place(global.base, global.size, Storage::Static, true)
-            {
+            let fill = match self.program.open && global.image.is_none() {
+                true => Fill::Environment,
+                false => Fill::Zero,
+            };
+            let (base, size) = (global.base, global.size);
+            if !state.memory.place(base, size, Storage::Static, fill) {
                 return Err(Stop::Cut(format!("{} is too large", global.name)));
+            }
+            for (offset, (bytes, bits)) in global.image.iter().flatten() {
+                let value = Value::Bits(*bits);
+                let at = base + offset;
+                state
+                    .memory
+                    .write(&mut self.values, at, fill, *bytes, value);
             }
         }
         for (base, bytes) in &self.program.strings {
             state
                 .memory
-                .place(*base, bytes.len() as u64, Storage::Constant, true);
+                .place(*base, bytes.len() as u64, Storage::Constant, Fill::Zero);
             for (addr, byte) in (*base..).zip(bytes) {
                 state
                     .memory
-                    .set(addr, true, super::memory::Byte::Known(*byte));
+                    .set(addr, Fill::Zero, super::memory::Byte::Known(*byte));
             }
         }
         for number in self.program.initialisers.clone() {
@@ -192,13 +204,13 @@ impl<'p> Machine<'p> {
         }
         let name = self.program.end;
         let list = name + Memory::room(8);
-        state.memory.place(name, 8, Storage::Static, true);
-        state.memory.place(list, 16, Storage::Static, true);
+        state.memory.place(name, 8, Storage::Static, Fill::Zero);
+        state.memory.place(list, 16, Storage::Static, Fill::Zero);
         let pointer = u64::from(self.program.pointer);
         let value = Value::Bits(u128::from(name));
         state
             .memory
-            .write(&mut self.values, list, true, pointer, value);
+            .write(&mut self.values, list, Fill::Zero, pointer, value);
         vec![
             Datum::Scalar(Value::Bits(1), Ty::INT),
             Datum::Scalar(Value::Bits(u128::from(list)), Ty::Ptr),
@@ -247,10 +259,13 @@ impl<'p> Machine<'p> {
             }
             let base = state.thread(thread).stack;
             state.thread_mut(thread).stack += Memory::room(global.size);
-            state.memory.place(base, global.size, Storage::Static, true);
+            let fill = Fill::Zero;
+            state.memory.place(base, global.size, Storage::Static, fill);
             for offset in 0..global.size {
-                let byte = state.memory.byte(global.base + offset, true);
-                state.memory.set(base + offset, true, byte);
+                let byte = state
+                    .memory
+                    .byte(&mut self.values, global.base + offset, fill);
+                state.memory.set(base + offset, fill, byte);
             }
             state.thread_mut(thread).locals.insert(number, base);
         }
@@ -376,9 +391,11 @@ impl<'p> Machine<'p> {
     pub fn event(&self, state: &mut State, thread: usize, what: What) {
         let (code, pos) = self.place(state, thread);
         let depth = state.thread(thread).frames.len();
+        let step = state.frame(thread).map_or(0, |frame| frame.at);
         state.record(Event {
             thread,
             code,
+            step,
             pos,
             depth,
             what,
@@ -443,9 +460,10 @@ impl<'p> Machine<'p> {
             dst,
             atomic: false,
             once: None,
+            rounds: Default::default(),
         };
         for size in &code.memory {
-            let base = self.allocate(state, thread, *size, Storage::Stack, false)?;
+            let base = self.allocate(state, thread, *size, Storage::Stack, Fill::Unset)?;
             frame.memory.push(base);
         }
         let params = code.body.params as usize;
@@ -466,13 +484,17 @@ impl<'p> Machine<'p> {
                     let to = local.ty.unwrap_or(from);
                     let value = self.passed(value, from, to);
                     let size = to.size(program.pointer);
-                    state
-                        .memory
-                        .write(&mut self.values, frame.memory[*index], false, size, value);
+                    state.memory.write(
+                        &mut self.values,
+                        frame.memory[*index],
+                        Fill::Unset,
+                        size,
+                        value,
+                    );
                 }
                 (super::code::Slot::Memory(index), Datum::Record(bytes)) => {
                     for (addr, byte) in (frame.memory[*index]..).zip(bytes) {
-                        state.memory.set(addr, false, byte);
+                        state.memory.set(addr, Fill::Unset, byte);
                     }
                 }
                 (super::code::Slot::Register(_), Datum::Record(_)) => {}
@@ -512,8 +534,9 @@ impl<'p> Machine<'p> {
             Arg::Record { addr, size } => {
                 let addr = self.evaluate(state, thread, *addr)?;
                 let addr = self.address(state, addr)?;
-                let zero = self.access(state, thread, addr, *size, false)?;
-                let bytes = (0..*size).map(|offset| state.memory.byte(addr + offset, zero));
+                let fill = self.access(state, thread, addr, *size, false)?;
+                let values = &mut self.values;
+                let bytes = (0..*size).map(|offset| state.memory.byte(values, addr + offset, fill));
                 Ok(Datum::Record(bytes.collect()))
             }
         }

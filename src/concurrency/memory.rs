@@ -6,14 +6,16 @@
 use std::rc::Rc;
 
 use imbl::{HashMap, OrdMap};
+use smallvec::SmallVec;
 
+use super::environment;
 use super::values::{Value, Values};
 use crate::symbolic::term::Term;
 
 const PAGE: u64 = 32;
 /// Below this nothing lies: an access is one through a null pointer.
 pub const NULL_PAGE: u64 = 4096;
-/// Most bytes of one object.
+/// Most bytes of one object that a program makes.
 const LARGEST: u64 = 1 << 28;
 
 /// What kind of storage an object has.
@@ -31,8 +33,18 @@ pub struct Object {
     pub size: u64,
     pub storage: Storage,
     pub freed: bool,
-    /// Bytes that were never written are 0; else they are unknown.
-    pub zero: bool,
+    /// What its bytes are before they are written.
+    pub fill: Fill,
+}
+
+/// What bytes are that were never written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fill {
+    Zero,
+    /// Anything, another thing each time that it is asked for.
+    Unset,
+    /// Whatever was there before anything ran: the same for whoever reads it ([`Values::before`]).
+    Environment,
 }
 
 /// One byte.
@@ -54,6 +66,16 @@ pub enum Fault {
     /// Beyond the end of an object.
     Outside,
     Constant,
+}
+
+impl Object {
+    /// The address that pointers to the object have, which [`Memory::place`] has put at another one.
+    pub fn start(&self, base: u64) -> u64 {
+        match (self.fill, self.storage) {
+            (Fill::Environment, Storage::Heap) => base + environment::BEFORE.min(self.size),
+            _ => base,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -108,15 +130,15 @@ impl Memory {
     }
 
     /// Puts an object at an address, which is a multiple of [`PAGE`]. `false` if it is too large.
-    pub fn place(&mut self, base: u64, size: u64, storage: Storage, zero: bool) -> bool {
-        if size > LARGEST {
+    pub fn place(&mut self, base: u64, size: u64, storage: Storage, fill: Fill) -> bool {
+        if size > LARGEST && fill != Fill::Environment {
             return false;
         }
         let object = Object {
             size,
             storage,
             freed: false,
-            zero,
+            fill,
         };
         self.objects.insert(base, object);
         self.hash ^= mix(base, size << 2);
@@ -170,37 +192,51 @@ impl Memory {
     }
 
     fn clear(&mut self, base: u64, object: Object) {
-        let mut at = base;
-        while at < base + object.size {
-            if let Some(page) = self.pages.remove(&(at / PAGE)) {
-                for (addr, byte) in (at..).zip(page.iter()) {
-                    self.count(*byte, false);
-                    self.hash ^= contribution(addr, *byte, object.zero);
-                }
+        let pages = base / PAGE..(base + object.size).div_ceil(PAGE);
+        // An object of unknown size takes up more pages than are used.
+        let used: Vec<u64> = match pages.end - pages.start > self.pages.len() as u64 {
+            true => self
+                .pages
+                .keys()
+                .copied()
+                .filter(|page| pages.contains(page))
+                .collect(),
+            false => pages.collect(),
+        };
+        for number in used {
+            let Some(page) = self.pages.remove(&number) else {
+                continue;
+            };
+            for (addr, byte) in (number * PAGE..).zip(page.iter()) {
+                self.count(*byte, false);
+                self.hash ^= contribution(addr, *byte, object.fill);
             }
-            at += PAGE;
         }
     }
 
     /// A byte of an object that is known to be there.
-    pub fn byte(&self, addr: u64, zero: bool) -> Byte {
-        match self.pages.get(&(addr / PAGE)) {
+    pub fn byte(&self, values: &mut Values, addr: u64, fill: Fill) -> Byte {
+        let byte = match self.pages.get(&(addr / PAGE)) {
             Some(page) => page[(addr % PAGE) as usize],
-            None => fill(zero),
+            None => fill.byte(),
+        };
+        match (byte, fill) {
+            (Byte::Unset, Fill::Environment) => values.before(addr),
+            _ => byte,
         }
     }
 
-    pub fn set(&mut self, addr: u64, zero: bool, byte: Byte) {
+    pub fn set(&mut self, addr: u64, fill: Fill, byte: Byte) {
         let page = self
             .pages
             .entry(addr / PAGE)
-            .or_insert_with(|| Rc::new([fill(zero); PAGE as usize]));
+            .or_insert_with(|| Rc::new([fill.byte(); PAGE as usize]));
         let slot = &mut Rc::make_mut(page)[(addr % PAGE) as usize];
         let old = std::mem::replace(slot, byte);
         if old != byte {
             self.count(old, false);
             self.count(byte, true);
-            self.hash ^= contribution(addr, old, zero) ^ contribution(addr, byte, zero);
+            self.hash ^= contribution(addr, old, fill) ^ contribution(addr, byte, fill);
         }
     }
 
@@ -220,11 +256,11 @@ impl Memory {
     }
 
     /// Writes a scalar of so many bytes.
-    pub fn write(&mut self, values: &mut Values, addr: u64, zero: bool, size: u64, value: Value) {
+    pub fn write(&mut self, values: &mut Values, addr: u64, fill: Fill, size: u64, value: Value) {
         match value {
             Value::Bits(bits) => {
                 for (index, byte) in (0..size).zip(bits.to_le_bytes()) {
-                    self.set(addr + index, zero, Byte::Known(byte));
+                    self.set(addr + index, fill, Byte::Known(byte));
                 }
             }
             Value::Term(_) => {
@@ -232,52 +268,60 @@ impl Memory {
                 let term = values.term(value, width);
                 for index in 0..size {
                     let part = Byte::Part(term, u8::try_from(index).unwrap_or(0));
-                    self.set(addr + index, zero, part);
+                    self.set(addr + index, fill, part);
                 }
             }
         }
     }
 
     /// Reads a scalar of so many bytes; `None` if one of them was never written.
-    pub fn read(&self, values: &mut Values, addr: u64, zero: bool, size: u64) -> Option<Value> {
-        let mut bits = 0u128;
-        let mut known = true;
-        for index in 0..size.min(16) {
-            match self.byte(addr + index, zero) {
-                Byte::Known(byte) => bits |= u128::from(byte) << (index * 8),
+    pub fn read(&self, values: &mut Values, addr: u64, fill: Fill, size: u64) -> Option<Value> {
+        let size = size.min(16);
+        let mut bytes: SmallVec<[Byte; 16]> = SmallVec::new();
+        for index in 0..size {
+            match self.byte(values, addr + index, fill) {
                 Byte::Unset => return None,
-                Byte::Part(..) => known = false,
+                byte => bytes.push(byte),
             }
         }
-        if known {
+        let known = (0..)
+            .zip(&bytes)
+            .try_fold(0, |bits, (index, byte)| match byte {
+                Byte::Known(byte) => Some(bits | u128::from(*byte) << (index * 8)),
+                _ => None,
+            });
+        if let Some(bits) = known {
             return Some(Value::Bits(bits));
         }
-        if let Byte::Part(term, 0) = self.byte(addr, zero)
-            && u64::from(values.formula.terms.width(term)) == size * 8
-            && (0..size).all(|index| {
-                self.byte(addr + index, zero) == Byte::Part(term, u8::try_from(index).unwrap_or(0))
-            })
+        if let Some(Byte::Part(term, 0)) = bytes.first()
+            && u64::from(values.formula.terms.width(*term)) == size * 8
+            && (0..)
+                .zip(&bytes)
+                .all(|(index, byte)| *byte == Byte::Part(*term, index))
         {
-            return Some(Value::Term(term));
+            return Some(Value::Term(*term));
         }
-        let mut parts = Vec::new();
-        for index in 0..size.min(16) {
-            parts.push(match self.byte(addr + index, zero) {
-                Byte::Known(byte) => values.formula.terms.constant(u128::from(byte), 8),
-                Byte::Part(term, index) => values.byte(term, index),
-                Byte::Unset => return None,
-            });
-        }
+        let parts = bytes.iter().map(|byte| match byte {
+            Byte::Part(term, index) => values.byte(*term, *index),
+            Byte::Known(byte) => values.formula.terms.constant(u128::from(*byte), 8),
+            Byte::Unset => values.formula.terms.constant(0, 8),
+        });
+        let parts: Vec<Term> = parts.collect();
         Some(values.joined(&parts))
     }
 }
 
-fn fill(zero: bool) -> Byte {
-    if zero { Byte::Known(0) } else { Byte::Unset }
+impl Fill {
+    fn byte(self) -> Byte {
+        match self {
+            Fill::Zero => Byte::Known(0),
+            Fill::Unset | Fill::Environment => Byte::Unset,
+        }
+    }
 }
 
-fn contribution(addr: u64, byte: Byte, zero: bool) -> u128 {
-    if byte == fill(zero) {
+fn contribution(addr: u64, byte: Byte, fill: Fill) -> u128 {
+    if byte == fill.byte() {
         0
     } else {
         mix(addr, code(byte))

@@ -1,13 +1,15 @@
-//! A closed program: the bodies of its units, linked.
+//! A program to run: bodies, linked.
 //!
-//! In: what the front end made of each unit. Out: one table of functions and objects, with addresses. Of several definitions
-//! of one name the first counts, as a linker takes the first that it meets.
+//! In: what the front end made of each unit of a closed program; or functions of an open one, with the objects that nothing changes. Out: one table
+//! of functions and objects, with addresses. Of several definitions of one name the first counts, as a linker takes the first that it meets.
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
 use super::code::Code;
 use super::memory::Memory;
-use crate::ir::{Body, SymbolKind, SymbolName};
+use crate::ir::{Body, Image, Scalar, SymbolKind, SymbolName};
 
 /// Where functions lie: no data is ever there.
 const FUNCTIONS: u64 = 1 << 30;
@@ -22,6 +24,27 @@ pub struct Global {
     pub size: u64,
     pub thread_local: bool,
     pub base: u64,
+    /// What it holds, if no initialiser among the bodies says it.
+    pub image: Option<BTreeMap<u64, (u64, u128)>>,
+}
+
+/// What a primitive does to the lock that a parameter leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Primitive {
+    pub parameter: u32,
+    pub takes: Takes,
+}
+
+/// Whether a primitive takes a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Takes {
+    Always,
+    /// With one result it has taken it, with the other it has not.
+    With {
+        success: u128,
+        failure: u128,
+    },
+    Releases,
 }
 
 /// What a symbol of a body means.
@@ -51,6 +74,10 @@ pub struct Program<'a> {
     pub end: u64,
     /// Bytes of a pointer.
     pub pointer: u8,
+    /// The program is part of one whose past is not known: what no initialiser or image says is any value ([`super::environment`]).
+    pub open: bool,
+    /// Locks of an open program that the machine does not know by itself.
+    pub primitives: FxHashMap<String, Primitive>,
     /// `abort` ends an execution that is of no interest, as in SV-COMP's programs, and is no failure.
     pub abort_is_quiet: bool,
 }
@@ -74,6 +101,8 @@ impl<'a> Program<'a> {
             strings: Vec::new(),
             end: STATICS,
             pointer: bodies.first().map_or(8, |body| body.pointer_size),
+            open: false,
+            primitives: FxHashMap::default(),
             abort_is_quiet: false,
         };
         let mut seen: Vec<&SymbolName> = Vec::new();
@@ -96,6 +125,57 @@ impl<'a> Program<'a> {
         program
     }
 
+    /// Some functions of an open program, and what the objects hold that nothing in it changes.
+    pub fn link_open(
+        functions: &'a [Body],
+        constants: &BTreeMap<SymbolName, Image>,
+        primitives: FxHashMap<String, Primitive>,
+    ) -> Program<'a> {
+        let mut program = Program::link(functions, &[]);
+        program.open = true;
+        program.primitives = primitives;
+        let addresses: FxHashMap<SymbolName, u64> = program
+            .globals
+            .iter()
+            .map(|global| (global.name.clone(), global.base))
+            .chain(
+                (0..)
+                    .zip(&program.functions)
+                    .map(|(number, name)| (name.clone(), FUNCTIONS + number * STRIDE)),
+            )
+            .collect();
+        for at in 0..program.globals.len() {
+            let Some(image) = constants.get(&program.globals[at].name) else {
+                continue;
+            };
+            let mut cells = BTreeMap::new();
+            for (offset, bytes, scalar) in image.cells() {
+                let bits = match scalar {
+                    Scalar::Bits(bits) => Some(*bits),
+                    Scalar::Address { symbol, offset } => {
+                        let base = addresses.get(symbol);
+                        base.map(|base| u128::from(base.wrapping_add_signed(*offset)))
+                    }
+                    Scalar::Text(text) => Some(u128::from(program.string(text))),
+                    Scalar::Unknown => None,
+                };
+                if let Some(bits) = bits {
+                    cells.insert(offset, (bytes, bits));
+                }
+            }
+            program.globals[at].image = Some(cells);
+        }
+        program
+    }
+
+    /// Gives a string literal its place.
+    fn string(&mut self, bytes: &[u8]) -> u64 {
+        let addr = self.end;
+        self.strings.push((addr, bytes.to_vec()));
+        self.end += Memory::room(bytes.len() as u64);
+        addr
+    }
+
     /// Gives each object its place, large enough for the largest mention.
     fn place(&mut self, bodies: &[&Body]) -> FxHashMap<SymbolName, usize> {
         let mut index: FxHashMap<SymbolName, usize> = FxHashMap::default();
@@ -109,6 +189,7 @@ impl<'a> Program<'a> {
                     size: 0,
                     thread_local: false,
                     base: 0,
+                    image: None,
                 });
                 self.globals.len() - 1
             });
@@ -148,9 +229,7 @@ impl<'a> Program<'a> {
         }
         let mut strings = Vec::with_capacity(body.strings.len());
         for bytes in &body.strings {
-            strings.push(self.end);
-            self.strings.push((self.end, bytes.clone()));
-            self.end += Memory::room(bytes.len() as u64);
+            strings.push(self.string(bytes));
         }
         Linked {
             code: Code::new(body),

@@ -8,12 +8,15 @@ use rustc_hash::FxHashSet;
 
 use super::code::Step;
 use super::failure::Failure;
-use super::machine::{Ending, Machine};
+use super::machine::{Ending, FEW_ROUNDS, Machine};
 use super::state::State;
 use crate::ir::{Callee, StmtKind};
 
 /// Steps before visible ones that a filter may take.
 const TRANSITIONS: usize = 30_000;
+/// The same where functions of an open program are run, and steps there.
+const OPEN_TRANSITIONS: usize = 1_000;
+pub const OPEN_STEPS: u64 = 20_000;
 
 /// A sequential version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,9 +82,14 @@ fn search(machine: &mut Machine<'_>, entry: usize, filter: Filter) -> Sequential
     }];
     let mut seen = FxHashSet::default();
     let mut transitions = 0;
+    let begun = machine.steps;
     while let Some(mut node) = open.pop() {
         transitions += 1;
-        if transitions > TRANSITIONS {
+        let exceeds = match machine.program.open {
+            true => transitions > OPEN_TRANSITIONS || machine.steps > begun + OPEN_STEPS,
+            false => transitions > TRANSITIONS,
+        };
+        if exceeds {
             found.exhausted = false;
             return found;
         }
@@ -106,7 +114,8 @@ fn search(machine: &mut Machine<'_>, entry: usize, filter: Filter) -> Sequential
         for (state, ending) in results {
             match ending {
                 Ending::Over => {}
-                Ending::Cut(_) => found.exhausted = false,
+                // In the interleaving that failed loops were followed for some rounds, too.
+                Ending::Cut(why) => found.exhausted &= why == FEW_ROUNDS,
                 Ending::Failed(failure) => {
                     found.failure = Some((state, failure));
                     return found;

@@ -14,7 +14,7 @@ use super::memory::Memory;
 use super::program::Program;
 use super::values::Value;
 use crate::ir::{ExprId, LocalId, Pos};
-use crate::symbolic::term::Term;
+use crate::symbolic::term::{Term, Var};
 
 /// A call in progress.
 #[derive(Clone)]
@@ -34,6 +34,8 @@ pub struct Frame {
     pub atomic: bool,
     /// The call initialises an object once, and this is where that is noted.
     pub once: Option<u64>,
+    /// In an open program: how often the condition of each step was on unknown values.
+    pub rounds: SmallVec<[(u32, u8); 4]>,
 }
 
 /// What a thread waits for between the two halves of an operation.
@@ -171,6 +173,7 @@ pub enum MutexKind {
 pub struct Event {
     pub thread: usize,
     pub code: usize,
+    pub step: u32,
     pub pos: Pos,
     /// Calls above it.
     pub depth: usize,
@@ -244,6 +247,8 @@ pub struct State {
     pub path: Vector<Term>,
     /// Conditions on unknowns that nothing depends on any more: they hold together with the others.
     pub past: Vector<Term>,
+    /// Where the unknown pointers lead to that were followed.
+    pub bound: OrdMap<Var, u64>,
     /// Unknowns drawn now are inputs.
     pub inputs: bool,
     pub next_key: u64,
@@ -395,7 +400,7 @@ fn hash_thread(thread: &Thread, program: &Program<'_>, hasher: &mut Xxh3) {
         (key, value).hash(hasher);
     }
     for frame in &thread.frames {
-        (frame.code, frame.at, frame.once).hash(hasher);
+        (frame.code, frame.at, frame.once, &frame.rounds).hash(hasher);
         let live = program.code[frame.code].code.live.get(frame.at as usize);
         for (index, value) in frame.registers.iter().enumerate() {
             if live.is_some_and(|live| live[index / 64] >> (index % 64) & 1 == 1) {

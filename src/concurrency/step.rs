@@ -5,14 +5,18 @@
 
 use super::code::Step;
 use super::failure::Kind;
-use super::machine::{Datum, Machine, Run, Stop};
-use super::memory::Byte;
+use super::machine::{Datum, FEW_ROUNDS, Machine, Run, Stop};
+use super::memory::{Byte, Fill};
 use super::state::State;
 use super::values::Value;
 use crate::ir::{Arg, BinOp, Call, Callee, ExprId, ExprKind, StmtKind, TermKind, Ty, fold};
 
 /// Ways that a switch on an open value or a jump to one of several labels may have.
 const WAYS: usize = 64;
+/// In an open program a condition on unknown values is met so often in one call.
+const ROUNDS: u8 = 3;
+/// Bytes that are written at once in an open program.
+const LARGEST_COPY: u64 = 1 << 16;
 
 impl Machine<'_> {
     /// Takes one step. Those that touch memory or call a primitive are counted.
@@ -166,10 +170,11 @@ impl Machine<'_> {
         if size == 0 {
             return Ok(());
         }
+        self.known_size(size)?;
         let from = self.access(state, thread, src, size, false)?;
         let to = self.access(state, thread, dst, size, true)?;
         let bytes: Vec<Byte> = (0..size)
-            .map(|at| state.memory.byte(src + at, from))
+            .map(|at| state.memory.byte(&mut self.values, src + at, from))
             .collect();
         for (addr, byte) in (dst..).zip(bytes) {
             state.memory.set(addr, to, byte);
@@ -185,11 +190,20 @@ impl Machine<'_> {
         size: u64,
         byte: Byte,
     ) -> Run<()> {
-        let zero = self.access(state, thread, dst, size, true)?;
+        self.known_size(size)?;
+        let fill = self.access(state, thread, dst, size, true)?;
         for addr in dst..dst + size {
-            state.memory.set(addr, zero, byte);
+            state.memory.set(addr, fill, byte);
         }
         Ok(())
+    }
+
+    /// In an open program a size that was chosen for an unknown one may be any number.
+    fn known_size(&self, size: u64) -> Run<()> {
+        match self.program.open && size > LARGEST_COPY {
+            true => Err(Stop::Cut("many bytes are written at once".to_owned())),
+            false => Ok(()),
+        }
     }
 
     fn call(&mut self, state: &mut State, thread: usize, call: &Call) -> Run<()> {
@@ -204,7 +218,16 @@ impl Machine<'_> {
                 let meaning = program.code[number].symbols[id.index()];
                 self.symbol(state, thread, meaning)
             }
-            Callee::Indirect { function, .. } => self.place_of(state, thread, *function)?,
+            Callee::Indirect { function, .. } => {
+                let function = self.evaluate(state, thread, *function)?;
+                if self.program.open && function.known().is_none() {
+                    let text = "a function that an unknown pointer leads to changes nothing and gives an unknown value";
+                    self.told.insert(text.to_owned());
+                    self.returned(state, thread, call, None);
+                    return Ok(());
+                }
+                self.address(state, function)?
+            }
         };
         let Some(function) = program.function_at(function) else {
             return Err(Stop::Failed(match function {
@@ -262,7 +285,7 @@ impl Machine<'_> {
                 };
                 let base = state.frame(thread).map_or(0, |frame| frame.memory[index]);
                 for (addr, byte) in (base..).zip(bytes) {
-                    state.memory.set(addr, false, byte);
+                    state.memory.set(addr, Fill::Unset, byte);
                 }
             }
             scalar => {
@@ -294,11 +317,10 @@ impl Machine<'_> {
             } => {
                 let ty = self.body(state, thread).expr(*cond).ty;
                 let value = self.evaluate(state, thread, *cond)?;
-                if self.truth(state, value, ty) {
-                    *then
-                } else {
-                    *els
-                }
+                self.may_go_round(state, thread, value)?;
+                let holds = self.truth(state, value, ty);
+                self.goes_round(state, thread, value);
+                if holds { *then } else { *els }
             }
             TermKind::Switch {
                 value,
@@ -307,7 +329,10 @@ impl Machine<'_> {
             } => {
                 let ty = self.body(state, thread).expr(*value).ty;
                 let value = self.evaluate(state, thread, *value)?;
-                self.switch(state, value, ty, cases)?.unwrap_or(*default)
+                self.may_go_round(state, thread, value)?;
+                let case = self.switch(state, value, ty, cases)?;
+                self.goes_round(state, thread, value);
+                case.unwrap_or(*default)
             }
             TermKind::Nondet(targets) => {
                 let way = self.pick(state, thread, targets.len().min(WAYS));
@@ -326,6 +351,33 @@ impl Machine<'_> {
             frame.fetched.clear();
         }
         Ok(())
+    }
+
+    /// In an open program a loop on unknown values is followed for some rounds.
+    fn may_go_round(&self, state: &State, thread: usize, value: Value) -> Run<()> {
+        let Some(frame) = state.frame(thread).filter(|_| value.known().is_none()) else {
+            return Ok(());
+        };
+        let rounds = frame.rounds.iter().find(|(step, _)| *step == frame.at);
+        match rounds {
+            Some((_, ROUNDS)) => Err(Stop::Cut(FEW_ROUNDS.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts it, once it is decided.
+    fn goes_round(&self, state: &mut State, thread: usize, value: Value) {
+        if !self.program.open || value.known().is_some() {
+            return;
+        }
+        let Some(frame) = state.thread_mut(thread).frames.last_mut() else {
+            return;
+        };
+        let at = frame.at;
+        match frame.rounds.iter_mut().find(|(step, _)| *step == at) {
+            Some((_, rounds)) => *rounds += 1,
+            None => frame.rounds.push((at, 1)),
+        }
     }
 
     /// A number below `count` for an unknown.
@@ -466,8 +518,12 @@ impl Machine<'_> {
             }
             ExprKind::Index { base, index, scale } => {
                 let from = body.expr(*index).ty;
-                let base = self.evaluate(state, thread, *base)?;
+                let mut base = self.evaluate(state, thread, *base)?;
                 let index = self.evaluate(state, thread, *index)?;
+                if self.program.open && index.known().is_none() {
+                    // Which of the two is the pointer could not be told from the sum.
+                    base = self.followed(state, base)?;
+                }
                 let index = self.values.cast(index, from, Ty::SSIZE).unwrap_or(index);
                 Some(self.values.displaced(base, index, *scale, 0))
             }
@@ -512,6 +568,10 @@ impl Machine<'_> {
     /// Division by zero.
     fn divisor(&mut self, state: &mut State, op: BinOp, ty: Ty, r: Value) -> Run<()> {
         let divides = matches!(op, BinOp::Div | BinOp::Rem) && !matches!(ty, Ty::Float { .. });
+        // What an open program divides by is taken to be right unless it is known.
+        if divides && self.program.open && r.known().is_none() {
+            return Ok(());
+        }
         if divides && !self.truth(state, r, ty) {
             return Err(Stop::Failed(Kind::Arithmetic("a division by zero")));
         }

@@ -2,14 +2,17 @@
 //!
 //! In: a [`Found`] with the machine that found it. Out: a [`Finding`] and a drawing for the terminal.
 
+use super::code::Step;
 use super::differ::{Found, Sort};
+use super::environment;
 use super::failure::Kind;
 use super::machine::Machine;
 use super::memory::NULL_PAGE;
 use super::state::{Birth, Event, State, What};
 use super::values::Value;
 use crate::finding::{Finding, Level, TraceStep};
-use crate::ir::{Pos, SymbolName};
+use crate::ir::print::source_text;
+use crate::ir::{Pos, StmtKind, SymbolName};
 
 /// Addresses from here on are shown as such.
 const ADDRESS: u64 = 1 << 26;
@@ -52,7 +55,10 @@ impl Sort {
 /// Puts a failure in words.
 pub fn story(machine: &mut Machine<'_>, found: &Found) -> Story {
     let mut lines: Vec<Line> = Vec::new();
-    for event in found.state.events() {
+    let is_harness = |event: &Event| machine.program.open && event.thread == 0;
+    let mut events = found.state.events();
+    events.retain(|event| !is_harness(event));
+    for event in events {
         let text = words(machine, found, &event);
         lines.push(line(
             machine,
@@ -89,14 +95,25 @@ pub fn story(machine: &mut Machine<'_>, found: &Found) -> Story {
     Story {
         threads,
         lines,
-        input: input(found),
-        why: why(found),
+        // Unknown words of memory say nothing to a person.
+        input: input(found).filter(|_| !machine.program.open),
+        why: why(machine, found),
         rule: found.sort.rule(),
         level: match found.sort {
+            // That two threads run these functions on one object is a guess.
+            Sort::Interleaved if machine.program.open => Level::Warning,
             Sort::Interleaved | Sort::Deadlock => Level::Error,
             Sort::Sequential => Level::Warning,
         },
         message: match found.sort {
+            Sort::Interleaved if machine.program.open => {
+                let functions: Vec<&str> = found.state.threads[1..]
+                    .iter()
+                    .map(|thread| machine.program.functions[thread.entry].name.as_str())
+                    .collect();
+                let functions = functions.join(" and ");
+                format!("{message} when {functions} run at a time")
+            }
             Sort::Interleaved => format!("{message} when threads interleave"),
             Sort::Deadlock => "deadlock: no thread can go on".to_owned(),
             Sort::Sequential => format!("{message} even if threads run one after another"),
@@ -104,11 +121,14 @@ pub fn story(machine: &mut Machine<'_>, found: &Found) -> Story {
     }
 }
 
-fn why(found: &Found) -> String {
+fn why(machine: &Machine<'_>, found: &Found) -> String {
     let filter = found.filter.name();
     match found.sort {
         Sort::Deadlock => "each thread waits for what another one has to do first".to_owned(),
         Sort::Sequential => format!("a sequential order of the threads fails, too ({filter})"),
+        Sort::Interleaved if machine.program.open => {
+            "neither order of running the two one after the other fails like this".to_owned()
+        }
         Sort::Interleaved if found.certain => {
             format!("no sequential order of the threads fails on this input ({filter})")
         }
@@ -169,11 +189,11 @@ fn words(machine: &mut Machine<'_>, found: &Found, event: &Event) -> String {
     match &event.what {
         What::Read { addr, size, value } => {
             let value = shown(machine, found, *value, *size);
-            format!("reads {}: {value}", name(machine, *addr))
+            format!("reads {}: {value}", place(machine, event, *addr))
         }
         What::Write { addr, size, value } => {
             let value = shown(machine, found, *value, *size);
-            format!("writes {} = {value}", name(machine, *addr))
+            format!("writes {} = {value}", place(machine, event, *addr))
         }
         What::Created(thread) => {
             let entry = found.state.thread(*thread).entry;
@@ -183,6 +203,24 @@ fn words(machine: &mut Machine<'_>, found: &Found, event: &Event) -> String {
         What::Call(text) => text.clone(),
         What::Exit => "ends".to_owned(),
     }
+}
+
+/// What an event reads or writes: a global object by its name, anything else as the source has it.
+fn place(machine: &Machine<'_>, event: &Event, addr: u64) -> String {
+    let code = &machine.program.code[event.code].code;
+    let accessed = match code.steps.get(event.step as usize) {
+        _ if machine.program.global_at(addr).is_some() => None,
+        Some((Step::Fetch(read), _)) => source_text(code.body, *read),
+        Some((Step::Statement(StmtKind::Store { addr, .. }), _)) => {
+            let text = source_text(code.body, *addr);
+            text.map(|text| match text.strip_prefix('&') {
+                Some(place) => place.to_owned(),
+                None => format!("*{text}"),
+            })
+        }
+        _ => None,
+    };
+    accessed.unwrap_or_else(|| name(machine, addr))
 }
 
 /// A place in memory, as far as it has a name.
@@ -202,6 +240,9 @@ fn shown(machine: &Machine<'_>, found: &Found, value: Value, size: u64) -> Strin
     let address = u64::try_from(bits).unwrap_or(0);
     if size == 8 && address >= NULL_PAGE && machine.program.global_at(address).is_some() {
         return format!("&{}", name(machine, address));
+    }
+    if environment::is_object(address, machine.program.pointer) {
+        return "a pointer".to_owned();
     }
     if size == 8 && (ADDRESS..1 << 60).contains(&address) {
         return format!("{address:#x}");

@@ -8,11 +8,13 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::environment;
+use super::memory::Byte;
 use crate::ir::{BinOp, CmpOp, Ty, UnOp, fold};
 use crate::sat::{Budget, Outcome, Session};
 use crate::symbolic::formula::Formula;
 use crate::symbolic::model::Model;
-use crate::symbolic::term::{Op, Term, Var};
+use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// A scalar: its width is known from where it is used.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,12 +34,20 @@ impl Value {
     }
 }
 
-/// Who draws an unknown: the thread, its number among those that it draws, and its width.
+/// What an unknown is, and its width.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Drawn {
-    pub thread: u32,
-    pub number: u32,
+    pub source: Source,
     pub width: u16,
+}
+
+/// Where an unknown comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Source {
+    /// A thread draws it; with its number among those that it draws.
+    Thread { thread: u32, number: u32 },
+    /// It is the word that was at an address before anything ran.
+    Before { addr: u64 },
 }
 
 /// What can be said of a condition.
@@ -54,6 +64,10 @@ pub struct Values {
     session: Session,
     named: FxHashMap<Drawn, Term>,
     names: FxHashMap<Var, Drawn>,
+    /// Bytes of a pointer in memory.
+    pointer: u8,
+    /// Where the pointers lead to that were there before anything ran.
+    objects: FxHashMap<Var, u64>,
     /// What was drawn before the first thread was made: the input of CBUGS §3.
     inputs: FxHashSet<Var>,
     /// The unknowns of terms.
@@ -62,25 +76,25 @@ pub struct Values {
     pub given: Vec<Term>,
     /// The solver left a question open.
     pub unknown: bool,
-}
-
-impl Default for Values {
-    fn default() -> Values {
-        Values::new()
-    }
+    /// Conditions that were not known to be one or the other.
+    pub asked: u64,
 }
 
 impl Values {
-    pub fn new() -> Values {
+    /// For a target with pointers of so many bytes.
+    pub fn new(pointer: u8) -> Values {
         Values {
             formula: Formula::new(),
             session: Session::new(Budget::default()),
             named: FxHashMap::default(),
             names: FxHashMap::default(),
+            pointer,
+            objects: FxHashMap::default(),
             inputs: FxHashSet::default(),
             vars: FxHashMap::default(),
             given: Vec::new(),
             unknown: false,
+            asked: 0,
         }
     }
 
@@ -99,6 +113,59 @@ impl Values {
             }
         };
         Value::Term(term)
+    }
+
+    /// The byte that was at an address before anything ran: part of a word as wide as a pointer, so that a pointer is one unknown.
+    pub fn before(&mut self, addr: u64) -> Byte {
+        let word = u64::from(self.pointer);
+        let source = Source::Before {
+            addr: addr - addr % word,
+        };
+        let width = u16::from(self.pointer) * 8;
+        let index = u8::try_from(addr % word).unwrap_or(0);
+        match self.draw(Drawn { source, width }, true) {
+            Value::Term(term) => Byte::Part(term, index),
+            Value::Bits(bits) => Byte::Known(bits.to_le_bytes()[usize::from(index)]),
+        }
+    }
+
+    /// The address of the object that an unknown pointer leads to: another one for each unknown.
+    pub fn object_of(&mut self, var: Var) -> u64 {
+        let next = environment::object(self.objects.len() as u64, self.pointer);
+        *self.objects.entry(var).or_insert(next)
+    }
+
+    /// The unknown that a term is, made as wide as values of pointers are.
+    pub fn pointer_var(&self, term: Term) -> Option<Var> {
+        let terms = &self.formula.terms;
+        let width = u16::from(self.pointer) * 8;
+        let is_pointer = |term: Term| match terms.node(term) {
+            Node::Var(var) if terms.width(term) == width => Some(*var),
+            _ => None,
+        };
+        match terms.node(term) {
+            Node::Op { op, args } if environment::widens(*op) => is_pointer(*args.first()?),
+            _ => is_pointer(term),
+        }
+    }
+
+    /// An address with a number in the place of the unknown pointer that it is computed from.
+    pub fn placed(&mut self, term: Term, var: Var, addr: u64) -> Value {
+        let node = self.formula.terms.node(term).clone();
+        let Node::Linear { constant, terms } = node else {
+            return Value::Bits(u128::from(addr));
+        };
+        let is_pointer =
+            |(by, part): &(u128, Term)| *by == 1 && self.pointer_var(*part) == Some(var);
+        let others: Vec<(u128, Term)> = terms
+            .iter()
+            .copied()
+            .filter(|part| !is_pointer(part))
+            .collect();
+        let width = self.formula.terms.width(term);
+        let constant = constant.wrapping_add(u128::from(addr));
+        let sum = self.formula.terms.linear(width, constant, &others);
+        self.value(sum)
     }
 
     /// The unknowns that a term depends on.
@@ -139,7 +206,8 @@ impl Values {
         }
     }
 
-    fn value(&self, term: Term) -> Value {
+    /// A term as a value.
+    pub fn value(&self, term: Term) -> Value {
         match self.formula.terms.as_const(term) {
             Some(bits) => Value::Bits(bits),
             None => Value::Term(term),
@@ -332,6 +400,28 @@ impl Values {
         self.session.check(&mut self.formula, &[], &terms)
     }
 
+    /// The conditions that another one depends on by way of common unknowns: the path is possible, so that the others say nothing of it.
+    fn related(&mut self, path: &[Term], cond: Term) -> Vec<Term> {
+        let mut live: FxHashSet<Var> = self.vars(cond).iter().copied().collect();
+        let mut related = Vec::new();
+        let mut open: Vec<Term> = path.to_vec();
+        loop {
+            let before = open.len();
+            open.retain(|&other| {
+                let vars = self.vars(other);
+                let bears = vars.iter().any(|var| live.contains(var));
+                if bears {
+                    live.extend(vars.iter());
+                    related.push(other);
+                }
+                !bears
+            });
+            if open.len() == before {
+                return related;
+            }
+        }
+    }
+
     /// What the path's conditions say of another.
     pub fn truth(&mut self, path: &[Term], cond: Term) -> Truth {
         match self.formula.terms.as_const(cond) {
@@ -339,6 +429,8 @@ impl Values {
             Some(_) => return Truth::Always,
             None => {}
         }
+        self.asked += 1;
+        let path = &self.related(path, cond);
         let not = self.formula.terms.not(cond);
         match (self.possible(path, cond), self.possible(path, not)) {
             (true, true) => Truth::Open,
@@ -388,7 +480,6 @@ impl Values {
         model: &Model,
         known: &mut FxHashMap<Term, Term>,
     ) -> Term {
-        use crate::symbolic::term::Node;
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {
             if known.contains_key(&term) {

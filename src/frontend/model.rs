@@ -55,6 +55,9 @@ pub enum VaList {
     Array(u8),
 }
 
+/// The function that is called where an atomic section begins ([`Model::atomic_sections`]).
+pub const ATOMIC_BEGIN: &str = "__cassini_atomic_begin";
+
 /// Sizes and alignments in bytes. `int` has four, `long long` and `double` have eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Model {

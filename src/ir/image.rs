@@ -122,6 +122,12 @@ impl Image {
         Scalar::Bits(value)
     }
 
+    /// What is not zero: offsets, bytes and scalars.
+    pub fn cells(&self) -> impl Iterator<Item = (u64, u64, &Scalar)> {
+        let cells = self.cells.iter();
+        cells.map(|(offset, cell)| (*offset, cell.bytes, &cell.value))
+    }
+
     /// The objects and functions that it holds addresses of.
     pub fn addresses(&self) -> impl Iterator<Item = &SymbolName> {
         self.cells.values().filter_map(|cell| match &cell.value {

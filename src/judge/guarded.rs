@@ -42,6 +42,8 @@ pub struct Access {
     pub name: String,
     pub write: bool,
     pub volatile: bool,
+    /// It is a pointer.
+    pub pointer: bool,
     pub place: Place,
     pub locks: Locks,
     /// Number of calls made before it.
@@ -216,7 +218,7 @@ impl Collector {
         };
         let locks = self.locks(arena, event.guard);
         let (line, column) = (event.site.line, event.site.column);
-        let key = (member.clone(), event.write, line, column);
+        let key = (member.clone(), event.how.write, line, column);
         if let Some(&at) = self.known.get(&key) {
             self.members[at].locks.join(&locks);
             return;
@@ -226,8 +228,9 @@ impl Collector {
         self.members.push(Access {
             name: arena.name_of(event.loc),
             member,
-            write: event.write,
-            volatile: event.volatile,
+            write: event.how.write,
+            volatile: event.how.volatile,
+            pointer: event.how.pointer,
             place,
             locks,
             calls: event.given as u32,

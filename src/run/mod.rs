@@ -3,10 +3,12 @@
 //! In: [`Settings`]. Out: a [`Run`]: findings in order, the ledger, what went wrong on the way. One
 //! bad file is reported and counted, and does not stop the run.
 
+mod beside;
 mod checks;
 mod comments;
 mod findings;
 mod plain;
+mod primitives;
 mod problems;
 mod reading;
 
@@ -326,6 +328,7 @@ impl Task<'_> {
             &reading::Context {
                 store: &self.store.bodies,
                 archive: &self.store.database,
+                atomic_sections: self.settings.options.execution.members,
                 temporary: self.store.temporary(),
                 compiler_arguments: self.settings.compiler_arguments.clone(),
                 progress: self.progress,
@@ -369,7 +372,15 @@ impl Task<'_> {
             if self.settings.options.execution.members {
                 let guards = guards::settle(program, records, &pass.property, root);
                 self.store.database.store_guards(&guards)?;
-                let own = guards.findings.into_iter();
+                let context = beside::Context {
+                    program,
+                    bodies: &self.store.bodies,
+                    property: &pass.property,
+                    seeds: &pass.seeds,
+                };
+                let beside = beside::run(&context, &guards.pairs, &|| self.cancelled());
+                problems.extend(beside.problem());
+                let own = guards.findings.into_iter().chain(beside.findings);
                 let own = own.filter(|(id, _)| program.function(*id).own);
                 found.extend(own.map(|(_, finding)| finding));
                 continue;

@@ -33,6 +33,8 @@ pub struct Context<'a> {
     pub archive: &'a dyn Archive,
     /// Arguments for the compiler of the user's own.
     pub compiler_arguments: Vec<OsString>,
+    /// Atomic operations are sections, for `cassini race`.
+    pub atomic_sections: bool,
     /// A folder for what is gone when the run ends.
     pub temporary: &'a Path,
     pub progress: &'a dyn Progress,
@@ -70,7 +72,14 @@ pub fn read(capture: &Capture, context: &Context<'_>) -> Result<Units, NoCompile
         .extend(preprocessor.check(&capture.commands)?);
     let load = || {
         let commands = capture.commands.iter();
-        let keys: Vec<Option<CommandKey>> = commands.map(|c| preprocessor.key(c)).collect();
+        let keys = commands.map(|command| {
+            let key = preprocessor.key(command)?;
+            Some(match context.atomic_sections {
+                true => key.for_threads(),
+                false => key,
+            })
+        });
+        let keys: Vec<Option<CommandKey>> = keys.collect();
         let known: Vec<CommandKey> = keys.iter().copied().flatten().collect();
         let manifests = Manifests::load(&capture.tree, context.archive, &known);
         (keys, manifests)
@@ -197,14 +206,16 @@ impl Reader<'_> {
     ) -> UnitIndex {
         let own = self.context.compiler_arguments.iter();
         let arguments = command.arguments.iter().chain(own);
+        let mut dialect = Dialect::of(
+            self.preprocessor.ask(command, QUESTIONS).as_deref(),
+            &command.compiler.to_string_lossy(),
+            arguments.filter_map(|argument| argument.to_str()),
+        );
+        dialect.model.atomic_sections = self.context.atomic_sections;
         let tree = UnitTree {
             tree: self.tree,
             directory: &command.directory,
-            dialect: Dialect::of(
-                self.preprocessor.ask(command, QUESTIONS).as_deref(),
-                &command.compiler.to_string_lossy(),
-                arguments.filter_map(|argument| argument.to_str()),
-            ),
+            dialect,
         };
         let text = self.annotator.annotate(&preprocessed.text, |marker| {
             let name = self.tree.name(&command.directory, marker);

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::frontend::model::ATOMIC_BEGIN;
 use crate::ir::SymbolName;
 use crate::judge::guarded::{Accesses, Called, Locks, Place, Root};
 use crate::judge::record::Record;
@@ -35,6 +36,8 @@ pub struct Standing<'p> {
     open: Vec<bool>,
     /// Only the thread that runs `main` runs it.
     pub of_main: Vec<bool>,
+    /// A thread that the program starts runs it.
+    of_thread: Vec<bool>,
     /// What a function does about threads, last.
     effects: Vec<Option<Effect>>,
     /// It runs only while there are no other threads.
@@ -48,6 +51,8 @@ pub struct Standing<'p> {
     held: Vec<Option<BTreeSet<&'p Class>>>,
     /// There may be several threads.
     pub threaded: bool,
+    /// It is a program, with a first thread.
+    pub has_main: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +78,7 @@ impl<'p> Standing<'p> {
             callers: vec![Vec::new(); count],
             open: vec![false; count],
             of_main: vec![false; count],
+            of_thread: vec![false; count],
             effects: vec![None; count],
             alone: vec![false; count],
             fresh: vec![Vec::new(); count],
@@ -80,6 +86,7 @@ impl<'p> Standing<'p> {
             ended: vec![Vec::new(); count],
             held: vec![None; count],
             threaded: true,
+            has_main: false,
         };
         standing.find_callers();
         standing.find_threads();
@@ -129,6 +136,7 @@ impl<'p> Standing<'p> {
             // A library, or a kernel: whatever others may call runs beside itself.
             return;
         };
+        self.has_main = true;
         let all = || {
             program
                 .functions
@@ -136,18 +144,11 @@ impl<'p> Standing<'p> {
                 .flat_map(|function| &function.callees)
         };
         self.threaded = all().any(|callee| STARTING.contains(&&*callee.name.name));
-        let mut reached = vec![false; program.functions.len()];
         let roots = program.ids().filter(|id| {
             let function = program.function(*id);
             !is_main(*id) && (self.open[id.index()] || function.stored)
         });
-        let mut work: Vec<FunctionId> = roots.collect();
-        while let Some(id) = work.pop() {
-            if !std::mem::replace(&mut reached[id.index()], true) {
-                let callees = program.function(id).callees.iter();
-                work.extend(callees.filter_map(|callee| callee.function));
-            }
-        }
+        let reached = self.reached(roots.collect());
         self.of_main = reached.iter().map(|reached| !reached).collect();
         for _ in 0..MAX_ROUNDS {
             let next: Vec<Option<Effect>> = program.ids().map(|id| self.effect(id, None)).collect();
@@ -156,6 +157,13 @@ impl<'p> Standing<'p> {
             }
             self.effects = next;
         }
+        let starting = program
+            .ids()
+            .filter(|id| self.effects[id.index()] == Some(Effect::Starts));
+        let named = starting.flat_map(|id| &program.function(id).callees);
+        let started = named.filter(|callee| callee.taken && !callee.method);
+        let started = started.filter_map(|callee| callee.function);
+        self.of_thread = self.reached(started.collect());
         self.alone.clone_from(&self.of_main);
         for _ in 0..MAX_ROUNDS {
             let next: Vec<bool> = program
@@ -172,6 +180,18 @@ impl<'p> Standing<'p> {
             }
             self.alone = next;
         }
+    }
+
+    /// The functions that some functions call, and what those call, with themselves.
+    fn reached(&self, mut open: Vec<FunctionId>) -> Vec<bool> {
+        let mut reached = vec![false; self.program.functions.len()];
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut reached[id.index()], true) {
+                let callees = self.program.function(id).callees.iter();
+                open.extend(callees.filter_map(|callee| callee.function));
+            }
+        }
+        reached
     }
 
     /// What the calls of a function, or the first of them, did last about threads.
@@ -206,6 +226,12 @@ impl<'p> Standing<'p> {
             .map_or(&[][..], |accesses| &accesses.calls);
         let mut later = all.iter().skip(calls);
         later.any(|call| STARTING.contains(&&*call.callee.name))
+    }
+
+    /// Whether what a function does after so many of its calls is part of an atomic operation.
+    pub fn is_in_atomic_section(&self, id: FunctionId, calls: usize) -> bool {
+        let last = calls.checked_sub(1).and_then(|last| self.call(id, last));
+        last.is_some_and(|call| call.callee.name == ATOMIC_BEGIN)
     }
 
     /// The parameters that functions end.
@@ -347,7 +373,7 @@ impl<'p> Standing<'p> {
         next
     }
 
-    fn call(&self, caller: FunctionId, number: usize) -> Option<&'p Called> {
+    pub fn call(&self, caller: FunctionId, number: usize) -> Option<&'p Called> {
         self.accesses(caller)?.calls.get(number)
     }
 
@@ -396,6 +422,31 @@ impl<'p> Standing<'p> {
             }
         }
         all
+    }
+
+    /// Who calls a function, by which of their calls.
+    pub fn callers(&self, id: FunctionId) -> &[(FunctionId, usize)] {
+        &self.callers[id.index()]
+    }
+
+    /// Whether no caller is known to hold a lock where it calls the function.
+    pub fn is_called_without_locks(&self, id: FunctionId) -> bool {
+        let mut calls = self.callers[id.index()].iter();
+        calls.all(|&(caller, number)| {
+            let held = self.held[caller.index()].as_ref();
+            let call = self.call(caller, number);
+            held.is_none_or(BTreeSet::is_empty)
+                && call.is_none_or(|call| {
+                    call.locks.held.is_empty()
+                        && call.locks.partly.is_empty()
+                        && !call.locks.unclear
+                })
+        })
+    }
+
+    /// Whether a thread runs it that the program starts with a function of its own, and not only a callback.
+    pub fn is_of_thread(&self, id: FunctionId) -> bool {
+        self.of_thread[id.index()]
     }
 
     /// Whether a lock of this class is held where this is known of the function's own ones.

@@ -13,6 +13,7 @@ use std::path::Path;
 use rustc_hash::FxHashSet;
 
 use super::concurrent::{Held, Standing};
+use super::pairs::{self, Pair};
 use crate::finding::{self, Finding, Level, TraceStep};
 use crate::judge::guarded::Access;
 use crate::judge::record::Record;
@@ -84,19 +85,21 @@ pub struct Guards {
     pub guards: Vec<Guard>,
     pub accesses: Vec<Counted>,
     pub findings: Vec<(FunctionId, Finding)>,
+    /// Functions to be run beside each other.
+    pub pairs: Vec<Pair>,
 }
 
 /// An access by a function.
 #[derive(Clone, Copy)]
-struct At<'p> {
-    function: FunctionId,
-    access: &'p Access,
+pub(super) struct At<'p> {
+    pub function: FunctionId,
+    pub access: &'p Access,
     /// The source says that no lock is meant to be held.
     marked: bool,
 }
 
 /// The accesses of one member, by whether one lock is held.
-struct Split<'m, 'p> {
+pub(super) struct Split<'m, 'p> {
     lock: &'p Class,
     with: Vec<&'m At<'p>>,
     without: Vec<&'m At<'p>>,
@@ -108,6 +111,13 @@ impl Split<'_, '_> {
             .map(|at| at.function)
             .collect::<BTreeSet<_>>()
             .len()
+    }
+
+    /// At least half of the functions hold the lock, which belongs to the member.
+    pub fn is_believed(&self, member: &Class) -> bool {
+        !self.with.is_empty()
+            && Self::functions(&self.with) >= Self::functions(&self.without)
+            && is_near(self.lock, member)
     }
 
     fn z(&self) -> f64 {
@@ -130,7 +140,9 @@ pub fn settle(
         return result;
     };
     let mut sources = Sources::default();
-    for (member, accesses) in members(program, &standing, (&mut sources, root)) {
+    let members = members(program, &standing, (&mut sources, root));
+    result.pairs = pairs::pairs(program, &standing, &members);
+    for (member, accesses) in members {
         let is_written = accesses.iter().any(|at| at.access.write);
         let Some(split) = best(&standing, &accesses).filter(|_| is_written) else {
             continue;
@@ -194,7 +206,9 @@ fn members<'p>(
                 members.entry(&access.member).or_default().push(At {
                     function,
                     access,
-                    marked: access.volatile || line.is_some_and(is_marked),
+                    marked: access.volatile
+                        || standing.is_in_atomic_section(function, access.calls as usize)
+                        || line.is_some_and(is_marked),
                 });
             }
         }
@@ -203,7 +217,10 @@ fn members<'p>(
 }
 
 /// The lock that a member is accessed under most surely.
-fn best<'m, 'p>(standing: &Standing<'p>, accesses: &'m [At<'p>]) -> Option<Split<'m, 'p>> {
+pub(super) fn best<'m, 'p>(
+    standing: &Standing<'p>,
+    accesses: &'m [At<'p>],
+) -> Option<Split<'m, 'p>> {
     let mut locks: BTreeSet<&Class> = BTreeSet::new();
     for at in accesses {
         locks.extend(standing.all_held(at.function, &at.access.locks));

@@ -20,6 +20,7 @@ pub mod guards;
 mod lock_functions;
 pub mod lock_order;
 pub mod macros;
+pub mod pairs;
 pub mod recursive;
 pub mod requirement;
 pub mod results;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir::SymbolName;
 use crate::property::StateId;
-use crate::symbolic::term::Op;
+use crate::symbolic::term::{Op, eval};
 
 /// Where an interface path starts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -159,6 +159,38 @@ pub enum IExpr {
 }
 
 impl IExpr {
+    /// The value if the function returns this number; `None` if it depends on anything else.
+    pub fn with_result(&self, result: u128) -> Option<u128> {
+        match self {
+            IExpr::Const { value, .. } => Some(*value),
+            IExpr::Value { object, width, .. }
+                if object.root == Root::Return && object.path.is_empty() =>
+            {
+                Some(result & (u128::MAX >> (128 - u32::from((*width).clamp(1, 128)))))
+            }
+            IExpr::Op { op, width, args } => {
+                let args = args
+                    .iter()
+                    .map(|arg| Some((arg.with_result(result)?, arg.width())));
+                let args: Option<Vec<(u128, u16)>> = args.collect();
+                Some(eval::apply(*op, *width, &args?))
+            }
+            _ => None,
+        }
+    }
+
+    fn width(&self) -> u16 {
+        match self {
+            IExpr::Const { width, .. }
+            | IExpr::Value { width, .. }
+            | IExpr::Unknown { width, .. }
+            | IExpr::Op { width, .. }
+            | IExpr::Linear { width, .. } => *width,
+            IExpr::InState { .. } => 1,
+            IExpr::Address(_) => 64,
+        }
+    }
+
     /// Whether it is made of constants and of the values of objects that are wanted.
     pub fn is_made_of(&self, wanted: impl Fn(&IObj) -> bool) -> bool {
         let mut only = true;

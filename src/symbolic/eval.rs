@@ -7,6 +7,7 @@ use super::exec::Executor;
 use super::frame::Frame;
 use super::guard::Guard;
 use super::heap;
+use super::log::Access;
 use super::region::{FrameId, Loc, RegionId, RegionKind, SymbolicOffset};
 use super::state::State;
 use super::term::Term;
@@ -229,7 +230,12 @@ impl Executor<'_> {
     ) -> Term {
         let (address, pointer) = self.address(frame, state, addr);
         self.accessed = Some((addr, pointer));
-        self.note_access(frame, state, address, (false, volatile));
+        let how = Access {
+            write: false,
+            volatile,
+            pointer: ty == Ty::Ptr,
+        };
+        self.note_access(frame, state, address, how);
         let value = self.load(state, address, ty);
         // A parameter of an inlined function says nothing to who reads the caller.
         let own = !self.arena.watches || frame.id == FrameId(0);

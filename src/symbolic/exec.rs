@@ -15,7 +15,7 @@ use super::execution::Execution;
 use super::frame::Frame;
 use super::guard::Guard;
 use super::limits::Limits;
-use super::log::Site;
+use super::log::{Access, Site};
 use super::origin::Origin;
 use super::region::FrameId;
 use super::state::State;
@@ -217,7 +217,12 @@ impl Executor<'_> {
                     let shape = self.arena.shape(ty);
                     self.name_stored(body, *addr, term);
                     self.accessed = Some((*addr, pointer));
-                    self.note_access(frame, state, address, (true, false));
+                    let how = Access {
+                        write: true,
+                        volatile: false,
+                        pointer: ty == Ty::Ptr,
+                    };
+                    self.note_access(frame, state, address, how);
                     self.store(state, address, term, shape);
                     if frame.guesses {
                         self.assign_guessed(body, state, *addr, address);

@@ -264,6 +264,15 @@ impl UseEvent {
     }
 }
 
+/// How a scalar in memory is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub write: bool,
+    pub volatile: bool,
+    /// It is a pointer.
+    pub pointer: bool,
+}
+
 /// The analysed function's own text reads or writes a member of a record, or a global object.
 #[derive(Clone, Debug)]
 pub struct MemberEvent {
@@ -271,8 +280,7 @@ pub struct MemberEvent {
     pub loc: Loc,
     /// The paths on which it does.
     pub guard: Guard,
-    pub write: bool,
-    pub volatile: bool,
+    pub how: Access,
     /// Number of operations, and of [`GivenEvent`]s, logged before it.
     pub order: usize,
     pub given: usize,

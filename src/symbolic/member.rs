@@ -8,7 +8,7 @@ use super::class::Class;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
-use super::log::{GivenEvent, MemberEvent};
+use super::log::{Access, GivenEvent, MemberEvent};
 use super::naming::Link;
 use super::region::{FrameId, Loc, RegionKind, SymbolicOffset};
 use super::state::State;
@@ -25,7 +25,7 @@ impl Executor<'_> {
         frame: &Frame<'_>,
         state: &State,
         address: Term,
-        (write, volatile): (bool, bool),
+        how: Access,
     ) {
         if !self.limits.members || frame.id != FrameId(0) {
             return;
@@ -44,8 +44,7 @@ impl Executor<'_> {
                     address,
                     loc,
                     guard,
-                    write,
-                    volatile,
+                    how,
                     order: self.execution.log.ops.len(),
                     given: self.execution.log.given.len(),
                     site: site.clone(),

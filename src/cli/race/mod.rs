@@ -72,6 +72,9 @@ pub struct Arguments {
     /// Print the states and the time of each search, side by side, instead of reports
     #[arg(long, conflicts_with_all = ["all", "replay", "output", "format"])]
     compare: bool,
+    /// Say all that was guessed or left out, and where the time went, for an open program
+    #[arg(short, long)]
+    verbose: bool,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Write the report here instead of to standard output
@@ -118,7 +121,12 @@ pub fn run(arguments: Arguments) -> anyhow::Result<u8> {
         None if closed => bail!("a closed program is one C file or one folder"),
         _ => {
             let output = (arguments.format, arguments.output);
-            check::run(check::Arguments::of_members(arguments.asked, output))
+            let verbose = arguments.verbose;
+            check::run(check::Arguments::of_members(
+                arguments.asked,
+                output,
+                verbose,
+            ))
         }
     }
 }

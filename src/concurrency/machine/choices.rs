@@ -8,9 +8,12 @@ use rustc_hash::FxHashSet;
 use super::{ADDRESSES, Machine, Run, Stop};
 use crate::concurrency::search::slicing::View;
 use crate::concurrency::state::State;
-use crate::concurrency::values::{Drawn, Truth, Value};
+use crate::concurrency::values::{Drawn, Source, Truth, Value};
 use crate::ir::Ty;
 use crate::symbolic::term::Term;
+
+/// In an open program nearly all conditions are on unknown values: a question to the solver counts as so many steps.
+const QUESTION: u64 = 100;
 
 impl Machine<'_> {
     /// A new unknown.
@@ -21,9 +24,9 @@ impl Machine<'_> {
         let number = state.thread(thread).drawn;
         state.thread_mut(thread).drawn += 1;
         let input = state.inputs;
+        let thread = u32::try_from(thread).unwrap_or(0);
         let drawn = Drawn {
-            thread: u32::try_from(thread).unwrap_or(0),
-            number,
+            source: Source::Thread { thread, number },
             width: width.max(1),
         };
         self.values.draw(drawn, input)
@@ -67,7 +70,11 @@ impl Machine<'_> {
     /// Decides a condition; where it is open the other way is followed later, from the step's beginning.
     pub fn decide(&mut self, state: &mut State, cond: Term) -> bool {
         let path = state.conditions();
+        let asked = self.values.asked;
         let truth = self.values.truth(&path, cond);
+        if self.program.open {
+            self.steps += (self.values.asked - asked) * QUESTION;
+        }
         let not = self.values.formula.terms.not(cond);
         match truth {
             Truth::Always => self.remember(state, cond),
@@ -164,6 +171,9 @@ impl Machine<'_> {
             // It may be any address, where a read may give any value.
             return Err(Stop::Cut("an unknown address".to_owned()));
         }
+        if self.program.open {
+            return self.one_number(state, value, width);
+        }
         for _ in 0..ADDRESSES {
             let path = state.conditions();
             let Some(number) = self.values.example(&path, value) else {
@@ -177,7 +187,28 @@ impl Machine<'_> {
         Err(Stop::Cut("an address has many values".to_owned()))
     }
 
+    /// In an open program one number for a value, and one element of an array: what is told of the others would be the same most often.
+    fn one_number(&mut self, state: &mut State, value: Value, width: u16) -> Run<u128> {
+        let path = state.conditions();
+        if let Some(first) = self.first_element(state, value) {
+            let number = u128::from(first);
+            let same = self.values.is(value, width, number);
+            if self.values.truth(&path, same) != Truth::Never {
+                state.path.push_back(same);
+                return Ok(number);
+            }
+        }
+        let number = self.values.example(&path, value).ok_or(Stop::Over)?;
+        let same = self.values.is(value, width, number);
+        state.path.push_back(same);
+        Ok(number)
+    }
+
     pub fn address(&mut self, state: &mut State, value: Value) -> Run<u64> {
+        let value = match self.program.open {
+            true => self.followed(state, value)?,
+            false => value,
+        };
         let bits = self.concrete(state, value, 64)?;
         Ok((bits & u128::from(u64::MAX)) as u64)
     }

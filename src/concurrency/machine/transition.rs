@@ -5,12 +5,16 @@
 use super::{Ending, Machine, Run, Stop};
 use crate::concurrency::search::footprint::Touched;
 use crate::concurrency::search::slicing::View;
+use crate::concurrency::sequential;
 use crate::concurrency::state::{Birth, State};
 
 /// Steps that a thread may take between two visible ones.
 const SEGMENT: u64 = 400_000;
 /// Steps of one transition where reads give any value: loops on them have many ways.
 const OVER: u64 = 4_000;
+/// The same in an open program, where nearly all conditions are on unknown values.
+const OPEN: u64 = 15_000;
+
 impl Machine<'_> {
     /// Takes a thread over its visible step and up to the next one, and the threads that it makes up to their first one. No states if
     /// it cannot go on now.
@@ -23,7 +27,7 @@ impl Machine<'_> {
         let last = self.most_steps().map(|most| self.steps + most);
         while let Some((mut state, running)) = open.pop() {
             if last.is_some_and(|last| self.steps >= last) {
-                let why = "a loop on unknown values".to_owned();
+                let why = "many ways from one place to the next".to_owned();
                 done.push((state, Ending::Cut(why)));
                 break;
             }
@@ -52,7 +56,12 @@ impl Machine<'_> {
     /// How many steps a transition may have, if that is less than usual.
     fn most_steps(&self) -> Option<u64> {
         let over = self.view.as_ref().is_some_and(View::is_over);
-        over.then_some(OVER)
+        match (self.program.open, self.sequential) {
+            // A whole function may be one transition.
+            (true, true) => Some(sequential::OPEN_STEPS),
+            (true, false) => Some(OPEN),
+            (false, _) => over.then_some(OVER),
+        }
     }
 
     /// A thread whose next steps may be taken at once, since nobody else sees them: it has done nothing yet, or the thread is at its end for

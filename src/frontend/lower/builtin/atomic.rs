@@ -8,11 +8,11 @@ use crate::frontend::lower::Lowerer;
 use crate::frontend::lower::build::Way;
 use crate::frontend::lower::size::Class;
 use crate::frontend::lower::value::{Place, Repr, Value};
+use crate::frontend::model::ATOMIC_BEGIN;
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{BinOp, CmpOp, UnOp};
 
-/// The functions that an atomic section lies between.
-const ATOMIC_BEGIN: &str = "__cassini_atomic_begin";
+/// The function that ends an atomic section.
 const ATOMIC_END: &str = "__cassini_atomic_end";
 
 impl Lowerer<'_> {
