@@ -185,8 +185,8 @@ pub fn differ<'p>(program: &'p Program<'p>, question: Question<'_>) -> (Outcome,
     (outcome, machine)
 }
 
-/// Whether an execution of two threads has run one of them to its end before the other.
-fn in_one_order(state: &State, failure: &Failure) -> bool {
+/// The threads in the order in which they ran up to a failure, but for the first.
+fn order(state: &State, failure: &Failure) -> Vec<usize> {
     let mut threads: Vec<usize> = state
         .order()
         .into_iter()
@@ -195,7 +195,12 @@ fn in_one_order(state: &State, failure: &Failure) -> bool {
     threads.push(failure.thread);
     threads.retain(|thread| *thread != 0);
     threads.dedup();
-    match threads.as_slice() {
+    threads
+}
+
+/// Whether an execution of two threads has run one of them to its end before the other.
+fn in_one_order(state: &State, failure: &Failure) -> bool {
+    match order(state, failure).as_slice() {
         [_] => true,
         [first, _] => state.thread(*first).finished,
         _ => false,
@@ -213,6 +218,8 @@ fn judge(
     failure: &Failure,
     filters: &mut usize,
 ) -> Verdict {
+    // Where one thread only finds what the other has done so far, that one's end must be known: it may lead to the same.
+    let to_the_end = order(state, failure).len() == 2;
     let path = state.all_conditions();
     let mut last = Filter::AsyncGeneral;
     let mut certain = true;
@@ -242,7 +249,7 @@ fn judge(
         let verdict = if failure.kind == Kind::Deadlock {
             Some(report(Sort::Deadlock, Filter::AsyncGeneral, true))
         } else {
-            match failing(machine, question, &model, &mut certain) {
+            match failing(machine, question, &model, (&mut certain, to_the_end)) {
                 // What two functions do in an order that was not looked at to its end is not known.
                 None if machine.program.open && !certain => {
                     Some(Verdict::LeftOut(Filter::AsyncGeneral))
@@ -284,7 +291,7 @@ fn failing(
     machine: &mut Machine<'_>,
     question: Question<'_>,
     model: &Model,
-    certain: &mut bool,
+    (certain, to_the_end): (&mut bool, bool),
 ) -> Option<(Filter, Term)> {
     let given = std::mem::take(&mut machine.values.given);
     for (drawn, var) in machine.values.inputs() {
@@ -295,7 +302,7 @@ fn failing(
     let mut answer = None;
     for filter in [Filter::AsyncAsSync, Filter::AsyncGeneral] {
         let found = sequential::find(machine, question.filter_entry, filter);
-        *certain &= found.exhausted;
+        *certain &= found.exhausted && !(to_the_end && found.bounded);
         if let Some((state, _)) = found.failure {
             let path = state.conditions();
             if let Some(model) = machine.values.model(&path) {

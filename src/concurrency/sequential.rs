@@ -15,8 +15,8 @@ use crate::ir::{Callee, StmtKind};
 /// Steps before visible ones that a filter may take.
 const TRANSITIONS: usize = 30_000;
 /// The same where functions of an open program are run, and steps there.
-const OPEN_TRANSITIONS: usize = 1_000;
-pub const OPEN_STEPS: u64 = 20_000;
+const OPEN_TRANSITIONS: usize = 3_000;
+pub const OPEN_STEPS: u64 = 150_000;
 
 /// A sequential version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,8 +52,10 @@ struct Node {
 /// What a search of a sequential version has found.
 pub struct Sequential {
     pub failure: Option<(State, Failure)>,
-    /// Everything was looked at.
+    /// Everything was looked at, but for what `bounded` says.
     pub exhausted: bool,
+    /// Loops of an open program were followed for some rounds only.
+    pub bounded: bool,
 }
 
 /// Looks for a failing execution of a sequential version.
@@ -70,6 +72,7 @@ fn search(machine: &mut Machine<'_>, entry: usize, filter: Filter) -> Sequential
     let mut found = Sequential {
         failure: None,
         exhausted: true,
+        bounded: false,
     };
     let Ok(state) = machine.initial(entry) else {
         return found;
@@ -114,8 +117,8 @@ fn search(machine: &mut Machine<'_>, entry: usize, filter: Filter) -> Sequential
         for (state, ending) in results {
             match ending {
                 Ending::Over => {}
-                // In the interleaving that failed loops were followed for some rounds, too.
-                Ending::Cut(why) => found.exhausted &= why == FEW_ROUNDS,
+                Ending::Cut(why) if why == FEW_ROUNDS => found.bounded = true,
+                Ending::Cut(_) => found.exhausted = false,
                 Ending::Failed(failure) => {
                     found.failure = Some((state, failure));
                     return found;

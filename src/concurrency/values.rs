@@ -76,7 +76,7 @@ pub struct Values {
     pub given: Vec<Term>,
     /// The solver left a question open.
     pub unknown: bool,
-    /// Conditions that were not known to be one or the other.
+    /// Conditions that the solver was asked about, with those that they depend on.
     pub asked: u64,
 }
 
@@ -429,8 +429,8 @@ impl Values {
             Some(_) => return Truth::Always,
             None => {}
         }
-        self.asked += 1;
         let path = &self.related(path, cond);
+        self.asked += 1 + path.len() as u64;
         let not = self.formula.terms.not(cond);
         match (self.possible(path, cond), self.possible(path, not)) {
             (true, true) => Truth::Open,

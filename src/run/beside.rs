@@ -31,8 +31,9 @@ const FUNCTIONS: usize = 60;
 /// States of one pair, and preemptions of its interleavings.
 const STATES: usize = 1_000;
 const PREEMPTIONS: u32 = 2;
-/// Steps of one pair, and of all pairs for each function of the program: so that the cost grows with the code.
+/// Steps of one pair; of all pairs, and so many more for each function of the program: so that the cost grows with the code.
 const STEPS: std::ops::RangeInclusive<u64> = 10_000..=100_000;
+const STEPS_OF_ALL: u64 = 3_000_000;
 const STEPS_FOR_EACH: u64 = 4_000;
 
 /// The tree that the pairs are of.
@@ -75,7 +76,7 @@ pub(super) fn run(
     cancel: &(dyn Fn() -> bool + Sync),
 ) -> Beside {
     let program = context.program;
-    let all = STEPS_FOR_EACH * program.functions.len() as u64;
+    let all = STEPS_OF_ALL + STEPS_FOR_EACH * program.functions.len() as u64;
     let steps = (all / pairs.len().max(1) as u64).clamp(*STEPS.start(), *STEPS.end());
     let limits = Limits {
         states: STATES,
@@ -173,11 +174,11 @@ fn of_pair(context: &Context<'_>, pair: &Pair, limits: Limits) -> Ran {
     }
 }
 
+/// A function with its body.
+type Loaded = (FunctionId, Arc<Body>);
+
 /// The bodies of both functions and of what they call, nearest first, and the primitives of locks among the latter.
-fn closure(
-    context: &Context<'_>,
-    pair: &Pair,
-) -> (Vec<(FunctionId, Arc<Body>)>, FxHashMap<String, Primitive>) {
+fn closure(context: &Context<'_>, pair: &Pair) -> (Vec<Loaded>, FxHashMap<String, Primitive>) {
     let program = context.program;
     let mut primitives = FxHashMap::default();
     let mut seeded = |name: &SymbolName, definition: (Option<&Body>, bool)| {

@@ -83,8 +83,16 @@ impl Executor<'_> {
 
 impl Arena<'_> {
     /// The class of a member of any record of its kind, or of a global object or a part of it; `None` for what has no name, and for what
-    /// lies in an object of some machine (a lock).
+    /// lies in an object of some machine (a lock). An address that may be one of several (`*link`, where that is `&list->first` or
+    /// `&node->next`) has no name of its own: then it is the location's.
     pub fn member_class_of(&mut self, address: Term, loc: Loc) -> Option<Class> {
+        self.member_named(address, loc).or_else(|| {
+            let address = self.regions.address(&mut self.formula.terms, loc);
+            self.member_named(address, loc)
+        })
+    }
+
+    fn member_named(&mut self, address: Term, loc: Loc) -> Option<Class> {
         let callees = self.callees;
         let parts = self.names.parts(address);
         if parts.is_some_and(|parts| {

@@ -12,8 +12,8 @@ use crate::concurrency::values::{Drawn, Source, Truth, Value};
 use crate::ir::Ty;
 use crate::symbolic::term::Term;
 
-/// In an open program nearly all conditions are on unknown values: a question to the solver counts as so many steps.
-const QUESTION: u64 = 100;
+/// In an open program nearly all conditions are on unknown values: each condition in a question to the solver counts as so many steps.
+const QUESTION: u64 = 10;
 
 impl Machine<'_> {
     /// A new unknown.
