@@ -42,25 +42,40 @@ fn cassini(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     )
 }
 
-/// The lines of the findings of a rule.
-fn lines(folder: &Path, rule: &str, level: &str, more: &[&str]) -> Vec<u64> {
+/// The rules and the lines of the findings.
+fn findings(folder: &Path, level: &str, more: &[&str]) -> Vec<(String, u64)> {
     let mut arguments = vec!["race", ".", "--format", "json", "--level", level];
     arguments.extend(more);
     let (status, out, notes) = cassini(folder, &arguments);
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}"));
     let findings = report["findings"].as_array().unwrap();
     assert_eq!(status, i32::from(!findings.is_empty()), "{notes}");
-    let mut lines: Vec<u64> = findings
+    let mut findings: Vec<(String, u64)> = findings
         .iter()
-        .filter(|finding| finding["rule"] == rule)
-        .map(|finding| finding["line"].as_u64().unwrap())
+        .map(|finding| {
+            let rule = finding["rule"].as_str().unwrap();
+            (rule.to_owned(), finding["line"].as_u64().unwrap())
+        })
         .collect();
-    lines.sort_unstable();
-    lines
+    findings.sort_unstable();
+    findings
 }
 
+/// The lines of the findings, which are all of one rule.
 fn found(folder: &Path, level: &str, more: &[&str]) -> Vec<u64> {
-    lines(folder, "race/unguarded", level, more)
+    let found = findings(folder, level, more).into_iter();
+    let lines = found.map(|(rule, line)| {
+        assert_eq!(rule, "race/unguarded", "line {line}");
+        line
+    });
+    lines.collect()
+}
+
+/// The lines of the failures that interleavings have.
+fn interleaved(folder: &Path, more: &[&str]) -> Vec<u64> {
+    let found = findings(folder, "note", more).into_iter();
+    let found = found.filter(|(rule, _)| rule == "race/interleaved");
+    found.map(|(_, line)| line).collect()
 }
 
 fn marks(file: &Path, mark: &str) -> Vec<u64> {
@@ -74,20 +89,19 @@ fn marked(name: &str) -> Vec<u64> {
     marks(&fixture(name), "//~ race/unguarded")
 }
 
-/// Each fixture in `testdata/beside` has functions that fail when two threads run them at a time, and none of them alone; with `-DFIXED` none
-/// fails. What is not found is marked `known-miss`.
+/// The fixtures in `testdata/beside` have functions that fail in the marked lines when two threads run them at a time, and not one after the
+/// other; with `-DFIXED` none fails.
 #[test]
 fn functions_are_run_beside_each_other() {
-    const RULE: &str = "race/interleaved";
     let mut count = 0;
     for entry in fs::read_dir(testdata().join("beside")).unwrap() {
         let file = entry.unwrap().path();
         let folder = tree_of(&file);
         let expected = marks(&file, "//~ race/interleaved");
         let name = file.display();
-        assert_eq!(lines(folder.path(), RULE, "note", &[]), expected, "{name}");
+        assert_eq!(interleaved(folder.path(), &[]), expected, "{name}");
         let _ = fs::remove_dir_all(folder.path().join(".cassini"));
-        let fixed = lines(folder.path(), RULE, "note", &["--", "-DFIXED"]);
+        let fixed = interleaved(folder.path(), &["--", "-DFIXED"]);
         assert_eq!(fixed, Vec::<u64>::new(), "{name}, fixed");
         count += 1;
     }

@@ -16,29 +16,34 @@ pub const BEFORE: u64 = 1 << 12;
 
 /// The address that a pointer to the object of this number has.
 pub fn object(number: u64, pointer: u8) -> u64 {
-    let (first, room) = Room::of(pointer);
-    first + number * room + BEFORE
+    let room = Room::of(pointer);
+    room.first + number * room.apart + BEFORE
 }
 
 /// Most objects that can be told apart.
 const OBJECTS: u64 = 1 << 13;
 
-/// Where objects lie, and how far apart.
-struct Room;
+/// Where objects lie, how far apart, and how large they are.
+struct Room {
+    first: u64,
+    apart: u64,
+    size: u64,
+}
 
 impl Room {
     /// Where pointers have eight bytes, members of which no declaration is known have room, too ([`crate::ir::GUESSED_MEMBERS`]).
-    fn of(pointer: u8) -> (u64, u64) {
+    fn of(pointer: u8) -> Room {
         match pointer {
-            8 => (1 << 44, 1 << 32),
-            _ => (0x5000_0000, 1 << 16),
-        }
-    }
-
-    fn size(pointer: u8) -> u64 {
-        match pointer {
-            8 => 1 << 31,
-            _ => 3 << 14,
+            8 => Room {
+                first: 1 << 44,
+                apart: 1 << 32,
+                size: 1 << 31,
+            },
+            _ => Room {
+                first: 0x5000_0000,
+                apart: 1 << 16,
+                size: 3 << 14,
+            },
         }
     }
 }
@@ -150,7 +155,7 @@ impl Machine<'_> {
             }
         };
         if found == addr && state.memory.object(addr).is_none() {
-            let (base, size) = (addr - BEFORE, Room::size(pointer));
+            let (base, size) = (addr - BEFORE, Room::of(pointer).size);
             state
                 .memory
                 .place(base, size, Storage::Heap, Fill::Environment);
@@ -162,11 +167,6 @@ impl Machine<'_> {
 
 /// Whether an address lies in an object of the environment.
 pub fn is_object(addr: u64, pointer: u8) -> bool {
-    let (first, room) = Room::of(pointer);
-    (first..first + room * OBJECTS).contains(&addr)
-}
-
-/// Whether an operation only makes a pointer as wide as values of pointers are.
-pub fn widens(op: Op) -> bool {
-    matches!(op, Op::Sext | Op::Zext)
+    let room = Room::of(pointer);
+    (room.first..room.first + room.apart * OBJECTS).contains(&addr)
 }

@@ -72,7 +72,7 @@ impl Object {
     /// The address that pointers to the object have, which [`Memory::place`] has put at another one.
     pub fn start(&self, base: u64) -> u64 {
         match (self.fill, self.storage) {
-            (Fill::Environment, Storage::Heap) => base + environment::BEFORE.min(self.size),
+            (Fill::Environment, Storage::Heap) => base + environment::BEFORE,
             _ => base,
         }
     }

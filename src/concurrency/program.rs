@@ -83,7 +83,10 @@ pub struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    pub fn link(functions: &'a [Body], objects: &'a [Body]) -> Program<'a> {
+    pub fn link(
+        functions: impl IntoIterator<Item = &'a Body>,
+        objects: impl IntoIterator<Item = &'a Body>,
+    ) -> Program<'a> {
         let mut names: FxHashMap<SymbolName, usize> = FxHashMap::default();
         let mut bodies: Vec<&Body> = Vec::new();
         for body in functions {
@@ -127,11 +130,11 @@ impl<'a> Program<'a> {
 
     /// Some functions of an open program, and what the objects hold that nothing in it changes.
     pub fn link_open(
-        functions: &'a [Body],
+        functions: impl IntoIterator<Item = &'a Body>,
         constants: &BTreeMap<SymbolName, Image>,
         primitives: FxHashMap<String, Primitive>,
     ) -> Program<'a> {
-        let mut program = Program::link(functions, &[]);
+        let mut program = Program::link(functions, []);
         program.open = true;
         program.primitives = primitives;
         let addresses: FxHashMap<SymbolName, u64> = program

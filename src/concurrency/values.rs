@@ -144,7 +144,10 @@ impl Values {
             _ => None,
         };
         match terms.node(term) {
-            Node::Op { op, args } if environment::widens(*op) => is_pointer(*args.first()?),
+            Node::Op {
+                op: Op::Sext | Op::Zext,
+                args,
+            } => is_pointer(*args.first()?),
             _ => is_pointer(term),
         }
     }

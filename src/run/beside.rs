@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::primitives::primitive;
-
 use crate::capture::{Problem, Severity};
 use crate::concurrency::differ::{self, Question, Search};
 use crate::concurrency::harness;
@@ -131,23 +130,14 @@ impl Ran {
 }
 
 fn of_pair(context: &Context<'_>, pair: &Pair, limits: Limits) -> Ran {
-    let (mut loaded, primitives) = closure(context, pair);
-    let body = |id: FunctionId| {
-        loaded
-            .iter()
-            .find(|(known, _)| *known == id)
-            .map(|(_, body)| body)
-    };
+    let (loaded, primitives) = closure(context, pair);
+    let body = |id: FunctionId| Some(&*loaded.iter().find(|(known, _)| *known == id)?.1);
     let (Some(first), Some(second)) = (body(pair.first), body(pair.second)) else {
         return Ran::cut_by("a function was not read".to_owned());
     };
     let harness = harness::harness(first, second, &pair.parameters);
-    let mut all: Vec<Body> = loaded
-        .drain(..)
-        .map(|(_, body)| Arc::unwrap_or_clone(body))
-        .collect();
-    all.push(harness);
-    let linked = Linked::link_open(&all, &context.program.constants, primitives);
+    let bodies = loaded.iter().map(|(_, body)| &**body).chain([&harness]);
+    let linked = Linked::link_open(bodies, &context.program.constants, primitives);
     let Some(entry) = linked.function(harness::NAME) else {
         return Ran::default();
     };

@@ -51,8 +51,6 @@ pub struct Standing<'p> {
     held: Vec<Option<BTreeSet<&'p Class>>>,
     /// There may be several threads.
     pub threaded: bool,
-    /// It is a program, with a first thread.
-    pub has_main: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +84,6 @@ impl<'p> Standing<'p> {
             ended: vec![Vec::new(); count],
             held: vec![None; count],
             threaded: true,
-            has_main: false,
         };
         standing.find_callers();
         standing.find_threads();
@@ -136,7 +133,6 @@ impl<'p> Standing<'p> {
             // A library, or a kernel: whatever others may call runs beside itself.
             return;
         };
-        self.has_main = true;
         let all = || {
             program
                 .functions

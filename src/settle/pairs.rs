@@ -56,6 +56,8 @@ struct Entry {
 struct Reached<'m, 'p> {
     entry: Entry,
     at: &'m At<'p>,
+    /// The classes that are held there.
+    held: &'m BTreeSet<&'p Class>,
 }
 
 /// Proposes pairs, those first that share most without a lock.
@@ -70,19 +72,24 @@ pub(super) fn pairs<'p>(
         if !written || !is_shared(standing, member, accesses) {
             continue;
         }
-        let reached = reached(program, standing, accesses);
+        let held: Vec<BTreeSet<&Class>> = accesses
+            .iter()
+            .map(|at| standing.all_held(at.function, &at.access.locks))
+            .collect();
+        let reached = reached(program, standing, accesses, &held);
         let mut entries: Vec<FunctionId> = reached.iter().map(|one| one.entry.function).collect();
         entries.dedup();
         if entries.len() > COMBINED {
             continue;
         }
+        let name = member.to_string();
         for one in &reached {
             for other in &reached {
                 let (first, second) = (one.entry, other.entry);
                 let ordered = first.function <= second.function;
                 let writes = one.at.access.write || other.at.access.write;
                 if ordered && writes && may_be_beside(program, standing, first, second) {
-                    add(&mut pairs, standing, member, (one, other));
+                    add(&mut pairs, &name, (one, other));
                 }
             }
         }
@@ -119,8 +126,7 @@ fn may_be_beside(program: &Program, standing: &Standing<'_>, first: Entry, secon
 
 fn add(
     pairs: &mut BTreeMap<(FunctionId, FunctionId), Pair>,
-    standing: &Standing<'_>,
-    member: &Class,
+    member: &str,
     (one, other): (&Reached<'_, '_>, &Reached<'_, '_>),
 ) {
     let (first, second) = (one.entry, other.entry);
@@ -142,19 +148,11 @@ fn add(
             pair.parameters.push((from, to));
         }
     }
-    let name = member.to_string();
-    if !pair.members.contains(&name) {
-        pair.members.push(name);
+    // One member is looked at after the other.
+    if pair.members.last().is_none_or(|last| last != member) {
+        pair.members.push(member.to_owned());
     }
-    let held = |at: &At<'_>| {
-        standing
-            .all_held(at.function, &at.access.locks)
-            .into_iter()
-            .cloned()
-            .collect()
-    };
-    let (mine, theirs): (BTreeSet<Class>, BTreeSet<Class>) = (held(one.at), held(other.at));
-    pair.unguarded |= mine.is_disjoint(&theirs);
+    pair.unguarded |= one.held.is_disjoint(other.held);
 }
 
 /// The accesses, as seen from each entry point that leads to them.
@@ -162,11 +160,12 @@ fn reached<'m, 'p>(
     program: &'p Program,
     standing: &Standing<'p>,
     accesses: &'m [At<'p>],
+    held: &'m [BTreeSet<&'p Class>],
 ) -> Vec<Reached<'m, 'p>> {
     let mut all = Vec::new();
-    for at in accesses {
-        let found = entries(program, standing, at.function, &at.access.place);
-        all.extend(found.into_iter().map(|entry| Reached { entry, at }));
+    for (at, held) in accesses.iter().zip(held) {
+        let found = entries(program, standing, at.function, &at.access.place).into_iter();
+        all.extend(found.map(|entry| Reached { entry, at, held }));
     }
     all.sort_by_key(|one| one.entry);
     all
