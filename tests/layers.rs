@@ -39,7 +39,10 @@ const MODULES: &[(&str, &[&str])] = &[
         ],
     ),
     // Knows nothing of judges, machines' rules and the database.
-    ("filter", &["ir", "finding", "property", "symbolic", "sat"]),
+    (
+        "filter",
+        &["ir", "cpu_time", "finding", "property", "symbolic", "sat"],
+    ),
     // Reads records, and no execution.
     (
         "settle",

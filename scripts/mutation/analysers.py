@@ -31,7 +31,7 @@ class Finding:
 
 
 def cassini(unit, copy, folder, program, checkers="lock"):
-    command = [program or "cassini", "check", os.path.dirname(copy), "--checkers", checkers, "--db", os.path.join(folder, "db"), "--jobs", "1"]
+    command = [program or "cassini", "check", os.path.dirname(copy), "--checkers", checkers, "--db", os.path.join(folder, "db"), "--jobs", "1", "--quiet"]
     here = os.path.basename(copy)
     return [
         Finding(row["rule"], row["function"], row["line"], row["message"],
@@ -40,13 +40,14 @@ def cassini(unit, copy, folder, program, checkers="lock"):
     ]
 
 
-def whole_cassini(tree, folder, program, jobs, checkers):
+def whole_cassini(tree, folder, program, jobs, asked):
     """The findings of a whole tree. The database of the first run, of the unmutated tree, is what each further one starts from."""
     first, database = os.path.join(folder, "first"), os.path.join(folder, "db")
     if os.path.exists(first):
         shutil.rmtree(database, ignore_errors=True)
         shutil.copytree(first, database)
-    command = [program or "cassini", "check", tree, "--checkers", checkers, "--db", database if os.path.exists(first) else first, "--jobs", str(jobs)]
+    word, *options = asked
+    command = [program or "cassini", word, tree, *options, "--db", database if os.path.exists(first) else first, "--jobs", str(jobs)]
     path = lambda name: os.path.normpath(os.path.join(tree, name))
     return [
         Finding(row["rule"], row["function"], row["line"], row["message"],
@@ -57,7 +58,7 @@ def whole_cassini(tree, folder, program, jobs, checkers):
 
 def report(command, directory, folder):
     path = os.path.join(folder, "report.json")
-    done = subprocess.run([*command, "--format", "json", "--output", path, "--quiet"], cwd=directory, capture_output=True,
+    done = subprocess.run([*command, "--format", "json", "--output", path], cwd=directory, capture_output=True,
                           text=True, errors="replace", timeout=600)
     if done.returncode not in (0, 1):
         raise Failed(done.stderr)
@@ -136,10 +137,11 @@ def findings(analyser, unit, copy, folder, program):
         raise Failed(str(error)) from error
 
 
-def whole(name, tree, folder, program, jobs, checkers="lock"):
+def whole(name, tree, folder, program, jobs, asked):
+    """`asked`: the command of Cassini's, and its options."""
     if name != "cassini":
         raise Failed(f"{name} is run on single units only")
     try:
-        return whole_cassini(tree, folder, program, jobs, checkers)
+        return whole_cassini(tree, folder, program, jobs, asked)
     except (subprocess.TimeoutExpired, OSError, ValueError, KeyError) as error:
         raise Failed(str(error)) from error

@@ -1,10 +1,10 @@
-"""The families of bugs: those of locks, and those of memory and files. Each has kinds, and what a tree's files may use."""
+"""The families of bugs: those of locks, those of memory and files, and races. Each has kinds, and what a tree's files may use."""
 
 import os
 import sys
 import types
 
-from . import analysers, kinds, memory, memory_analysers, memory_kinds, tree
+from . import analysers, kinds, memory, memory_analysers, memory_kinds, races, tree
 
 
 def memory_vocabularies(root, units):
@@ -19,9 +19,12 @@ def memory_vocabularies(root, units):
 
 FAMILIES = {
     "locks": types.SimpleNamespace(KINDS=kinds.KINDS, File=kinds.File, is_bug=kinds.is_bug, kernel_only=kinds.KERNEL_ONLY, analysers=analysers.ANALYSERS, by_turns=False,
-                                   checkers="lock", vocabularies=tree.vocabularies),
+                                   command=("check", "--quiet", "--checkers", "lock"), vocabularies=tree.vocabularies),
     "memory": types.SimpleNamespace(KINDS=memory_kinds.KINDS, File=memory_kinds.File, is_bug=memory_kinds.is_bug, kernel_only=(), analysers=memory_analysers.ANALYSERS, by_turns=True,
-                                    checkers=memory_analysers.CHECKERS, vocabularies=memory_vocabularies),
+                                    command=("check", "--quiet", "--checkers", memory_analysers.CHECKERS), vocabularies=memory_vocabularies),
+    # Races are between functions, and most guards are told by other files: whole trees only.
+    "races": types.SimpleNamespace(KINDS=races.KINDS, File=races.File, is_bug=races.is_bug, kernel_only=(), analysers={"cassini": None}, by_turns=True,
+                                   command=("race",), vocabularies=tree.vocabularies),
 }
 
 

@@ -20,9 +20,11 @@ def run(arguments):
     with open(os.path.join(arguments.out, "mutants.jsonl")) as file:
         origin, *mutants = map(json.loads, file)
     planted = family(origin.get("bugs", "locks"))
-    known, checkers = planted.analysers, planted.checkers
+    known = planted.analysers
     if arguments.analyser not in known:
         sys.exit(f"mutate: {arguments.analyser} is not run on this set; there are {', '.join(sorted(known))}")
+    if not arguments.whole and not known[arguments.analyser]:
+        sys.exit("mutate: races are looked for in whole trees; add --whole")
     if arguments.limit and arguments.limit < len(mutants):
         mutants = [mutants[at * len(mutants) // arguments.limit] for at in range(arguments.limit)]
     units = {(unit.tree, unit.name): unit for root in origin["trees"] for unit in tree.load(root)}
@@ -39,7 +41,7 @@ def run(arguments):
 
     for root, name in sorted(groups):
         if arguments.whole:
-            run_tree(arguments, root, units, groups[root, name], result, save, checkers)
+            run_tree(arguments, root, units, groups[root, name], result, save, planted.command)
         else:
             run_file(arguments, known[arguments.analyser], units[root, name], groups[root, name], result)
         save()
@@ -76,7 +78,7 @@ def run_file(arguments, analyser, unit, mutants, result):
                 result["mutants"].append(verdict(mutant, "failed", str(error)[-500:]))
 
 
-def run_tree(arguments, root, units, mutants, result, save, checkers):
+def run_tree(arguments, root, units, mutants, result, save, command):
     """The same with the whole tree analysed each time: as it is, then with one mutant in each file, from the first run's database."""
     program = os.path.abspath(arguments.binary) if arguments.binary else None
     with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +90,7 @@ def run_tree(arguments, root, units, mutants, result, save, checkers):
             file.write(commands)
 
         def analyse():
-            return analysers.whole(arguments.analyser, copy, folder, program, arguments.jobs, checkers)
+            return analysers.whole(arguments.analyser, copy, folder, program, arguments.jobs, command)
 
         def within(found, changed=()):
             sources = {path: Source(text) for path, text in changed}

@@ -14,6 +14,7 @@ use super::{CLEAN, FAILED, FOUND};
 use super::{baseline, calls, signals};
 use crate::capture::{Place, Problem, Severity};
 use crate::engine::ledger::Ledger;
+use crate::engine::timings::Row;
 use crate::finding::Level;
 use crate::report::{self, Baseline, Contents, Places};
 use crate::run::{self, Run, RunError, Settings, Times};
@@ -337,6 +338,8 @@ struct Statistics<'a> {
     cpu_seconds: BTreeMap<&'static str, f64>,
     /// Functions and the CPU seconds of their analysis.
     slowest: Vec<(String, f64)>,
+    /// What the filters have taken, stage by stage.
+    filters: &'a [Row],
     peak_memory_bytes: u64,
 }
 
@@ -379,6 +382,7 @@ fn write_statistics(run: &Run, contents: &Contents<'_>, file: &Path) -> anyhow::
             ("process", process_cpu().as_secs_f64()),
         ]),
         slowest: slowest(run, &Places::new(&run.root, &run.root)).collect(),
+        filters: &run.filters,
         peak_memory_bytes: peak_memory(),
     };
     output::write(Some(file), |out| {

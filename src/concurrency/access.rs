@@ -77,6 +77,7 @@ impl Machine<'_> {
         size: u64,
         write: bool,
     ) {
+        self.takes(size);
         let locks = state.locks_of(thread);
         let threads = state.threads.len();
         for word in addr / 4..=(addr + size - 1) / 4 {

@@ -38,6 +38,8 @@ pub struct Code<'a> {
     pub result: usize,
     /// For each step the registers whose values are read later on.
     pub live: Vec<Vec<u64>>,
+    /// The steps where several ways come together: after a call, and where a block has several others before it.
+    pub joins: Vec<bool>,
 }
 
 /// Room for a variable-length array, whose size the body does not tell.
@@ -54,6 +56,7 @@ impl<'a> Code<'a> {
             memory: Vec::new(),
             result: 0,
             live: Vec::new(),
+            joins: Vec::new(),
         };
         code.place_locals();
         for block in &body.blocks {
@@ -64,6 +67,7 @@ impl<'a> Code<'a> {
             code.end(&block.term);
         }
         code.live = liveness(&code);
+        code.joins = joins(&code);
         code
     }
 
@@ -302,6 +306,22 @@ pub fn registers(code: &Code<'_>, id: ExprId, read: &mut Vec<usize>) {
     for operand in kind.operands() {
         registers(code, operand, read);
     }
+}
+
+/// For each step whether several ways come together there.
+fn joins(code: &Code<'_>) -> Vec<bool> {
+    let mut before = vec![0u32; code.steps.len() + 1];
+    for block in &code.body.blocks {
+        for next in block.term.successors() {
+            before[code.start(next) as usize] += 1;
+        }
+    }
+    let steps = code.steps.iter().enumerate();
+    let calls = steps.filter(|(_, (step, _))| matches!(step, Step::Statement(StmtKind::Call(_))));
+    for (at, _) in calls {
+        before[at + 1] += 2;
+    }
+    before.into_iter().map(|ways| ways >= 2).collect()
 }
 
 /// For each step the registers that some way on from it reads before it writes them.

@@ -84,6 +84,27 @@ impl Machine<'_> {
         state.memory.object(addr).map(|_| addr)
     }
 
+    /// Whether one is a pointer that was there before anything ran, and the other the address of what was made since.
+    pub fn differ(&self, state: &State, one: Value, other: Value) -> bool {
+        let (Value::Term(pointer), Value::Bits(addr)) = (match one {
+            Value::Bits(_) => (other, one),
+            Value::Term(_) => (one, other),
+        }) else {
+            return false;
+        };
+        let var = self.values.pointer_var(pointer);
+        let was_there = var.is_some_and(|var| self.values.is_input(var));
+        let Ok(addr) = u64::try_from(addr) else {
+            return false;
+        };
+        let object = state.memory.object(addr);
+        let made_since = object.is_some_and(|(_, object)| match object.storage {
+            Storage::Static | Storage::Constant => false,
+            Storage::Stack | Storage::Heap => !is_object(addr, self.program.pointer),
+        });
+        was_there && made_since
+    }
+
     /// What is counted was not negative, and far from overflow: a value that an unknown one is changed to by a constant says so of the
     /// unknown one.
     pub fn counted(&mut self, state: &mut State, value: Value) -> Run<()> {

@@ -7,7 +7,7 @@ use super::failure::Kind;
 use super::machine::{Machine, Run, Stop};
 use super::state::State;
 use super::values::Value;
-use crate::ir::{BinOp, ExprId, ExprKind, Ty, fold};
+use crate::ir::{BinOp, CmpOp, ExprId, ExprKind, Ty, fold};
 
 impl Machine<'_> {
     /// The value of an expression, whose reads of memory are in the frame's temporaries.
@@ -56,7 +56,12 @@ impl Machine<'_> {
                 let of = body.expr(*lhs).ty;
                 let l = self.evaluate(state, thread, *lhs)?;
                 let r = self.evaluate(state, thread, *rhs)?;
-                self.values.compare(*op, of, l, r)
+                match op {
+                    CmpOp::Eq | CmpOp::Ne if self.program.open && self.differ(state, l, r) => {
+                        Some(Value::Bits(u128::from(*op == CmpOp::Ne)))
+                    }
+                    _ => self.values.compare(*op, of, l, r),
+                }
             }
             ExprKind::Cast { arg } => {
                 let value = self.evaluate(state, thread, *arg)?;

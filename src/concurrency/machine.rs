@@ -9,6 +9,7 @@
 //! starts again when a word becomes visible.
 
 mod choices;
+mod join;
 mod transition;
 
 use std::rc::Rc;
@@ -30,6 +31,9 @@ use crate::ir::{Arg, Pos, Ty};
 const DEPTH: usize = 500;
 /// Addresses that one access may have.
 const ADDRESSES: usize = 16;
+/// Bytes that are copied, or terms that are looked at, in the time that one step takes.
+const THINGS_OF_STEP: u64 = 8;
+
 /// Why a loop of an open program is not followed any further: what is looked at is what happens in a few rounds.
 pub const FEW_ROUNDS: &str = "a loop on unknown values";
 /// Most threads of a program.
@@ -96,7 +100,7 @@ pub struct Machine<'p> {
     pub shown: bool,
     /// External functions that are not modelled, and other things that bound what was explored.
     pub told: std::collections::BTreeSet<String>,
-    pub steps: u64,
+    steps: u64,
     /// What the search is restricted to.
     pub view: Option<View>,
     /// The steps that were taken, if that is asked for.
@@ -127,6 +131,21 @@ impl<'p> Machine<'p> {
             view: None,
             executed: None,
             footprint: None,
+        }
+    }
+
+    /// What was done so far, in steps. In an open program nearly all conditions are on unknown values, and most of the work is the solver's.
+    pub fn spent(&self) -> u64 {
+        match self.program.open {
+            true => self.steps + self.values.effort(),
+            false => self.steps,
+        }
+    }
+
+    /// Counts what takes as long as a step for every few of so many things.
+    pub fn takes(&mut self, things: u64) {
+        if self.program.open {
+            self.steps += things / THINGS_OF_STEP;
         }
     }
 

@@ -85,11 +85,11 @@ fn search(machine: &mut Machine<'_>, entry: usize, filter: Filter) -> Sequential
     }];
     let mut seen = FxHashSet::default();
     let mut transitions = 0;
-    let begun = machine.steps;
+    let begun = machine.spent();
     while let Some(mut node) = open.pop() {
         transitions += 1;
         let exceeds = match machine.program.open {
-            true => transitions > OPEN_TRANSITIONS || machine.steps > begun + OPEN_STEPS,
+            true => transitions > OPEN_TRANSITIONS || machine.spent() > begun + OPEN_STEPS,
             false => transitions > TRANSITIONS,
         };
         if exceeds {

@@ -373,6 +373,25 @@ impl State {
     /// A hash of all that the future depends on.
     pub fn hash(&self, program: &Program<'_>) -> u128 {
         let mut hasher = Xxh3::new();
+        hasher.write_u128(self.hash_but_for_path(program));
+        for thread in &self.threads {
+            for frame in &thread.frames {
+                frame.rounds.hash(&mut hasher);
+            }
+            for (word, written) in &thread.recent {
+                (word, written).hash(&mut hasher);
+            }
+            hasher.write_u8(1);
+        }
+        for term in &self.path {
+            hasher.write_usize(term.index());
+        }
+        hasher.digest128()
+    }
+
+    /// The same but for the path's conditions and what only adds up on the way ([`join`]).
+    pub fn hash_but_for_path(&self, program: &Program<'_>) -> u128 {
+        let mut hasher = Xxh3::new();
         hasher.write_u128(self.memory.hash());
         for thread in &self.threads {
             hash_thread(thread, program, &mut hasher);
@@ -381,10 +400,31 @@ impl State {
             (addr, sync).hash(&mut hasher);
         }
         (self.atomic, self.inputs, self.next_key).hash(&mut hasher);
-        for term in &self.path {
-            hasher.write_usize(term.index());
-        }
         hasher.digest128()
+    }
+}
+
+/// Adds to a thread what another way to the same state has added up.
+pub fn join(thread: &mut Thread, other: &Thread) {
+    // Names of unknowns are not given twice.
+    thread.drawn = thread.drawn.max(other.drawn);
+    for (word, access) in &other.recent {
+        match thread.recent.get_mut(word) {
+            Some(known) => {
+                known.written |= access.written;
+                known.threads = known.threads.max(access.threads);
+                known.locks = common(&known.locks, &access.locks);
+            }
+            None => _ = thread.recent.insert(*word, access.clone()),
+        }
+    }
+    for (frame, other) in thread.frames.iter_mut().zip(&other.frames) {
+        for &(step, rounds) in &other.rounds {
+            match frame.rounds.iter_mut().find(|known| known.0 == step) {
+                Some(known) => known.1 = known.1.max(rounds),
+                None => frame.rounds.push((step, rounds)),
+            }
+        }
     }
 }
 
@@ -392,15 +432,11 @@ fn hash_thread(thread: &Thread, program: &Program<'_>, hasher: &mut Xxh3) {
     (thread.finished, thread.started, thread.wait).hash(hasher);
     (thread.detached, thread.joined, thread.heap).hash(hasher);
     thread.result.hash(hasher);
-    for (word, written) in &thread.recent {
-        (word, written).hash(hasher);
-    }
-    hasher.write_u8(1);
     for (key, value) in &thread.keys {
         (key, value).hash(hasher);
     }
     for frame in &thread.frames {
-        (frame.code, frame.at, frame.once, &frame.rounds).hash(hasher);
+        (frame.code, frame.at, frame.once).hash(hasher);
         let live = program.code[frame.code].code.live.get(frame.at as usize);
         for (index, value) in frame.registers.iter().enumerate() {
             if live.is_some_and(|live| live[index / 64] >> (index % 64) & 1 == 1) {

@@ -171,6 +171,7 @@ impl Machine<'_> {
             return Ok(());
         }
         self.known_size(size)?;
+        self.takes(size);
         let from = self.access(state, thread, src, size, false)?;
         let to = self.access(state, thread, dst, size, true)?;
         let bytes: Vec<Byte> = (0..size)
@@ -191,6 +192,7 @@ impl Machine<'_> {
         byte: Byte,
     ) -> Run<()> {
         self.known_size(size)?;
+        self.takes(size);
         let fill = self.access(state, thread, dst, size, true)?;
         for addr in dst..dst + size {
             state.memory.set(addr, fill, byte);

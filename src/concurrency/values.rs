@@ -77,8 +77,13 @@ pub struct Values {
     /// The solver left a question open.
     pub unknown: bool,
     /// Conditions that the solver was asked about, with those that they depend on.
-    pub asked: u64,
+    asked: u64,
 }
+
+/// Steps that take as long as one condition of a question to the solver.
+const STEPS_OF_CONDITION: u64 = 2;
+/// Work of the solver ([`Budget::work`]) that takes as long as one step.
+const WORK_OF_STEP: u64 = 5;
 
 impl Values {
     /// For a target with pointers of so many bytes.
@@ -423,6 +428,11 @@ impl Values {
                 return related;
             }
         }
+    }
+
+    /// What questions to the solver have taken, in steps of the machine.
+    pub fn effort(&self) -> u64 {
+        self.asked * STEPS_OF_CONDITION + self.session.queries.work / WORK_OF_STEP
     }
 
     /// What the path's conditions say of another.

@@ -438,9 +438,14 @@ impl<'a> Run<'a> {
                 provisional,
             };
             let Inputs {
-                property, options, ..
+                property,
+                options,
+                timings,
+                ..
             } = self.inputs;
-            Ok(function::analyse(&body, &callees, property, options))
+            Ok(function::analyse(
+                &body, &callees, property, options, timings,
+            ))
         };
         let timings = self.inputs.timings;
         timings

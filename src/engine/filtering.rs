@@ -4,6 +4,7 @@
 //! view does not have is left as it is.
 
 use super::function::Options;
+use crate::filter::costs::{Costs, Stage};
 use crate::filter::describe;
 use crate::filter::verdict::Filters;
 use crate::filter::view::{AtExit, Event, Scope, View};
@@ -16,13 +17,13 @@ use crate::symbolic::callee::Callees;
 use crate::symbolic::exec;
 use crate::symbolic::execution::Execution;
 
-/// Asks the filters about each finding of a function.
+/// Asks the filters about each finding of a function, and tells what that has taken.
 pub fn filter(
     body: &Body,
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     findings: &mut Findings<'_>,
-) {
+) -> Costs {
     let mut at_exit: Vec<AtExit> = Vec::new();
     let mut events: Vec<(&mut Finding, Event)> = Vec::new();
     for (finding, at) in findings.failing() {
@@ -44,12 +45,15 @@ pub fn filter(
         };
         events.push((finding, event));
     }
+    let mut costs = Costs::default();
     if events.is_empty() {
-        return;
+        return costs;
     }
     let around: Vec<Event> = events.iter().map(|(_, event)| *event).collect();
-    let Ok(view) = View::of(body, execution, oracle, &at_exit, Scope::Around(&around)) else {
-        return;
+    let view = || View::of(body, execution, oracle, &at_exit, Scope::Around(&around));
+    let Ok(view) = costs.measure(Stage::View, view) else {
+        costs.of(Stage::View).undecided = events.len();
+        return costs;
     };
     let mut filters = Filters::new(&view, None);
     for (finding, event) in events {
@@ -59,6 +63,8 @@ pub fn filter(
             finding.filtered = Some(filters.of(oracle, check));
         }
     }
+    costs.add(filters.costs);
+    costs
 }
 
 /// What is told of a function's view.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filtering;
 use super::returns::may_return;
+use super::timings::Timings;
 use crate::finding::ExplanationKind;
 use crate::ir::Body;
 use crate::judge::findings::Findings;
@@ -51,8 +52,9 @@ pub fn analyse(
     callees: &dyn Callees,
     property: &Property,
     options: &Options,
+    timings: &Timings,
 ) -> FunctionResult {
-    let mut result = execute(body, callees, property, options);
+    let mut result = execute(body, callees, property, options, timings);
     if matches!(result.outcome, Outcome::OutOfBudget(_))
         && property.watches_accesses()
         && let Some(execution) = options.execution.of_one_round()
@@ -61,7 +63,7 @@ pub fn analyse(
             execution,
             ..options.clone()
         };
-        let mut of_one_round = execute(body, callees, property, &options);
+        let mut of_one_round = execute(body, callees, property, &options, timings);
         of_one_round.facts.statistics += result.facts.statistics;
         match of_one_round.outcome {
             Outcome::Analysed => return of_one_round,
@@ -77,7 +79,7 @@ pub fn analyse(
             execution: less,
             ..options.clone()
         };
-        let mut cheaper = execute(body, callees, property, &options);
+        let mut cheaper = execute(body, callees, property, &options, timings);
         let reduced = Outcome::Reduced(reason.clone());
         result.facts.statistics += cheaper.facts.statistics;
         if cheaper.outcome == Outcome::Analysed && !cheaper.summary.noreturn {
@@ -95,6 +97,7 @@ fn execute(
     callees: &dyn Callees,
     property: &Property,
     options: &Options,
+    timings: &Timings,
 ) -> FunctionResult {
     let (execution, arena) = exec::execute(body, property, callees, &options.execution);
     let mut oracle = Oracle::new(arena, options.max_solver_work);
@@ -105,6 +108,7 @@ fn execute(
             (property, callees, &options.execution),
             &execution,
             &mut oracle,
+            timings,
         ),
     };
     let (mut result, outcome) = match judged {
@@ -140,6 +144,7 @@ fn judge(
     (property, callees, options): (&Property, &dyn Callees, &Limits),
     execution: &Execution,
     oracle: &mut Oracle<'_>,
+    timings: &Timings,
 ) -> Result<Judged, String> {
     let mut findings = Findings::new(body, property);
     findings.failing_operations(execution, oracle);
@@ -161,7 +166,7 @@ fn judge(
         Some(_) => Vec::new(),
     };
     if property.watches_accesses() {
-        filtering::filter(body, execution, oracle, &mut findings);
+        timings.filters(filtering::filter(body, execution, oracle, &mut findings));
         judged.facts.results = Results {
             of: results::count(execution, oracle),
             unchecked: std::mem::take(&mut findings.unchecked),

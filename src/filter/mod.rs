@@ -7,12 +7,13 @@
 mod angelic;
 mod checks;
 mod clauses;
+pub mod costs;
 mod cover;
 pub mod describe;
 mod locations;
 mod machine;
 mod outside;
-mod predicates;
+pub mod predicates;
 mod specs;
 pub mod verdict;
 pub mod view;

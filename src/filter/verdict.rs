@@ -8,6 +8,7 @@
 
 use super::angelic::{self, Angelic, Vocabulary};
 use super::clauses::{self, Clause};
+use super::costs::{Costs, Stage};
 use super::cover::{Cover, MAX_PREDICATES};
 use super::predicates::{Atom, Configuration, predicates};
 use super::specs::{self, Inconsistency};
@@ -35,6 +36,7 @@ pub struct Filters<'v> {
     /// For each configuration what the whole function says, once it was asked.
     whole: Vec<(Configuration, Result<Whole, OutOfBudget>)>,
     angelic: Option<Result<Angelic, OutOfBudget>>,
+    pub costs: Costs,
 }
 
 /// What Algorithm 1 says of a function, with its predicates.
@@ -53,6 +55,7 @@ impl<'v> Filters<'v> {
             most,
             whole: Vec::new(),
             angelic: None,
+            costs: Costs::default(),
         }
     }
 
@@ -103,12 +106,28 @@ impl<'v> Filters<'v> {
             let told = words::specification(oracle, &whole.predicates, &told);
             // Here code counts as reached by paths that are cut off at a loop's limit, too. On the paths that return it may be dead.
             let by_itself = matches!(self.view.checks[check].event, Event::Operation(_));
-            let fails = fails || by_itself && alone(self.view, oracle, configuration, check).0;
+            let fails = fails || by_itself && self.alone(oracle, configuration, check).0;
             return (fails, words::is_told(&told).then_some(told));
         }
         // What the whole function has taken does not count.
         oracle.renew();
-        alone(self.view, oracle, configuration, check)
+        self.alone(oracle, configuration, check)
+    }
+
+    /// Whether a check fails, looked at by itself; if that is not proved, what excludes it.
+    fn alone(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        configuration: Configuration,
+        check: usize,
+    ) -> (bool, Option<String>) {
+        let stage = Stage::Inconsistency(configuration);
+        let work = || alone(self.view, oracle, configuration, check);
+        let (fails, specification) = self.costs.measure(stage, work);
+        if fails.is_err() {
+            self.costs.of(stage).undecided += 1;
+        }
+        (fails.unwrap_or(false), specification)
     }
 
     /// Algorithm 1 on the whole function.
@@ -121,16 +140,27 @@ impl<'v> Filters<'v> {
         if let Some((_, known)) = known.find(|(of, _)| *of == configuration) {
             return known.clone();
         }
-        let answer = whole(self.view, oracle, configuration, self.most);
+        let stage = Stage::Inconsistency(configuration);
+        let work = || whole(self.view, oracle, configuration, self.most);
+        let answer = self.costs.measure(stage, work);
+        if let Ok(whole) = &answer {
+            let cost = self.costs.of(stage);
+            cost.cover = Some((whole.predicates.len(), whole.correct.len()));
+        }
         self.whole.push((configuration, answer.clone()));
         answer
     }
 
     pub fn angelic(&mut self, oracle: &mut Oracle<'_>) -> Result<Angelic, OutOfBudget> {
         let view = self.view;
-        let known = self
-            .angelic
-            .get_or_insert_with(|| angelic::verify(view, oracle, Vocabulary::DEFAULT));
+        let known = self.angelic.get_or_insert_with(|| {
+            let verify = || angelic::verify(view, oracle, Vocabulary::DEFAULT);
+            let answer = self.costs.measure(Stage::Angelic, verify);
+            if answer.is_err() {
+                self.costs.of(Stage::Angelic).undecided += 1;
+            }
+            answer
+        });
         known.clone()
     }
 }
@@ -213,18 +243,18 @@ fn kills_nothing(view: &View, oracle: &mut Oracle<'_>, inputs: Guard) -> Result<
     Ok(true)
 }
 
-/// Whether the weakest specification that blocks one check alone is proved to make code dead; if not, that specification. What is lost at the
+/// Whether the weakest specification that blocks one check alone makes code dead; if that is not proved, that specification. What is lost at the
 /// end on one path is looked at with what else is lost, too: code that is come to by both is dead only if both are excluded.
 fn alone(
     view: &View,
     oracle: &mut Oracle<'_>,
     configuration: Configuration,
     check: usize,
-) -> (bool, Option<String>) {
+) -> (Result<bool, OutOfBudget>, Option<String>) {
     let checks = as_in_source(view, check);
     let (excluded, usual) = blocked(view, oracle, configuration, &checks);
     if excluded == Guard::TRUE {
-        return (true, None);
+        return (Ok(true), None);
     }
     let mut environment = oracle.formula.guards.cube(&usual);
     let mut environments = vec![environment];
@@ -244,12 +274,15 @@ fn alone(
         let environment = guards.and(environment, usual);
         environments.push(guards.and_not(environment, lost));
     }
+    let mut answer = Ok(false);
     for environment in environments {
-        if makes_code_dead(view, oracle, environment, excluded) {
-            return (true, None);
+        match makes_code_dead(view, oracle, environment, excluded) {
+            Ok(true) => return (Ok(true), None),
+            Ok(false) => {}
+            Err(OutOfBudget) => answer = Err(OutOfBudget),
         }
     }
-    (false, told(oracle, excluded))
+    (answer, told(oracle, excluded))
 }
 
 /// Where any of these checks fails, over the predicates of a configuration, and what goes without saying of the inputs.
@@ -285,17 +318,19 @@ fn blocked(
     (excluded, usual)
 }
 
-/// Whether some code that is reached in an environment is proved not to be without what is excluded.
+/// Whether some code that is reached in an environment is not without what is excluded. It is an error if no code is proved to be dead, and the
+/// budget ended before all of it was proved not to be.
 fn makes_code_dead(
     view: &View,
     oracle: &mut Oracle<'_>,
     environment: Guard,
     excluded: Guard,
-) -> bool {
+) -> Result<bool, OutOfBudget> {
     // The simplest first, before the budget ends.
     let mut reached: Vec<Guard> = view.locations.iter().map(|it| it.reach).collect();
     reached.sort_by_key(|&reach| oracle.formula.guards.support(reach).len());
     let asked = oracle.formula.unknowns(&[excluded]);
+    let mut answer = Ok(false);
     for reach in reached {
         if oracle.formula.unknowns(&[reach]).is_disjoint(&asked) {
             continue;
@@ -306,13 +341,17 @@ fn makes_code_dead(
         if left == usual {
             continue;
         }
-        // What is left open is no proof that code is dead.
-        let dead = matches!(oracle.solve(left), Ok(None));
-        if dead && matches!(oracle.solve(usual), Ok(Some(_))) {
-            return true;
+        match oracle.solve(left) {
+            Ok(Some(_)) => {}
+            Ok(None) => match oracle.solve(usual) {
+                Ok(Some(_)) => return Ok(true),
+                Ok(None) => {}
+                Err(OutOfBudget) => answer = Err(OutOfBudget),
+            },
+            Err(OutOfBudget) => answer = Err(OutOfBudget),
         }
     }
-    false
+    answer
 }
 
 /// What else is lost at the end, if that is what these checks are about.

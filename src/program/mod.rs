@@ -195,13 +195,19 @@ impl Program {
 
     /// Whether there may be a program that holds both functions.
     pub fn are_together(&self, one: FunctionId, other: FunctionId) -> bool {
-        if self.function(one).images == self.function(other).images {
-            return true;
-        }
-        let (Some(some), Some(others)) = (self.images_of(one), self.images_of(other)) else {
+        self.function(one).images == self.function(other).images
+            || self.are_in_one_program(&[one, other])
+    }
+
+    /// Whether there may be a program that holds all functions.
+    pub fn are_in_one_program(&self, functions: &[FunctionId]) -> bool {
+        let mut known = functions.iter().filter_map(|id| self.images_of(*id));
+        let Some(first) = known.next() else {
             return true;
         };
-        some.iter().any(|image| others.binary_search(image).is_ok())
+        let others: Vec<&[u32]> = known.collect();
+        let holds_all = |image: &u32| others.iter().all(|set| set.binary_search(image).is_ok());
+        first.iter().any(holds_all)
     }
 
     /// Whether a function is another one that some program holds beside the first: no variant of it.

@@ -26,7 +26,7 @@ use crate::cpu_time::Meter;
 use crate::engine::analysis::{self, StoredResult};
 use crate::engine::function::Options;
 use crate::engine::ledger::Ledger;
-use crate::engine::timings::Timings;
+use crate::engine::timings::{Row, Timings};
 use crate::judge::record::{Record, ResultKey};
 use crate::program::link::{Objects, link};
 use crate::program::{FunctionId, Program};
@@ -116,6 +116,8 @@ pub struct Run {
     pub program: Program,
     /// The functions whose analysis took longest, that one first.
     pub slowest: Vec<(FunctionId, Duration)>,
+    /// What the filters have taken, stage by stage.
+    pub filters: Vec<Row>,
     /// Function results taken from the database.
     pub reused: u64,
     /// The calls of lock functions in the files, if they were looked for.
@@ -310,6 +312,7 @@ impl Task<'_> {
             },
             program,
             slowest: self.analysis.slowest(SLOWEST),
+            filters: self.analysis.of_filters(),
             reused,
             interrupted,
         })

@@ -3,13 +3,13 @@
 //! In: for each function its calls ([`crate::judge::guarded`]). Out: [`Standing`], by fixed points over the call graph. Callers that were not
 //! analysed say nothing. A function whose address is taken may be called by anybody, with nothing held.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::frontend::model::ATOMIC_BEGIN;
 use crate::ir::SymbolName;
 use crate::judge::guarded::{Accesses, Called, Locks, Place, Root};
 use crate::judge::record::Record;
-use crate::program::{FunctionId, Program};
+use crate::program::{FunctionId, Program, SetId};
 use crate::symbolic::class::Class;
 
 /// Functions of libraries that start a thread, and that wait for one to end.
@@ -36,8 +36,8 @@ pub struct Standing<'p> {
     open: Vec<bool>,
     /// Only the thread that runs `main` runs it.
     pub of_main: Vec<bool>,
-    /// A thread that the program starts runs it.
-    of_thread: Vec<bool>,
+    /// What the threads run that the program starts, by what they begin with: one function for each set of programs that such functions are in.
+    of_threads: Vec<(FunctionId, Vec<bool>)>,
     /// What a function does about threads, last.
     effects: Vec<Option<Effect>>,
     /// It runs only while there are no other threads.
@@ -76,7 +76,7 @@ impl<'p> Standing<'p> {
             callers: vec![Vec::new(); count],
             open: vec![false; count],
             of_main: vec![false; count],
-            of_thread: vec![false; count],
+            of_threads: Vec::new(),
             effects: vec![None; count],
             alone: vec![false; count],
             fresh: vec![Vec::new(); count],
@@ -158,8 +158,13 @@ impl<'p> Standing<'p> {
             .filter(|id| self.effects[id.index()] == Some(Effect::Starts));
         let named = starting.flat_map(|id| &program.function(id).callees);
         let started = named.filter(|callee| callee.taken && !callee.method);
-        let started = started.filter_map(|callee| callee.function);
-        self.of_thread = self.reached(started.collect());
+        let mut by_programs: BTreeMap<SetId, Vec<FunctionId>> = BTreeMap::new();
+        for id in started.filter_map(|callee| callee.function) {
+            let programs = program.function(id).images;
+            by_programs.entry(programs).or_default().push(id);
+        }
+        let sets = by_programs.into_values();
+        self.of_threads = sets.map(|ids| (ids[0], self.reached(ids))).collect();
         self.alone.clone_from(&self.of_main);
         for _ in 0..MAX_ROUNDS {
             let next: Vec<bool> = program
@@ -442,7 +447,20 @@ impl<'p> Standing<'p> {
 
     /// Whether a thread runs it that the program starts with a function of its own, and not only a callback.
     pub fn is_of_thread(&self, id: FunctionId) -> bool {
-        self.of_thread[id.index()]
+        let mut sets = self.of_threads.iter();
+        sets.any(|(first, reached)| reached[id.index()] && self.program.are_together(*first, id))
+    }
+
+    /// Whether two functions may run at a time: some program has both, and a thread that runs one of them, if it is known what threads there are.
+    pub fn may_be_beside(&self, one: FunctionId, other: FunctionId) -> bool {
+        let together = self.program.are_together(one, other);
+        let mut sets = self.of_threads.iter();
+        together
+            && (self.of_threads.is_empty()
+                || sets.any(|(first, reached)| {
+                    (reached[one.index()] || reached[other.index()])
+                        && self.program.are_in_one_program(&[*first, one, other])
+                }))
     }
 
     /// Whether a lock of this class is held where this is known of the function's own ones.

@@ -272,7 +272,11 @@ fn findings(
         Split::functions(&split.without),
     );
     let meant = split.without.iter().any(|at| at.marked);
-    if without == 0 || with < FEWEST || with < FOR_EACH * without || meant {
+    let own = split.without.first().is_some_and(|at| {
+        // Where the lock is the data's own, one function against all others is enough.
+        without == 1 && is_own(split.lock, &at.access.member)
+    });
+    if without == 0 || with < FEWEST || !own && with < FOR_EACH * without || meant {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -295,7 +299,8 @@ fn findings(
         others.sort_by_key(|other| !other.access.write);
         let mut functions = BTreeSet::new();
         others.retain(|other| functions.insert(other.function));
-        let certain = with >= CERTAIN && at.access.write && is_near(split.lock, &at.access.member);
+        let near = is_near(split.lock, &at.access.member);
+        let certain = at.access.write && (own || with >= CERTAIN && near);
         let level = if certain { rule.level } else { Level::Note };
         found.push((
             at.function,
@@ -312,6 +317,17 @@ fn is_near(lock: &Class, member: &Class) -> bool {
         name.split_once('.').map(|(record, _)| record.to_owned())
     };
     lock.is_single() || record(lock) == record(member)
+}
+
+/// Whether a lock lies in the record that its data lies in, or both are global objects of one file.
+fn is_own(lock: &Class, member: &Class) -> bool {
+    let place = |class: &Class| {
+        let name = class.to_string();
+        let divided = name.split_once("::").or(name.split_once('.'));
+        divided.map(|(place, _)| place.to_owned())
+    };
+    lock.is_single() == member.is_single()
+        && place(lock).is_some_and(|own| Some(own) == place(member))
 }
 
 fn finding(

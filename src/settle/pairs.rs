@@ -88,7 +88,7 @@ pub(super) fn pairs<'p>(
                 let (first, second) = (one.entry, other.entry);
                 let ordered = first.function <= second.function;
                 let writes = one.at.access.write || other.at.access.write;
-                if ordered && writes && may_be_beside(program, standing, first, second) {
+                if ordered && writes && may_be_beside(standing, first, second) {
                     add(&mut pairs, &name, (one, other));
                 }
             }
@@ -112,7 +112,7 @@ fn is_shared(standing: &Standing<'_>, member: &Class, accesses: &[At<'_>]) -> bo
     global || guards::best(standing, accesses).is_some_and(|split| split.is_believed(member))
 }
 
-fn may_be_beside(program: &Program, standing: &Standing<'_>, first: Entry, second: Entry) -> bool {
+fn may_be_beside(standing: &Standing<'_>, first: Entry, second: Entry) -> bool {
     let of_main = |entry: Entry| standing.of_main[entry.function.index()];
     let same_object = match (first.way, second.way) {
         (None, None) => true,
@@ -121,7 +121,7 @@ fn may_be_beside(program: &Program, standing: &Standing<'_>, first: Entry, secon
     };
     same_object
         && !(of_main(first) && of_main(second))
-        && program.are_together(first.function, second.function)
+        && standing.may_be_beside(first.function, second.function)
 }
 
 fn add(

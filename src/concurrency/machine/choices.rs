@@ -12,9 +12,6 @@ use crate::concurrency::values::{Drawn, Source, Truth, Value};
 use crate::ir::Ty;
 use crate::symbolic::term::Term;
 
-/// In an open program nearly all conditions are on unknown values: each condition in a question to the solver counts as so many steps.
-const QUESTION: u64 = 10;
-
 impl Machine<'_> {
     /// A new unknown.
     pub fn draw(&mut self, state: &mut State, thread: usize, width: u16) -> Value {
@@ -39,7 +36,9 @@ impl Machine<'_> {
             return;
         }
         let mut live: FxHashSet<crate::symbolic::term::Var> = FxHashSet::default();
-        for term in state.terms(self.program) {
+        let terms = state.terms(self.program);
+        self.takes((terms.len() + state.path.len()) as u64);
+        for term in terms {
             live.extend(self.values.vars(term).iter());
         }
         let mut open: Vec<Term> = state.conditions();
@@ -70,11 +69,7 @@ impl Machine<'_> {
     /// Decides a condition; where it is open the other way is followed later, from the step's beginning.
     pub fn decide(&mut self, state: &mut State, cond: Term) -> bool {
         let path = state.conditions();
-        let asked = self.values.asked;
         let truth = self.values.truth(&path, cond);
-        if self.program.open {
-            self.steps += (self.values.asked - asked) * QUESTION;
-        }
         let not = self.values.formula.terms.not(cond);
         match truth {
             Truth::Always => self.remember(state, cond),

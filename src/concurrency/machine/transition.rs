@@ -2,6 +2,9 @@
 //!
 //! In: a state and a thread. Out: the states that it may come to, each with its [`Ending`].
 
+use rustc_hash::FxHashMap;
+
+use super::join::Ways;
 use super::{Ending, Machine, Run, Stop};
 use crate::concurrency::search::footprint::Touched;
 use crate::concurrency::search::slicing::View;
@@ -15,6 +18,23 @@ const OVER: u64 = 4_000;
 /// The same in an open program, where nearly all conditions are on unknown values.
 const OPEN: u64 = 15_000;
 
+/// Where a thread has come to.
+enum At {
+    /// It cannot go on now.
+    Blocked,
+    /// Other ways may come there, too.
+    Join,
+    End(Ending),
+}
+
+/// The states at the end of a transition.
+#[derive(Default)]
+struct Done {
+    states: Vec<(State, Ending)>,
+    /// In an open program those from which threads can go on, by what their futures depend on but for the path's conditions.
+    ready: FxHashMap<u128, usize>,
+}
+
 impl Machine<'_> {
     /// Takes a thread over its visible step and up to the next one, and the threads that it makes up to their first one. No states if
     /// it cannot go on now.
@@ -22,35 +42,51 @@ impl Machine<'_> {
         let own = state.thread_mut(thread);
         own.permit = own.started;
         own.started = true;
-        let mut open = vec![(state, thread)];
-        let mut done = Vec::new();
-        let last = self.most_steps().map(|most| self.steps + most);
-        while let Some((mut state, running)) = open.pop() {
-            if last.is_some_and(|last| self.steps >= last) {
+        let mut ways = Ways::new(self.program.open);
+        ways.add(state, thread, None);
+        let mut done = Done::default();
+        let last = self.most_steps().map(|most| self.spent() + most);
+        while let Some((mut state, running)) = ways.next() {
+            if last.is_some_and(|last| self.spent() >= last) {
                 let why = "many ways from one place to the next".to_owned();
-                done.push((state, Ending::Cut(why)));
+                done.states.push((state, Ending::Cut(why)));
                 break;
             }
             self.made = 0;
-            let ending = self.segment(&mut state, running);
-            let forks = std::mem::take(&mut self.forks).into_iter();
-            open.extend(forks.map(|fork| (fork, running)));
-            match ending {
-                None => {}
-                Some(Ending::Ready) => match self.goes_on(&state) {
+            let stop = self.segment(&mut state, running, ways.is_empty());
+            for fork in std::mem::take(&mut self.forks) {
+                ways.add(fork, running, None);
+            }
+            match stop {
+                At::Blocked => {}
+                At::Join => self.add_at_join(&mut ways, state, running),
+                At::End(Ending::Ready) => match self.goes_on(&state) {
                     Some(next) => {
                         state.thread_mut(next).started = true;
-                        open.push((state, next));
+                        ways.add(state, next, None);
                     }
-                    None => {
-                        self.put_aside(&mut state);
-                        done.push((state, Ending::Ready));
-                    }
+                    None => self.ready(&mut done, state),
                 },
-                Some(ending) => done.push((state, ending)),
+                At::End(ending) => done.states.push((state, ending)),
             }
         }
-        done
+        done.states
+    }
+
+    /// Adds a state at the end of a transition.
+    fn ready(&mut self, done: &mut Done, mut state: State) {
+        self.put_aside(&mut state);
+        if self.program.open {
+            let key = state.hash_but_for_path(self.program);
+            let known = done.ready.get(&key);
+            if let Some(known) = known.and_then(|index| done.states.get_mut(*index))
+                && self.merge(&mut known.0, &state)
+            {
+                return;
+            }
+            done.ready.insert(key, done.states.len());
+        }
+        done.states.push((state, Ending::Ready));
     }
 
     /// How many steps a transition may have, if that is less than usual.
@@ -79,44 +115,52 @@ impl Machine<'_> {
         })
     }
 
-    fn segment(&mut self, state: &mut State, thread: usize) -> Option<Ending> {
+    /// Takes a thread's steps to the end of the transition, or to where other ways may join this one, if it is not the only one.
+    fn segment(&mut self, state: &mut State, thread: usize, only: bool) -> At {
         let known = state.threads.len();
-        for _ in 0..self.most_steps().unwrap_or(SEGMENT) {
+        let last = self.spent() + self.most_steps().unwrap_or(SEGMENT);
+        let mut first = true;
+        while self.spent() < last {
+            let alone = !self.program.open || only && self.forks.is_empty();
+            if !alone && !first && self.is_at_join(state, thread) {
+                return At::Join;
+            }
+            first = false;
             self.steps += 1;
             let Err(stop) = self.step(state, thread) else {
                 if self.sequential && state.threads.len() > known {
                     // The new thread may run before anything else happens.
                     state.thread_mut(thread).started = false;
-                    return Some(Ending::Ready);
+                    return At::End(Ending::Ready);
                 }
                 continue;
             };
             return match stop {
-                Stop::Blocked if state.thread(thread).permit => None,
+                Stop::Blocked if state.thread(thread).permit => At::Blocked,
                 Stop::Visible | Stop::Blocked => {
                     state.thread_mut(thread).permit = false;
-                    Some(Ending::Ready)
+                    At::End(Ending::Ready)
                 }
-                Stop::Finished => self.finished(state, thread),
-                Stop::Over => Some(Ending::Over),
-                Stop::Cut(why) => Some(Ending::Cut(why)),
-                Stop::Failed(kind) => Some(Ending::Failed(self.failure(state, thread, kind))),
+                Stop::Finished => At::End(self.finished(state, thread)),
+                Stop::Over => At::End(Ending::Over),
+                Stop::Cut(why) => At::End(Ending::Cut(why)),
+                Stop::Failed(kind) => At::End(Ending::Failed(self.failure(state, thread, kind))),
             };
         }
-        Some(Ending::Cut(
+        At::End(Ending::Cut(
             "a loop without an access that other threads can see does not end".to_owned(),
         ))
     }
 
-    fn finished(&mut self, state: &mut State, thread: usize) -> Option<Ending> {
+    fn finished(&mut self, state: &mut State, thread: usize) -> Ending {
         let own = state.thread_mut(thread);
         own.finished = true;
         own.permit = false;
         self.touch(Touched::Thread(thread));
         own.frames.clear();
         match self.ends_program(state, thread) {
-            true => Some(Ending::Over),
-            false => Some(Ending::Ready),
+            true => Ending::Over,
+            false => Ending::Ready,
         }
     }
 

@@ -41,7 +41,7 @@ pub fn explore<'p>(
     limits: Limits,
     mut on_failure: impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
 ) -> Explored {
-    let started_with = machine.steps;
+    let started_with = machine.spent();
     until_all_is_visible(machine, entry, |machine, state| {
         let mut search = Search {
             machine,
@@ -102,7 +102,7 @@ impl<'p> Search<'_, 'p> {
                 return true;
             };
             if self.explored.states >= self.limits.states
-                || self.machine.steps - self.started_with >= self.limits.steps
+                || self.machine.spent() - self.started_with >= self.limits.steps
             {
                 return false;
             }

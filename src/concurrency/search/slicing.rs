@@ -146,11 +146,11 @@ impl<'p> Slicing<'_, '_, '_, 'p> {
         on_failure: &mut impl FnMut(&mut Machine<'p>, &State, &Failure) -> Next,
     ) -> Explored {
         let mut left = limits;
-        let begun = self.machine.steps;
+        let begun = self.machine.spent();
         loop {
             let mut explored = self.under(entry, left, on_failure);
             left.states = left.states.saturating_sub(explored.states);
-            left.steps = limits.steps.saturating_sub(self.machine.steps - begun);
+            left.steps = limits.steps.saturating_sub(self.machine.spent() - begun);
             if explored.ended || !explored.exhausted || self.is_whole() {
                 return self.total(explored);
             }
