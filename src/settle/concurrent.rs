@@ -153,13 +153,8 @@ impl<'p> Standing<'p> {
             }
             self.effects = next;
         }
-        let starting = program
-            .ids()
-            .filter(|id| self.effects[id.index()] == Some(Effect::Starts));
-        let named = starting.flat_map(|id| &program.function(id).callees);
-        let started = named.filter(|callee| callee.taken && !callee.method);
         let mut by_programs: BTreeMap<SetId, Vec<FunctionId>> = BTreeMap::new();
-        for id in started.filter_map(|callee| callee.function) {
+        for id in self.started() {
             let programs = program.function(id).images;
             by_programs.entry(programs).or_default().push(id);
         }
@@ -181,6 +176,31 @@ impl<'p> Standing<'p> {
             }
             self.alone = next;
         }
+    }
+
+    /// What threads begin with: the functions that are named where a thread is started, or above, where it is started with what callers pass.
+    fn started(&self) -> BTreeSet<FunctionId> {
+        let callees = |id: FunctionId| self.program.function(id).callees.iter();
+        let starts = |id: &FunctionId| {
+            callees(*id).any(|callee| STARTING.contains(&callee.name.name.as_str()))
+        };
+        let mut open: Vec<FunctionId> = self.program.ids().filter(starts).collect();
+        let mut seen: BTreeSet<FunctionId> = open.iter().copied().collect();
+        let mut started = BTreeSet::new();
+        while let Some(id) = open.pop() {
+            let named = callees(id).filter(|callee| callee.taken && !callee.method);
+            let named: Vec<FunctionId> = named.filter_map(|callee| callee.function).collect();
+            if named.is_empty() {
+                let callers = self.callers[id.index()].iter();
+                open.extend(
+                    callers
+                        .map(|(caller, _)| *caller)
+                        .filter(|id| seen.insert(*id)),
+                );
+            }
+            started.extend(named);
+        }
+        started
     }
 
     /// The functions that some functions call, and what those call, with themselves.
@@ -229,6 +249,37 @@ impl<'p> Standing<'p> {
         later.any(|call| STARTING.contains(&&*call.callee.name))
     }
 
+    /// Whether only the thread of `main` runs a function, and starts further threads when it has come back from it, whoever calls it: it may well set up
+    /// what only those work on.
+    pub fn is_set_up(&self, id: FunctionId) -> bool {
+        let mut open = vec![id];
+        let mut seen = BTreeSet::from([id]);
+        while let Some(id) = open.pop() {
+            let callers = &self.callers[id.index()];
+            if !self.of_main[id.index()] || callers.is_empty() {
+                return false;
+            }
+            for &(caller, number) in callers {
+                if !self.starts_later(caller, number) && seen.insert(caller) {
+                    open.push(caller);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether a function starts a thread, itself or by a callee, after one of its calls.
+    fn starts_later(&self, id: FunctionId, number: usize) -> bool {
+        let all = self
+            .accesses(id)
+            .map_or(&[][..], |accesses| &accesses.calls);
+        all.iter().skip(number + 1).any(|call| {
+            let starts = |callee: FunctionId| self.effects[callee.index()] == Some(Effect::Starts);
+            STARTING.contains(&&*call.callee.name)
+                || self.callee(id, &call.callee).is_some_and(starts)
+        })
+    }
+
     /// Whether what a function does after so many of its calls is part of an atomic operation.
     pub fn is_in_atomic_section(&self, id: FunctionId, calls: usize) -> bool {
         let last = calls.checked_sub(1).and_then(|last| self.call(id, last));
@@ -263,7 +314,8 @@ impl<'p> Standing<'p> {
         }
     }
 
-    /// What a call ends of what it is given.
+    /// What a call ends of what it is given: what the callee ends, and the last pointer where its name says that it ends something (the pool or cache
+    /// that an object is from comes before the object).
     fn ended_by<'c>(
         &'c self,
         caller: FunctionId,
@@ -275,13 +327,16 @@ impl<'p> Standing<'p> {
             .name
             .split('_')
             .any(|word| ENDING.contains(&word));
-        (0..)
-            .zip(&call.arguments)
-            .filter_map(move |(number, place)| {
-                let ends = match callee {
-                    Some(callee) => by_name || self.ends[callee.index()].contains(&number),
-                    None => by_name,
-                };
+        let last = call.arguments.iter().rposition(Option::is_some);
+        let last = last.filter(|_| by_name);
+        call.arguments
+            .iter()
+            .enumerate()
+            .filter_map(move |(index, place)| {
+                let number = u32::try_from(index).ok()?;
+                let by_callee =
+                    callee.is_some_and(|callee| self.ends[callee.index()].contains(&number));
+                let ends = by_callee || last == Some(index);
                 place.as_ref().filter(|_| ends).map(|place| (number, place))
             })
     }
@@ -401,10 +456,23 @@ impl<'p> Standing<'p> {
         if self.open[id.index()] {
             return Some(BTreeSet::new());
         }
+        // Where all calls pass what nobody else knows yet, that says nothing of those objects, and still something of others.
+        let telling = self.held_at(id, |caller, number, call| {
+            !self.says_nothing(caller, number, call)
+        });
+        telling.or_else(|| self.held_at(id, |caller, number, _| !self.is_alone(caller, number)))
+    }
+
+    /// The classes that are held at all calls of a function that count.
+    fn held_at(
+        &self,
+        id: FunctionId,
+        counts: impl Fn(FunctionId, usize, &Called) -> bool,
+    ) -> Option<BTreeSet<&'p Class>> {
         let mut all: Option<BTreeSet<&'p Class>> = None;
         for &(caller, number) in &self.callers[id.index()] {
             let call = self.call(caller, number);
-            let Some(call) = call.filter(|call| !self.says_nothing(caller, number, call)) else {
+            let Some(call) = call.filter(|call| counts(caller, number, call)) else {
                 continue;
             };
             let Some(outside) = &self.held[caller.index()] else {

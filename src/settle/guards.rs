@@ -93,6 +93,8 @@ pub struct Guards {
 #[derive(Clone, Copy)]
 pub(super) struct At<'p> {
     pub function: FunctionId,
+    /// The function's file and line: a file that is compiled several times has its functions once.
+    source: (&'p str, u32),
     pub access: &'p Access,
     /// The source says that no lock is meant to be held.
     marked: bool,
@@ -108,7 +110,7 @@ pub(super) struct Split<'m, 'p> {
 impl Split<'_, '_> {
     fn functions(list: &[&At<'_>]) -> usize {
         list.iter()
-            .map(|at| at.function)
+            .map(|at| at.source)
             .collect::<BTreeSet<_>>()
             .len()
     }
@@ -193,18 +195,14 @@ fn members<'p>(
                 && !standing.is_ended(function, &access.place)
                 && !standing.is_alone(function, access.calls as usize)
                 && !standing.starts_after(function, access.calls as usize);
-            // The variants of a function are one.
-            let place = (
-                program.function(function).definition,
-                &access.member,
-                &access.site,
-                access.write,
-            );
+            let place = (&access.member, &access.site, access.write);
             if counts && seen.insert(place) {
+                let own = program.function(function);
                 let line = sources.line(root, &access.site.0, access.site.1);
                 let is_marked = |line: &str| MARKS.iter().any(|mark| line.contains(mark));
                 members.entry(&access.member).or_default().push(At {
                     function,
+                    source: (&own.file, own.line),
                     access,
                     marked: access.volatile
                         || standing.is_in_atomic_section(function, access.calls as usize)
@@ -293,14 +291,15 @@ fn findings(
         });
         let mut others: Vec<&At<'_>> = others.copied().collect();
         // Each function has one finding for a member.
-        if others.is_empty() || !told.insert(at.function) {
+        if others.is_empty() || !told.insert(at.source) {
             continue;
         }
         others.sort_by_key(|other| !other.access.write);
         let mut functions = BTreeSet::new();
-        others.retain(|other| functions.insert(other.function));
+        others.retain(|other| functions.insert(other.source));
         let near = is_near(split.lock, &at.access.member);
-        let certain = at.access.write && (own || with >= CERTAIN && near);
+        let certain =
+            at.access.write && (own || with >= CERTAIN && near) && !standing.is_set_up(at.function);
         let level = if certain { rule.level } else { Level::Note };
         found.push((
             at.function,

@@ -29,6 +29,26 @@ const COMBINED: usize = 32;
 /// Pairs of a tree.
 const PAIRS: usize = 2_000;
 
+/// Words in the names of functions that are called once for what they tear down: two at a time would be a mistake of their callers'.
+const TEARING_DOWN: [&str; 16] = [
+    "free",
+    "destroy",
+    "release",
+    "unregister",
+    "remove",
+    "delete",
+    "del",
+    "close",
+    "shutdown",
+    "disconnect",
+    "detach",
+    "cleanup",
+    "exit",
+    "fini",
+    "deinit",
+    "unbind",
+];
+
 /// Two functions to be run beside each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
@@ -88,7 +108,11 @@ pub(super) fn pairs<'p>(
                 let (first, second) = (one.entry, other.entry);
                 let ordered = first.function <= second.function;
                 let writes = one.at.access.write || other.at.access.write;
-                if ordered && writes && may_be_beside(standing, first, second) {
+                if ordered
+                    && writes
+                    && may_be_beside(standing, first, second)
+                    && !is_torn_down_twice(program, first, second)
+                {
                     add(&mut pairs, &name, (one, other));
                 }
             }
@@ -122,6 +146,13 @@ fn may_be_beside(standing: &Standing<'_>, first: Entry, second: Entry) -> bool {
     same_object
         && !(of_main(first) && of_main(second))
         && standing.may_be_beside(first.function, second.function)
+}
+
+/// Whether both are one function that tears something down.
+fn is_torn_down_twice(program: &Program, first: Entry, second: Entry) -> bool {
+    let name = &program.function(first.function).name.name;
+    let mut words = name.split('_');
+    first.function == second.function && words.any(|word| TEARING_DOWN.contains(&word))
 }
 
 fn add(

@@ -206,9 +206,13 @@ impl Executor<'_> {
             };
             let telling = tells_of_before(frame, instance, (compared, decides), ways);
             let late = telling && self.is_followed(state, pointer);
-            self.note_compared(pointer, state.guard, (plain, late));
+            let place = (instance.block, compared);
+            if telling && !late && self.may_be_null(pointer) {
+                self.execution.log.early_tests.insert(place);
+            }
+            self.note_compared(pointer, state.guard, (plain, late.then_some(place)));
             if telling {
-                self.note_too_late(pointer, state.guard);
+                self.note_too_late(pointer, state.guard, place);
             }
         }
         guard
@@ -230,8 +234,17 @@ impl Executor<'_> {
             })
     }
 
+    /// Whether a pointer is null or may be, for all that is known of it.
+    fn may_be_null(&mut self, pointer: Term) -> bool {
+        let places = self.arena.locations(pointer);
+        let mut bases = places
+            .iter()
+            .filter_map(|(_, loc)| self.arena.regions.base(loc.region));
+        bases.next().is_some() || self.arena.formula.terms.as_const(pointer) == Some(0)
+    }
+
     /// Notes a comparison of a pointer with null where all paths on which it is null have ended, since it was followed on them.
-    fn note_too_late(&mut self, pointer: Term, paths: Guard) {
+    fn note_too_late(&mut self, pointer: Term, paths: Guard, place: (BlockId, ExprId)) {
         let ended = self.arena.followed_null.get(&pointer).copied();
         let (Some(ended), Some(site)) = (ended, self.site.clone()) else {
             return;
@@ -245,6 +258,7 @@ impl Executor<'_> {
         let log = &mut self.execution.log;
         log.late_tests.push(LateTest {
             pointer,
+            place,
             guard,
             site,
             order: log.ops.len(),
@@ -252,15 +266,21 @@ impl Executor<'_> {
         });
     }
 
-    /// Notes that the function compares a pointer with null here; `plain`: not to end a loop; `late`: all paths have followed it.
-    fn note_compared(&mut self, pointer: Term, paths: Guard, (plain, late): (bool, bool)) {
+    /// Notes that the function compares a pointer with null here; `plain`: not to end a loop; `late`: all paths have followed it, which is compared there.
+    fn note_compared(
+        &mut self,
+        pointer: Term,
+        paths: Guard,
+        (plain, late): (bool, Option<(BlockId, ExprId)>),
+    ) {
         let Some(site) = self.site.clone() else {
             return;
         };
-        if late {
+        if let Some(place) = late {
             let log = &mut self.execution.log;
             log.late_tests.push(LateTest {
                 pointer,
+                place,
                 guard: paths,
                 site: site.clone(),
                 order: log.ops.len(),
@@ -524,16 +544,39 @@ fn tells_of_before(
     (pointer, decides): (ExprId, bool),
     [if_null, if_not]: [BlockId; 2],
 ) -> bool {
-    let unrolling = &frame.unrolling;
-    let block = instance.block;
-    let header = unrolling.innermost_header(instance);
+    let header = frame.unrolling.innermost_header(instance);
     let header = header.map(|header| header.block);
     let of_loop = ends_loop(frame, instance, [if_null, if_not]);
-    if of_loop && (header == Some(block) || header == Some(if_null) || header == Some(if_not)) {
+    let begins = header.is_some_and(|header| is_asked_first(frame, instance, header));
+    if of_loop && (begins || header == Some(if_null) || header == Some(if_not)) {
         return false;
     }
     !frame.body.leads_to(if_not, if_null, header)
         || decides && frame.body.follows_between(if_not, if_null, pointer)
+}
+
+/// Whether a block ends in a part of the condition that its loop begins with: there are other parts only before it.
+fn is_asked_first(frame: &Frame<'_>, instance: &Instance, header: BlockId) -> bool {
+    let mut block = header;
+    // A part for each block at most.
+    for _ in &frame.body.blocks {
+        if block == instance.block {
+            return true;
+        }
+        let TermKind::Branch { then, els, .. } = frame.body.block(block).term.kind else {
+            return false;
+        };
+        let leaves = |target| frame.unrolling.leaves_loop(block, target);
+        block = match (leaves(then), leaves(els)) {
+            (true, false) => els,
+            (false, true) => then,
+            _ => return false,
+        };
+        if !frame.body.block(block).stmts.is_empty() {
+            return false;
+        }
+    }
+    false
 }
 
 /// Whether just one of a branch's edges leaves the loop that it is in.

@@ -119,6 +119,7 @@ pub fn execute<'a>(
     } = executor;
     execution.exit = exit;
     execution.result = result;
+    execution.log.only_late_tests();
     execution.counted = frame.cut.then(|| body.counted_result()).flatten();
     (execution, arena)
 }

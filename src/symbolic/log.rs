@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::callee::CalledWith;
 use super::guard::{Cond, Guard};
 use super::region::{Loc, RegionId};
@@ -78,10 +80,12 @@ pub struct CaseEvent {
     pub branches: usize,
 }
 
-/// A pointer that the function compares with null where all paths have followed it already.
+/// A pointer that the function compares with null where all paths have followed it already, in whatever round of a loop.
 #[derive(Clone, Debug)]
 pub struct LateTest {
     pub pointer: Term,
+    /// What is compared where.
+    pub place: (BlockId, ExprId),
     /// The paths that reach the comparison.
     pub guard: Guard,
     pub site: Site,
@@ -506,6 +510,12 @@ impl OpEvent {
 }
 
 impl Log {
+    /// Leaves out comparisons that are late in some rounds of a loop only: they are asked for the sake of the others.
+    pub fn only_late_tests(&mut self) {
+        let early = &self.early_tests;
+        self.late_tests.retain(|test| !early.contains(&test.place));
+    }
+
     /// Whether the function takes an object somewhere that was held on entry already. No caller does that on purpose,
     /// so other operations on the object say nothing about its callers.
     pub fn takes_what_is_held(&self, object: Object, entry: StateId, machine: &Machine) -> bool {
@@ -560,4 +570,6 @@ pub struct Log {
     pub user_assertions: Vec<AssertionEvent>,
     pub cases: Vec<CaseEvent>,
     pub late_tests: Vec<LateTest>,
+    /// Comparisons with null of what nobody has followed yet.
+    pub early_tests: FxHashSet<(BlockId, ExprId)>,
 }
