@@ -34,6 +34,8 @@ const MEMORY_KINDS: [&str; 10] = [
     "use-after-close",
 ];
 
+const RACE_KINDS: [&str; 3] = ["drop-lock", "early-unlock", "late-lock"];
+
 /// The script's standard output, or nothing where there is no Python to run it.
 fn mutate(arguments: &[&str]) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -105,6 +107,59 @@ fn each_kind_of_memory_bug_is_planted_where_it_is_one() {
     }
     assert!(!planted.contains("untouched.c"), "{planted}");
     insta::assert_snapshot!(planted);
+}
+
+#[test]
+fn each_kind_of_race_is_planted_where_it_is_one() {
+    let mut planted = String::new();
+    for kind in RACE_KINDS {
+        let out = tempfile::tempdir().unwrap();
+        let chosen = ["--bugs", "races", "--count", "2", "--kinds", kind];
+        let Some(table) = make_of("testdata/mutation_races", &out, &chosen) else {
+            return;
+        };
+        assert!(!table.contains("    0 mutants"), "{table}");
+        planted += &format!("==== {kind}\n{}", patches(&out));
+    }
+    insta::assert_snapshot!(planted);
+}
+
+/// Where another lock guards the same, all is well without the one.
+#[test]
+fn no_race_is_planted_where_two_locks_are_held() {
+    let out = tempfile::tempdir().unwrap();
+    let chosen = ["--bugs", "races", "--count", "20"];
+    if make_of("testdata/mutation_threads", &out, &chosen).is_none() {
+        return;
+    }
+    let mutants = fs::read_to_string(out.path().join("mutants.jsonl")).unwrap();
+    assert!(mutants.contains("pool_take"), "{mutants}");
+    for both in ["pool_rename", "pool_reset", "pool_size"] {
+        assert!(!mutants.contains(both), "{mutants}");
+    }
+}
+
+/// A race is between functions: they are looked for in whole trees.
+#[test]
+fn planted_races_are_found() {
+    let out = tempfile::tempdir().unwrap();
+    let chosen = ["--bugs", "races", "--count", "2", "--kinds", "drop-lock"];
+    if make_of("testdata/mutation_races", &out, &chosen).is_none() {
+        return;
+    }
+    let binary = assert_cmd::cargo::cargo_bin("cassini");
+    let arguments = [
+        "run",
+        out.path().to_str().unwrap(),
+        "--whole",
+        "--binary",
+        binary.to_str().unwrap(),
+    ];
+    let table = mutate(&arguments).unwrap();
+    let row = table.lines().find(|line| line.starts_with("all")).unwrap();
+    let cells: Vec<_> = row.split_whitespace().collect();
+    // A read alone is a note.
+    assert_eq!(cells[1..3], ["2", "1"], "{table}");
 }
 
 #[test]

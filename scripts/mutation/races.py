@@ -47,11 +47,13 @@ class File(kinds.File):
                     yield Mutant(kind, flow.function.name, line, description, edits)
 
     def guarded_in(self, flow, node, key):
-        """The members that this statement accesses, of those that the lock guards by what two other functions do."""
+        """The members that this statement accesses, of those that the lock guards by what two other functions do, and no other lock that is held here."""
+        held = [other for other in flow.states if other != key and flow.at(node, other) == {HELD}]
         found = []
         for base, member, _ in accesses(self.source, node):
             others = self.guarded.get((lock_class(key), member), set()) - {flow.function.name}
-            if fits(key, base) and len(others) >= 2 and member not in found:
+            twice = any((lock_class(other), member) in self.guarded for other in held)
+            if fits(key, base) and len(others) >= 2 and not twice and member not in found:
                 found.append(member)
         return found
 

@@ -23,6 +23,8 @@ const STARTING: [&str; 5] = [
 const JOINING: [&str; 3] = ["pthread_join", "thrd_join", "g_thread_join"];
 /// Words in the names of functions that end what they are given.
 const ENDING: [&str; 6] = ["free", "kfree", "kvfree", "vfree", "zfree", "destroy"];
+/// Calls below the beginning of a thread that are near it.
+const NEAR_THREAD: usize = 3;
 /// Iterations of a fixed point.
 const MAX_ROUNDS: usize = 24;
 
@@ -38,6 +40,8 @@ pub struct Standing<'p> {
     pub of_main: Vec<bool>,
     /// What the threads run that the program starts, by what they begin with: one function for each set of programs that such functions are in.
     of_threads: Vec<(FunctionId, Vec<bool>)>,
+    /// A thread that the program starts runs it, a few calls below what it begins with.
+    near_threads: Vec<bool>,
     /// What a function does about threads, last.
     effects: Vec<Option<Effect>>,
     /// It runs only while there are no other threads.
@@ -77,6 +81,7 @@ impl<'p> Standing<'p> {
             open: vec![false; count],
             of_main: vec![false; count],
             of_threads: Vec::new(),
+            near_threads: vec![false; count],
             effects: vec![None; count],
             alone: vec![false; count],
             fresh: vec![Vec::new(); count],
@@ -153,8 +158,18 @@ impl<'p> Standing<'p> {
             }
             self.effects = next;
         }
+        let started = self.started();
+        let mut near = started.clone();
+        for _ in 0..=NEAR_THREAD {
+            let callees = near.iter().flat_map(|id| &program.function(*id).callees);
+            let called = callees.filter(|callee| callee.called);
+            let next: BTreeSet<FunctionId> = called.filter_map(|callee| callee.function).collect();
+            for id in std::mem::replace(&mut near, next) {
+                self.near_threads[id.index()] = true;
+            }
+        }
         let mut by_programs: BTreeMap<SetId, Vec<FunctionId>> = BTreeMap::new();
-        for id in self.started() {
+        for id in started {
             let programs = program.function(id).images;
             by_programs.entry(programs).or_default().push(id);
         }
@@ -493,6 +508,14 @@ impl<'p> Standing<'p> {
         all
     }
 
+    /// The last of the pointers that a function is given, as far as its callers show.
+    pub fn last_pointer(&self, id: FunctionId) -> Option<u32> {
+        let calls = self.callers[id.index()].iter();
+        let calls = calls.filter_map(|&(caller, number)| self.call(caller, number));
+        let last = calls.filter_map(|call| call.arguments.iter().rposition(Option::is_some));
+        last.max().and_then(|last| u32::try_from(last).ok())
+    }
+
     /// Who calls a function, by which of their calls.
     pub fn callers(&self, id: FunctionId) -> &[(FunctionId, usize)] {
         &self.callers[id.index()]
@@ -513,10 +536,10 @@ impl<'p> Standing<'p> {
         })
     }
 
-    /// Whether a thread runs it that the program starts with a function of its own, and not only a callback.
-    pub fn is_of_thread(&self, id: FunctionId) -> bool {
-        let mut sets = self.of_threads.iter();
-        sets.any(|(first, reached)| reached[id.index()] && self.program.are_together(*first, id))
+    /// Whether a thread runs it that the program starts with a function of its own, a few calls below that: further down it is often some other thread
+    /// that comes there.
+    pub fn is_near_thread(&self, id: FunctionId) -> bool {
+        self.near_threads[id.index()]
     }
 
     /// Whether two functions may run at a time: some program has both, and a thread that runs one of them, if it is known what threads there are.

@@ -14,8 +14,9 @@ use rustc_hash::FxHashSet;
 
 use super::concurrent::{Held, Standing};
 use super::pairs::{self, Pair};
+use super::phases;
 use crate::finding::{self, Finding, Level, TraceStep};
-use crate::judge::guarded::Access;
+use crate::judge::guarded::{Access, Root};
 use crate::judge::record::Record;
 use crate::program::{FunctionId, Program};
 use crate::property::{Property, Rule};
@@ -144,6 +145,7 @@ pub fn settle(
     let mut sources = Sources::default();
     let members = members(program, &standing, (&mut sources, root));
     result.pairs = pairs::pairs(program, &standing, &members);
+    let mut told = BTreeSet::new();
     for (member, accesses) in members {
         let is_written = accesses.iter().any(|at| at.access.write);
         let Some(split) = best(&standing, &accesses).filter(|_| is_written) else {
@@ -162,9 +164,13 @@ pub fn settle(
                 held.into_iter().map(Class::to_string).collect()
             },
         }));
-        result
-            .findings
-            .extend(findings(program, &standing, rule, &split));
+        for (source, function, mut finding) in findings(program, &standing, rule, &split) {
+            // Who reads of one member looks at the others that lie there without the same lock, too.
+            if finding.level != Level::Note && !told.insert((source, split.lock)) {
+                finding.level = Level::Note;
+            }
+            result.findings.push((function, finding));
+        }
     }
     let order = |one: &Counted| {
         (
@@ -258,13 +264,13 @@ fn guard(member: &Class, split: &Split<'_, '_>) -> Guard {
     }
 }
 
-/// The findings where a member is accessed without its lock: one for each function.
-fn findings(
-    program: &Program,
+/// The findings where a member is accessed without its lock: one for each function, with its place in the source.
+fn findings<'p>(
+    program: &'p Program,
     standing: &Standing<'_>,
     rule: &Rule,
-    split: &Split<'_, '_>,
-) -> Vec<(FunctionId, Finding)> {
+    split: &Split<'_, 'p>,
+) -> Vec<((&'p str, u32), FunctionId, Finding)> {
     let (with, without) = (
         Split::functions(&split.with),
         Split::functions(&split.without),
@@ -298,10 +304,13 @@ fn findings(
         let mut functions = BTreeSet::new();
         others.retain(|other| functions.insert(other.source));
         let near = is_near(split.lock, &at.access.member);
-        let certain =
-            at.access.write && (own || with >= CERTAIN && near) && !standing.is_set_up(at.function);
+        let certain = at.access.write
+            && (own || with >= CERTAIN && near)
+            && !standing.is_set_up(at.function)
+            && !is_by_itself(program, standing, at);
         let level = if certain { rule.level } else { Level::Note };
         found.push((
+            at.source,
             at.function,
             finding(program, rule, (at, &others), split, level),
         ));
@@ -316,6 +325,19 @@ fn is_near(lock: &Class, member: &Class) -> bool {
         name.split_once('.').map(|(record, _)| record.to_owned())
     };
     lock.is_single() || record(lock) == record(member)
+}
+
+/// Whether the function's name says that nobody else works on the object at the time: it sets it up, or tears it down. Of what it is given that is the
+/// last pointer, as for what a call ends ([`Standing`]).
+fn is_by_itself(program: &Program, standing: &Standing<'_>, at: &At<'_>) -> bool {
+    let name = &program.function(at.function).name.name;
+    let is_object = match at.access.place.root {
+        Root::Param(number) => standing
+            .last_pointer(at.function)
+            .is_none_or(|last| last == number),
+        Root::New | Root::Other => true,
+    };
+    is_object && (phases::sets_up(name) || phases::tears_down(name))
 }
 
 /// Whether a lock lies in the record that its data lies in, or both are global objects of one file.

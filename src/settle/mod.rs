@@ -21,6 +21,7 @@ mod lock_functions;
 pub mod lock_order;
 pub mod macros;
 pub mod pairs;
+mod phases;
 pub mod recursive;
 pub mod requirement;
 pub mod results;

@@ -6,7 +6,7 @@
 //! An entry point is a function that no caller holds a lock for, at an access or a few calls above it: what lies nearer is looked at more
 //! thoroughly, what lies further away has the tests that callers make.
 //! Data is taken to be shared if at least half of the functions that access it hold a lock of the same record, or a global one; or if it is a global object that a
-//! thread of the program's own accesses.
+//! thread of the program's own accesses, a few calls below its beginning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 
 use super::concurrent::Standing;
 use super::guards::{self, At};
+use super::phases;
 use crate::judge::guarded::{Place, Root};
 use crate::program::{FunctionId, Program};
 use crate::symbolic::class::Class;
@@ -28,26 +29,6 @@ const ENTRIES: usize = 8;
 const COMBINED: usize = 32;
 /// Pairs of a tree.
 const PAIRS: usize = 2_000;
-
-/// Words in the names of functions that are called once for what they tear down: two at a time would be a mistake of their callers'.
-const TEARING_DOWN: [&str; 16] = [
-    "free",
-    "destroy",
-    "release",
-    "unregister",
-    "remove",
-    "delete",
-    "del",
-    "close",
-    "shutdown",
-    "disconnect",
-    "detach",
-    "cleanup",
-    "exit",
-    "fini",
-    "deinit",
-    "unbind",
-];
 
 /// Two functions to be run beside each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,7 +112,7 @@ pub(super) fn pairs<'p>(
 }
 
 fn is_shared(standing: &Standing<'_>, member: &Class, accesses: &[At<'_>]) -> bool {
-    let of_thread = |at: &At<'_>| standing.is_of_thread(at.function);
+    let of_thread = |at: &At<'_>| standing.is_near_thread(at.function);
     let global = member.is_single() && accesses.iter().any(of_thread);
     global || guards::best(standing, accesses).is_some_and(|split| split.is_believed(member))
 }
@@ -151,8 +132,7 @@ fn may_be_beside(standing: &Standing<'_>, first: Entry, second: Entry) -> bool {
 /// Whether both are one function that tears something down.
 fn is_torn_down_twice(program: &Program, first: Entry, second: Entry) -> bool {
     let name = &program.function(first.function).name.name;
-    let mut words = name.split('_');
-    first.function == second.function && words.any(|word| TEARING_DOWN.contains(&word))
+    first.function == second.function && phases::tears_down(name)
 }
 
 fn add(
