@@ -113,6 +113,11 @@ fn what_nearly_all_do_under_a_lock_is_told_where_it_is_not() {
     for name in ["server.c", "device.c"] {
         let folder = tree(name);
         assert_eq!(found(folder.path(), "warning", &[]), marked(name), "{name}");
+        // One warning for a function and a lock; what else it does without is a note.
+        let all = found(folder.path(), "note", &[]);
+        for line in marks(&fixture(name), "//~ note race/unguarded") {
+            assert!(all.contains(&line), "{name}:{line}");
+        }
         let fixed: Vec<u64> = found(folder.path(), "note", &["--", "-DFIXED"]);
         assert_eq!(fixed, Vec::<u64>::new(), "{name}");
     }

@@ -48,6 +48,8 @@ pub(super) struct LibraryRow {
     null_when: Option<Spanned<String>>,
     /// The parameter that is the result.
     returns: Option<u32>,
+    /// The parameter that is the result, unless that is null.
+    returns_or_null: Option<u32>,
     /// The parameter that leads to what the result leads into, unless that is null.
     within: Option<u32>,
     /// The parameter that leads to the string that the result is the length of.
@@ -180,6 +182,9 @@ impl LibraryRow {
         if let Some(param) = self.returns {
             summary.result = Some(pointer(param));
         }
+        if let Some(param) = self.returns_or_null {
+            summary.result = Some(unless_null(pointer(param)));
+        }
         if let Some(param) = self.within {
             summary.result = Some(pointer_within(param));
         }
@@ -237,8 +242,7 @@ fn pointer(param: u32) -> IExpr {
 
 /// Null, or some way further on than a parameter.
 fn pointer_within(param: u32) -> IExpr {
-    let (found, distance) = (0, 1);
-    let further = IExpr::Linear {
+    unless_null(IExpr::Linear {
         width: POINTER_BITS,
         constant: 0,
         terms: vec![
@@ -246,26 +250,24 @@ fn pointer_within(param: u32) -> IExpr {
             (
                 1,
                 IExpr::Unknown {
-                    id: distance,
+                    id: 1,
                     width: POINTER_BITS,
                 },
             ),
         ],
-    };
+    })
+}
+
+/// Null, or a pointer.
+fn unless_null(pointer: IExpr) -> IExpr {
     let null = IExpr::Const {
         value: 0,
         width: POINTER_BITS,
     };
+    let found = IExpr::Unknown { id: 0, width: 1 };
     IExpr::Op {
         op: Op::Ite,
         width: POINTER_BITS,
-        args: vec![
-            IExpr::Unknown {
-                id: found,
-                width: 1,
-            },
-            further,
-            null,
-        ],
+        args: vec![found, pointer, null],
     }
 }
