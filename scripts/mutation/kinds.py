@@ -29,20 +29,24 @@ class File:
                 if flow and flow.calls and not flow.faults():
                     self.flows[function.name] = flow
 
+    def known(self):
+        """The kinds, by name: what proposes mutants of one function, and what looks at the faults after the change."""
+        return KINDS
+
     def mutants(self, kinds, random):
         for kind in kinds:
             for flow in self.flows.values():
-                proposals = list(KINDS[kind][0](self, flow, random))
+                proposals = list(self.known()[kind][0](self, flow, random))
                 for edits, line, description in random.sample(proposals, min(PLACES, len(proposals))):
                     yield Mutant(kind, flow.function.name, line, description, edits)
 
 
-def is_bug(mutant, text, vocabulary):
-    """Whether the changed function is wrong on a path of its graph, in the way that its kind is about."""
+def is_bug(mutant, text, vocabulary, known=None):
+    """Whether the changed function is wrong on a path of its graph, in the way that its kind is about. `known`: the kinds, if they are not those of locks."""
     for function in Source(mutant.apply(text)).functions:
         if function.name == mutant.function:
             flow = read_flow(function, vocabulary)
-            return flow is not None and KINDS[mutant.kind][1]({word for word, _, _ in flow.faults()})
+            return flow is not None and (known or KINDS)[mutant.kind][1]({word for word, _, _ in flow.faults()})
     return False
 
 

@@ -6,17 +6,17 @@ access it with the lock held, fewer without, and somebody writes it.
 """
 
 import collections
+import functools
 import re
 
 from . import kinds
-from .edits import Mutant, delete, own_lines, text
+from .edits import delete, own_lines, text
 from .flow import HELD
-from .kinds import PLACES, calls, lock_class, read_flow
-from .source import Source
+from .kinds import calls, lock_class
 
 # A member of what a name, or a path of members, leads to.
 MEMBER = re.compile(r"(?<![\w.>])(?P<base>[A-Za-z_]\w*(?:(?:->|\.)[A-Za-z_]\w*)*)(?:->|\.)(?P<member>[A-Za-z_]\w*)\b(?!\s*\()")
-WRITES = r"\s*(?:(?:[-+*/|&^]|<<|>>)?=(?!=)|\+\+|--)"
+WRITES = re.compile(r"\s*(?:(?:[-+*/|&^]|<<|>>)?=(?!=)|\+\+|--)")
 
 
 class File(kinds.File):
@@ -39,12 +39,8 @@ class File(kinds.File):
         self.guarded = {(lock, member): names for (lock, member), names in held.items()
                         if member in written and len(names) > len(free[member])}
 
-    def mutants(self, wanted, random):
-        for kind in wanted:
-            for flow in self.flows.values():
-                proposals = list(KINDS[kind](self, flow, random))
-                for edits, line, description in random.sample(proposals, min(PLACES, len(proposals))):
-                    yield Mutant(kind, flow.function.name, line, description, edits)
+    def known(self):
+        return KINDS
 
     def guarded_in(self, flow, node, key):
         """The members that this statement accesses, of those that the lock guards by what two other functions do, and no other lock that is held here."""
@@ -62,7 +58,7 @@ def accesses(source, node):
     """(what the member is of, the member, whether it is written) for each that a statement or condition accesses."""
     for match in MEMBER.finditer(source.masked, node.start, node.end):
         before = source.masked[node.start : match.start()]
-        behind = re.compile(WRITES).match(source.masked, match.end())
+        behind = WRITES.match(source.masked, match.end())
         yield match["base"], match["member"], bool(behind) or before.rstrip().endswith(("++", "--"))
 
 
@@ -90,8 +86,7 @@ def drop_lock(file, flow, random):
 def early_unlock(file, flow, random):
     """The release comes before the last statement that the lock guards."""
     for unlock, call in calls(flow, False):
-        before = [node for node in flow.nodes if any(successor is unlock for successor, _ in node.successors)]
-        yield from swapped(file, flow, unlock, call, before, "comes before")
+        yield from swapped(file, flow, unlock, call, predecessors(flow, unlock), "comes before")
 
 
 def late_lock(file, flow, random):
@@ -99,9 +94,12 @@ def late_lock(file, flow, random):
     for lock, call in calls(flow, True):
         if not call.operation.succeeds and len(lock.successors) == 1:
             place = lock.successors[0][0]
-            entered = [node for node in [flow.entry, *flow.nodes] if any(successor is place for successor, _ in node.successors)]
-            if entered == [lock]:
+            if predecessors(flow, place) == [lock]:
                 yield from swapped(file, flow, lock, call, [place], "comes behind")
+
+
+def predecessors(flow, node):
+    return [before for before in [flow.entry, *flow.nodes] if any(successor is node for successor, _ in before.successors)]
 
 
 def swapped(file, flow, node, call, places, how):
@@ -124,17 +122,14 @@ def stable_for(flow, key):
     return any(call.object == key for takes in (True, False) for _, call in calls(flow, takes))
 
 
-def is_bug(mutant, source, vocabulary):
-    """Whether the changed function locks without a fault: it is nothing else that is wrong."""
-    for function in Source(mutant.apply(source)).functions:
-        if function.name == mutant.function:
-            flow = read_flow(function, vocabulary)
-            return flow is not None and not flow.faults()
-    return False
+def all_is_well(faults):
+    """The changed function locks without a fault: it is nothing else that is wrong."""
+    return not faults
 
 
 KINDS = {
-    "drop-lock": drop_lock,
-    "early-unlock": early_unlock,
-    "late-lock": late_lock,
+    "drop-lock": (drop_lock, all_is_well),
+    "early-unlock": (early_unlock, all_is_well),
+    "late-lock": (late_lock, all_is_well),
 }
+is_bug = functools.partial(kinds.is_bug, known=KINDS)

@@ -207,7 +207,7 @@ impl Program {
         };
         let others: Vec<&[u32]> = known.collect();
         let holds_all = |image: &u32| others.iter().all(|set| set.binary_search(image).is_ok());
-        first.iter().any(holds_all)
+        others.is_empty() || first.iter().any(holds_all)
     }
 
     /// Whether a function is another one that some program holds beside the first: no variant of it.
