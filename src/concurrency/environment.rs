@@ -85,7 +85,7 @@ impl Machine<'_> {
     }
 
     /// Whether one is a pointer that was there before anything ran, and the other the address of what was made since.
-    pub fn differ(&self, state: &State, one: Value, other: Value) -> bool {
+    pub fn cannot_be_equal(&self, state: &State, one: Value, other: Value) -> bool {
         let (Value::Term(pointer), Value::Bits(addr)) = (match one {
             Value::Bits(_) => (other, one),
             Value::Term(_) => (one, other),

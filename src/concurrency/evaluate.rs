@@ -57,7 +57,9 @@ impl Machine<'_> {
                 let l = self.evaluate(state, thread, *lhs)?;
                 let r = self.evaluate(state, thread, *rhs)?;
                 match op {
-                    CmpOp::Eq | CmpOp::Ne if self.program.open && self.differ(state, l, r) => {
+                    CmpOp::Eq | CmpOp::Ne
+                        if self.program.open && self.cannot_be_equal(state, l, r) =>
+                    {
                         Some(Value::Bits(u128::from(*op == CmpOp::Ne)))
                     }
                     _ => self.values.compare(*op, of, l, r),

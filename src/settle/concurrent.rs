@@ -234,15 +234,18 @@ impl<'p> Standing<'p> {
     fn effect(&self, id: FunctionId, first: Option<usize>) -> Option<Effect> {
         let calls = &self.accesses(id)?.calls;
         let calls = &calls[..first.unwrap_or(calls.len()).min(calls.len())];
-        calls.iter().rev().find_map(|call| {
-            let name = &*call.callee.name;
-            match self.callee(id, &call.callee) {
-                Some(callee) => self.effects[callee.index()],
-                None if STARTING.contains(&name) => Some(Effect::Starts),
-                None if JOINING.contains(&name) => Some(Effect::Joins),
-                None => None,
-            }
-        })
+        calls.iter().rev().find_map(|call| self.effect_of(id, call))
+    }
+
+    /// What one of a function's calls does about threads.
+    fn effect_of(&self, id: FunctionId, call: &Called) -> Option<Effect> {
+        let name = &*call.callee.name;
+        match self.callee(id, &call.callee) {
+            Some(callee) => self.effects[callee.index()],
+            None if STARTING.contains(&name) => Some(Effect::Starts),
+            None if JOINING.contains(&name) => Some(Effect::Joins),
+            None => None,
+        }
     }
 
     /// Whether there are no other threads after so many calls of a function.
@@ -257,11 +260,13 @@ impl<'p> Standing<'p> {
 
     /// Whether a function starts a thread after so many of its calls: what it does before that sets up what the thread works on.
     pub fn starts_after(&self, id: FunctionId, calls: usize) -> bool {
-        let all = self
-            .accesses(id)
-            .map_or(&[][..], |accesses| &accesses.calls);
-        let mut later = all.iter().skip(calls);
+        let mut later = self.calls(id).iter().skip(calls);
         later.any(|call| STARTING.contains(&&*call.callee.name))
+    }
+
+    fn calls(&self, id: FunctionId) -> &'p [Called] {
+        self.accesses(id)
+            .map_or(&[][..], |accesses| &accesses.calls)
     }
 
     /// Whether only the thread of `main` runs a function, and starts further threads when it has come back from it, whoever calls it: it may well set up
@@ -285,14 +290,8 @@ impl<'p> Standing<'p> {
 
     /// Whether a function starts a thread, itself or by a callee, after one of its calls.
     fn starts_later(&self, id: FunctionId, number: usize) -> bool {
-        let all = self
-            .accesses(id)
-            .map_or(&[][..], |accesses| &accesses.calls);
-        all.iter().skip(number + 1).any(|call| {
-            let starts = |callee: FunctionId| self.effects[callee.index()] == Some(Effect::Starts);
-            STARTING.contains(&&*call.callee.name)
-                || self.callee(id, &call.callee).is_some_and(starts)
-        })
+        let mut later = self.calls(id).iter().skip(number + 1);
+        later.any(|call| self.effect_of(id, call) == Some(Effect::Starts))
     }
 
     /// Whether what a function does after so many of its calls is part of an atomic operation.
