@@ -116,7 +116,7 @@ impl Machine<'_> {
         }
     }
 
-    fn make_visible(&mut self, base: u64, word: u64) {
+    pub fn make_visible(&mut self, base: u64, word: u64) {
         if !self.visible_words.insert(word) {
             return;
         }

@@ -10,8 +10,11 @@
 
 mod choices;
 mod join;
+mod project;
+mod spin;
 mod transition;
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use imbl::{OrdMap, Vector};
@@ -267,6 +270,7 @@ impl<'p> Machine<'p> {
             locals: OrdMap::new(),
             keys: OrdMap::new(),
             recent: OrdMap::new(),
+            hashes: Cell::new(None),
         }
     }
 

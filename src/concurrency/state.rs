@@ -3,6 +3,7 @@
 //! In: what the machine changes. Out: states that are cheap to copy, and a hash of all that the future depends on: of a
 //! frame's registers only those that are read later on.
 
+use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
@@ -45,6 +46,8 @@ pub enum Wait {
     Condition { cond: u64, signalled: bool },
     /// At a barrier that has let so many rounds pass.
     Barrier { barrier: u64, round: u64 },
+    /// In a loop that nobody can end, since it reads nothing that others can write.
+    Forever,
 }
 
 /// How a thread came about.
@@ -96,9 +99,39 @@ pub struct Thread {
     pub keys: OrdMap<u64, Value>,
     /// What it accessed since its last visible step, by words of four bytes.
     pub recent: OrdMap<u64, Access>,
+    /// Its hashes, once they were asked for.
+    pub hashes: Cell<Option<Hashes>>,
+}
+
+/// Hashes of a thread.
+#[derive(Clone, Copy)]
+pub struct Hashes {
+    /// Of what its future depends on.
+    future: u128,
+    /// Of what only adds up on the way.
+    added: u128,
 }
 
 impl Thread {
+    fn hashes(&self, program: &Program<'_>) -> Hashes {
+        let known = self.hashes.get();
+        known.unwrap_or_else(|| {
+            let mut future = Xxh3::new();
+            hash_thread(self, program, &mut future);
+            let mut added = Xxh3::new();
+            for frame in &self.frames {
+                frame.rounds.hash(&mut added);
+            }
+            for (word, written) in &self.recent {
+                (word, written).hash(&mut added);
+            }
+            let [future, added] = [future, added].map(|hasher| hasher.digest128());
+            let hashes = Hashes { future, added };
+            self.hashes.set(Some(hashes));
+            hashes
+        })
+    }
+
     pub fn instance(&self) -> super::search::slicing::Instance {
         (self.entry, self.ordinal)
     }
@@ -262,7 +295,9 @@ impl State {
     }
 
     pub fn thread_mut(&mut self, thread: usize) -> &mut Thread {
-        Rc::make_mut(&mut self.threads[thread])
+        let thread = Rc::make_mut(&mut self.threads[thread]);
+        thread.hashes.set(None);
+        thread
     }
 
     /// Whether a thread has made another one, or one of those that have made it, after there were so many.
@@ -375,13 +410,7 @@ impl State {
         let mut hasher = Xxh3::new();
         hasher.write_u128(self.hash_but_for_path(program));
         for thread in &self.threads {
-            for frame in &thread.frames {
-                frame.rounds.hash(&mut hasher);
-            }
-            for (word, written) in &thread.recent {
-                (word, written).hash(&mut hasher);
-            }
-            hasher.write_u8(1);
+            hasher.write_u128(thread.hashes(program).added);
         }
         for term in &self.path {
             hasher.write_usize(term.index());
@@ -394,7 +423,7 @@ impl State {
         let mut hasher = Xxh3::new();
         hasher.write_u128(self.memory.hash());
         for thread in &self.threads {
-            hash_thread(thread, program, &mut hasher);
+            hasher.write_u128(thread.hashes(program).future);
         }
         for (addr, sync) in &self.sync {
             (addr, sync).hash(&mut hasher);
@@ -448,5 +477,4 @@ fn hash_thread(thread: &Thread, program: &Program<'_>, hasher: &mut Xxh3) {
         }
         hasher.write_u8(2);
     }
-    hasher.write_u8(3);
 }

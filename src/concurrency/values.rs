@@ -479,20 +479,25 @@ impl Values {
     /// conditions then hold: `pre(Determine(t), true)` (CBUGS §3.4).
     pub fn determined(&mut self, path: &[Term], model: &Model) -> Term {
         let mut known: FxHashMap<Term, Term> = FxHashMap::default();
+        for &cond in path {
+            for &var in self.vars(cond).iter() {
+                if !self.is_input(var) {
+                    let terms = &mut self.formula.terms;
+                    let value = terms.constant(model.value(var), terms.var_width(var));
+                    known.insert(terms.var_term(var), value);
+                }
+            }
+        }
         let mut all = Term::TRUE;
         for &cond in path {
-            let part = self.substituted(cond, model, &mut known);
+            let part = self.replaced(cond, &mut known);
             all = self.formula.terms.and(all, part);
         }
         all
     }
 
-    fn substituted(
-        &mut self,
-        root: Term,
-        model: &Model,
-        known: &mut FxHashMap<Term, Term>,
-    ) -> Term {
+    /// A term with others in the place of some that it is made of: `known` says which, and gets what was replaced.
+    pub fn replaced(&mut self, root: Term, known: &mut FxHashMap<Term, Term>) -> Term {
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {
             if known.contains_key(&term) {
@@ -511,9 +516,7 @@ impl Values {
             }
             let width = self.formula.terms.width(term);
             let new = match self.formula.terms.node(term).clone() {
-                Node::Const(_) | Node::Guard(_) => term,
-                Node::Var(var) if self.is_input(var) => term,
-                Node::Var(var) => self.formula.terms.constant(model.value(var), width),
+                Node::Const(_) | Node::Guard(_) | Node::Var(_) => term,
                 Node::Op { op, args } => {
                     let args: Vec<Term> = args.iter().map(|arg| known[arg]).collect();
                     self.formula.terms.op(op, width, &args)

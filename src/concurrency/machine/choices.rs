@@ -3,8 +3,6 @@
 //! In: a state and an unknown. Out: one way to go on; the others are kept, to be followed later from the beginning of the
 //! step ([`Machine::transition`]).
 
-use rustc_hash::FxHashSet;
-
 use super::{ADDRESSES, Machine, Run, Stop};
 use crate::concurrency::search::slicing::View;
 use crate::concurrency::state::State;
@@ -27,43 +25,6 @@ impl Machine<'_> {
             width: width.max(1),
         };
         self.values.draw(drawn, input)
-    }
-
-    /// Puts conditions aside that say nothing of inputs and of what the future may read, so that a loop on unknown values
-    /// comes back to a state that is known.
-    pub fn put_aside(&mut self, state: &mut State) {
-        if state.path.is_empty() {
-            return;
-        }
-        let mut live: FxHashSet<crate::symbolic::term::Var> = FxHashSet::default();
-        let terms = state.terms(self.program);
-        self.takes((terms.len() + state.path.len()) as u64);
-        for term in terms {
-            live.extend(self.values.vars(term).iter());
-        }
-        let mut open: Vec<Term> = state.conditions();
-        let mut kept: FxHashSet<Term> = FxHashSet::default();
-        loop {
-            let before = open.len();
-            open.retain(|cond| {
-                let vars = self.values.vars(*cond);
-                let bears = vars
-                    .iter()
-                    .any(|var| self.values.is_input(*var) || live.contains(var));
-                if bears {
-                    live.extend(vars.iter());
-                    kept.insert(*cond);
-                }
-                !bears
-            });
-            if open.len() == before {
-                break;
-            }
-        }
-        if !open.is_empty() {
-            state.path.retain(|cond| kept.contains(cond));
-            state.past.extend(open);
-        }
     }
 
     /// Decides a condition; where it is open the other way is followed later, from the step's beginning.

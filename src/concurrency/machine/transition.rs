@@ -2,14 +2,18 @@
 //!
 //! In: a state and a thread. Out: the states that it may come to, each with its [`Ending`].
 
-use rustc_hash::FxHashMap;
+use std::hash::Hash;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::join::Ways;
+use super::spin::{ENDLESS, Spin};
 use super::{Ending, Machine, Run, Stop};
 use crate::concurrency::search::footprint::Touched;
 use crate::concurrency::search::slicing::View;
 use crate::concurrency::sequential;
-use crate::concurrency::state::{Birth, State};
+use crate::concurrency::state::{Birth, State, Wait};
 
 /// Steps that a thread may take between two visible ones.
 const SEGMENT: u64 = 400_000;
@@ -31,6 +35,10 @@ enum At {
 #[derive(Default)]
 struct Done {
     states: Vec<(State, Ending)>,
+    /// In a closed program those at joins.
+    met: FxHashSet<u128>,
+    /// One that a way has come back to, of a loop on unknown values.
+    repeated: Option<(State, usize)>,
     /// In an open program those from which threads can go on, by what their futures depend on but for the path's conditions.
     ready: FxHashMap<u128, usize>,
 }
@@ -39,6 +47,9 @@ impl Machine<'_> {
     /// Takes a thread over its visible step and up to the next one, and the threads that it makes up to their first one. No states if
     /// it cannot go on now.
     pub fn transition(&mut self, mut state: State, thread: usize) -> Vec<(State, Ending)> {
+        if state.thread(thread).wait == Some(Wait::Forever) {
+            return Vec::new();
+        }
         let own = state.thread_mut(thread);
         own.permit = own.started;
         own.started = true;
@@ -46,6 +57,7 @@ impl Machine<'_> {
         ways.add(state, thread, None);
         let mut done = Done::default();
         let last = self.most_steps().map(|most| self.spent() + most);
+        let mut forked = false;
         while let Some((mut state, running)) = ways.next() {
             if last.is_some_and(|last| self.spent() >= last) {
                 let why = "many ways from one place to the next".to_owned();
@@ -53,13 +65,25 @@ impl Machine<'_> {
                 break;
             }
             self.made = 0;
-            let stop = self.segment(&mut state, running, ways.is_empty());
+            let alone = match self.program.open {
+                true => ways.is_empty(),
+                false => !forked,
+            };
+            let stop = self.segment(&mut state, running, alone);
+            forked |= !self.forks.is_empty();
             for fork in std::mem::take(&mut self.forks) {
                 ways.add(fork, running, None);
             }
             match stop {
                 At::Blocked => {}
-                At::Join => self.add_at_join(&mut ways, state, running),
+                At::Join if self.program.open => self.add_at_join(&mut ways, state, running),
+                At::Join => {
+                    self.put_aside(&mut state);
+                    match done.met.insert(self.way_hash(&state, running)) {
+                        true => ways.add(state, running, None),
+                        false => done.repeated = Some((state, running)),
+                    }
+                }
                 At::End(Ending::Ready) => match self.goes_on(&state) {
                     Some(next) => {
                         state.thread_mut(next).started = true;
@@ -70,7 +94,22 @@ impl Machine<'_> {
                 At::End(ending) => done.states.push((state, ending)),
             }
         }
+        if done.states.is_empty()
+            && let Some((mut state, running)) = done.repeated
+        {
+            let ending = self.repeats(&mut state, running, SEGMENT);
+            done.states.push((state, ending));
+        }
         done.states
+    }
+
+    /// A hash of what becomes of a way within a transition.
+    fn way_hash(&self, state: &State, thread: usize) -> u128 {
+        let own = state.thread(thread);
+        let rest = (thread, own.permit, own.picked);
+        let mut hasher = Xxh3::new();
+        (state.hash(self.program), rest).hash(&mut hasher);
+        hasher.digest128()
     }
 
     /// Adds a state at the end of a transition.
@@ -115,13 +154,14 @@ impl Machine<'_> {
         })
     }
 
-    /// Takes a thread's steps to the end of the transition, or to where other ways may join this one, if it is not the only one.
+    /// Takes a thread's steps to the end of the transition, or to where other ways may join this one, if it is not the `only` one.
     fn segment(&mut self, state: &mut State, thread: usize, only: bool) -> At {
         let known = state.threads.len();
         let last = self.spent() + self.most_steps().unwrap_or(SEGMENT);
         let mut first = true;
+        let mut spin = Spin::default();
         while self.spent() < last {
-            let alone = !self.program.open || only && self.forks.is_empty();
+            let alone = only && self.forks.is_empty();
             if !alone && !first && self.is_at_join(state, thread) {
                 return At::Join;
             }
@@ -132,6 +172,9 @@ impl Machine<'_> {
                     // The new thread may run before anything else happens.
                     state.thread_mut(thread).started = false;
                     return At::End(Ending::Ready);
+                }
+                if !self.program.open && spin.comes_back(self, state, thread) {
+                    return At::End(self.repeats(state, thread, spin.steps()));
                 }
                 continue;
             };
@@ -147,9 +190,7 @@ impl Machine<'_> {
                 Stop::Failed(kind) => At::End(Ending::Failed(self.failure(state, thread, kind))),
             };
         }
-        At::End(Ending::Cut(
-            "a loop without an access that other threads can see does not end".to_owned(),
-        ))
+        At::End(Ending::Cut(ENDLESS.to_owned()))
     }
 
     fn finished(&mut self, state: &mut State, thread: usize) -> Ending {

@@ -260,7 +260,7 @@ impl<'p> Search<'_, 'p> {
             .chain(enabled.iter().copied())
             .find(|thread| enabled.contains(thread));
         node.chosen.extend(first);
-        if first.is_none() && !node.steps.is_empty() && !self.machine.changed {
+        if first.is_none() && !node.steps.is_empty() && self.machine.is_deadlock(&state) {
             let blocked = node.steps.keys().next().copied().unwrap_or(0);
             let failure = self.machine.failure(&state, blocked, Kind::Deadlock);
             self.failed.push((state, failure));

@@ -178,7 +178,7 @@ impl<'p> Search<'_, 'p> {
             }
             could = rest.into_iter().any(|thread| self.run(state, thread));
         }
-        if !could && !self.machine.changed {
+        if !could && self.machine.is_deadlock(state) {
             let blocked = live.first().copied().unwrap_or(0);
             let failure = self.machine.failure(state, blocked, Kind::Deadlock);
             self.failed.push((state.as_ref().clone(), failure));
