@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use rayon::prelude::*;
 use serde_json::Value;
 
 /// All searches give the same answers.
@@ -83,6 +84,24 @@ fn compare(file: &Path, expected: &str, extra: &[&str], text: &str) -> Option<St
     }
 }
 
+/// What is wrong with each answer for a fixture.
+fn answers(file: &Path) -> Vec<Option<String>> {
+    let text = fs::read_to_string(file).unwrap();
+    let marked = |mark: &str| text.lines().find_map(|line| line.strip_prefix(mark));
+    let first = text.lines().next();
+    let first = first.and_then(|line| line.strip_prefix("//~ "));
+    let first = first.unwrap_or_else(|| panic!("{}: no marker", file.display()));
+    let mut answers = Vec::new();
+    for search in SEARCHES {
+        answers.push(compare(file, first, &["--search", search], &text));
+        if let Some(fixed) = marked("//~ FIXED ") {
+            let options = ["--search", search, "--", "-DFIXED"];
+            answers.push(compare(file, fixed, &options, &text));
+        }
+    }
+    answers
+}
+
 #[test]
 fn every_fixture_is_answered_as_it_says() {
     let mut files: Vec<PathBuf> = fs::read_dir(folder())
@@ -91,28 +110,9 @@ fn every_fixture_is_answered_as_it_says() {
         .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
         .collect();
     files.sort();
-    let mut wrong = Vec::new();
-    let mut programs = 0;
-    for file in files {
-        let text = fs::read_to_string(&file).unwrap();
-        let mut lines = text.lines();
-        let first = lines.next().and_then(|line| line.strip_prefix("//~ "));
-        let first = first.unwrap_or_else(|| panic!("{}: no marker", file.display()));
-        programs += 1;
-        for search in SEARCHES {
-            wrong.extend(compare(&file, first, &["--search", search], &text));
-        }
-        let fixed = text
-            .lines()
-            .find_map(|line| line.strip_prefix("//~ FIXED "));
-        if let Some(fixed) = fixed {
-            programs += 1;
-            for search in SEARCHES {
-                let options = ["--search", search, "--", "-DFIXED"];
-                wrong.extend(compare(&file, fixed, &options, &text));
-            }
-        }
-    }
+    let answers: Vec<Vec<Option<String>>> = files.par_iter().map(|file| answers(file)).collect();
+    let programs = answers.iter().flatten().count() / SEARCHES.len();
+    let wrong: Vec<String> = answers.into_iter().flatten().flatten().collect();
     assert!(programs >= 60, "{programs} programs");
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
@@ -244,7 +244,6 @@ fn searches_are_compared_side_by_side() {
 fn replays_fail_when_they_are_run() {
     use std::os::unix::process::ExitStatusExt;
     let temporary = tempfile::tempdir().unwrap();
-    let (text, program) = (temporary.path().join("r.c"), temporary.path().join("r"));
     let fixtures = [
         "lost_update",
         "bounded_buffer",
@@ -260,7 +259,9 @@ fn replays_fail_when_they_are_run() {
         "lost_wakeup",
         "unlock_unheld",
     ];
-    for name in fixtures {
+    fixtures.par_iter().for_each(|name| {
+        let text = temporary.path().join(format!("{name}.c"));
+        let program = temporary.path().join(name);
         let file = folder().join(format!("{name}.c"));
         let first = fs::read_to_string(&file).unwrap();
         let options = first
@@ -287,5 +288,5 @@ fn replays_fail_when_they_are_run() {
             "{name}: {:?} {said}",
             run.status
         );
-    }
+    });
 }

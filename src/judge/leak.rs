@@ -20,7 +20,7 @@ use crate::symbolic::log::{Holder, LoopEvent, OpEvent};
 use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionId;
-use crate::symbolic::state::{Object, Status};
+use crate::symbolic::state::{MachineId, Object, Status};
 use crate::symbolic::term::{Node, Var};
 use crate::symbolic::unroll::LoopId;
 
@@ -37,15 +37,19 @@ impl Findings<'_> {
             return;
         }
         let known = known_elsewhere(execution, oracle, exit);
-        let objects: Vec<Object> = exit.state.objects.keys().copied().collect();
+        let mut objects: Vec<Object> = exit.state.objects.keys().copied().collect();
+        objects.retain(|object| oracle.is_owned(object.loc.region) && !self.has_failed(*object));
+        // What no other block leads to comes first.
+        objects.sort_by_key(|object| holders(execution, object.loc.region).next().is_some());
+        let mut lost = Lost {
+            known,
+            blocks: FxHashMap::default(),
+        };
         for object in objects {
-            if !oracle.is_owned(object.loc.region) || self.has_failed(object) {
-                continue;
-            }
             let machine = oracle.machine_of(object);
             for state in machine.state_ids() {
                 if let Some(rule) = machine.rule_in(Event::Lost, state) {
-                    self.lost(execution, oracle, exit, &known, (object, state, rule));
+                    self.lost(execution, oracle, exit, &mut lost, (object, state, rule));
                 }
             }
         }
@@ -56,12 +60,13 @@ impl Findings<'_> {
         execution: &Execution,
         oracle: &mut Oracle<'_>,
         exit: &Exit<'_>,
-        known: &FxHashMap<RegionId, Guard>,
+        lost: &mut Lost,
         (object, state, rule): (Object, StateId, &str),
     ) {
+        let region = object.loc.region;
         let tracked = oracle.now(exit.state, object);
         let exists = oracle.exists(object.loc);
-        let known = known.get(&object.loc.region).copied().unwrap_or_default();
+        let known = lost.known.get(&region).copied().unwrap_or_default();
         let guards = &mut oracle.formula.guards;
         let mut paths = guards.and(exit.state.guard, tracked.guard_of(Status::At(state)));
         paths = guards.and(paths, exists);
@@ -69,6 +74,11 @@ impl Findings<'_> {
         let ended = perhaps_ended(execution, oracle, object);
         paths = oracle.formula.guards.and_not(paths, ended);
         paths = oracle.on_valid_pointers(exit.state, paths);
+        let with_holder = lost.with_holder(execution, oracle, object);
+        let of_machine = (region, object.machine);
+        let before = lost.blocks.entry(of_machine).or_default();
+        *before = oracle.formula.guards.or(*before, paths);
+        paths = oracle.formula.guards.and_not(paths, with_holder);
         // That a callee's effect is not known on others is nothing that a specification of the function could count on.
         let all = paths;
         paths = execution.with_known_effect(oracle, object, paths);
@@ -115,6 +125,39 @@ impl Findings<'_> {
         };
         self.keep_value(finding, at);
     }
+}
+
+/// What is lost when the function returns.
+struct Lost {
+    /// The paths on which others find each block.
+    known: FxHashMap<RegionId, Guard>,
+    /// Those on which nobody finds it, of the blocks looked at so far.
+    blocks: FxHashMap<(RegionId, MachineId), Guard>,
+}
+
+impl Lost {
+    /// The paths on which a block goes with another one of its kind that leads to it and is lost itself: that is one mistake.
+    fn with_holder(&self, execution: &Execution, arena: &mut Arena<'_>, object: Object) -> Guard {
+        let mut paths = Guard::FALSE;
+        for (holder, held) in holders(execution, object.loc.region) {
+            let of_machine = (holder, object.machine);
+            let lost = self.blocks.get(&of_machine).copied().unwrap_or_default();
+            let both = arena.formula.guards.and(lost, held);
+            paths = arena.formula.guards.or(paths, both);
+        }
+        paths
+    }
+}
+
+/// The other blocks that a pointer to a block is put into, and the paths on which it is.
+fn holders(execution: &Execution, region: RegionId) -> impl Iterator<Item = (RegionId, Guard)> {
+    let events = execution.log.escapes.iter();
+    events.filter_map(move |event| match event.to {
+        Holder::Region(holder) if event.region == region && holder != region => {
+            Some((holder, event.guard))
+        }
+        _ => None,
+    })
 }
 
 fn last_step(

@@ -169,9 +169,16 @@ impl Findings<'_> {
             Reason::Constant => MADE_NULL,
             Reason::Tested | Reason::Unchecked => "is null here",
         };
+        let callee = results::callee_of(oracle, event);
         let result = event.base.filter(|_| reason == Reason::Unchecked);
-        let made = result.and_then(|result| results::call_of(oracle, result));
-        let made = made.filter(|made| *made != name);
+        let left = result.is_some_and(|result| oracle.left_at.contains_key(&result));
+        let made = match &callee {
+            Some((callee, _)) if left => Some(format!("which `{callee}` has left there")),
+            _ => result
+                .and_then(|result| results::call_of(oracle, result))
+                .filter(|made| *made != name)
+                .map(|made| format!("which `{made}` has returned")),
+        };
         let here = followed(event, &name, null, made);
         steps.extend(access(event, here));
         let Some(mut finding) = self.access_finding(rule, event, &name, steps) else {
@@ -188,9 +195,12 @@ impl Findings<'_> {
         if told_by_another {
             finding.explain_by(Kind::CalleeSucceeds);
         }
-        let callee = results::callee_of(oracle, event);
-        let told = callee.as_ref().map(|(name, _)| format!("`{name}`"));
-        let told = told.unwrap_or_else(|| "the function that returned it".to_owned());
+        let who = callee.as_ref().map(|(name, _)| format!("`{name}`"));
+        let who = who.unwrap_or_else(|| "the function that returned it".to_owned());
+        let told = match left {
+            true => format!("{who} may leave null there"),
+            false => format!("{who} may return null"),
+        };
         finding.message = finding.message.replace("{callee}", &told);
         if reason == Reason::Unchecked
             && !told_by_another
@@ -540,8 +550,8 @@ fn access(event: &UseEvent, message: String) -> Vec<TraceStep> {
 }
 
 /// What the last step says: the pointer, of which `null` is said, is followed. `made`: the call that has returned it.
-fn followed(event: &UseEvent, name: &str, null: &str, made: Option<&str>) -> String {
-    let made = made.map(|made| format!(", which `{made}` has returned,"));
+fn followed(event: &UseEvent, name: &str, null: &str, made: Option<String>) -> String {
+    let made = made.map(|made| format!(", {made},"));
     match (&event.text, made) {
         (Some(text), _) if name == NULL => format!("{text}: follows the null pointer"),
         (None, _) if name == NULL => "a null pointer is followed".to_owned(),

@@ -406,7 +406,7 @@ impl Machine {
 }
 
 impl Rule {
-    /// The message with its blanks filled in; `state` stands for `{held}`, too. `{callee}` is left: who knows it fills it in.
+    /// The message with its blanks filled in; `state` stands for `{held}`, too. `{callee}` is left: who knows the callee fills in what it may do.
     pub fn message_for(&self, object: &str, state: &str, function: &str) -> String {
         fill(&self.message, object, state, function)
     }

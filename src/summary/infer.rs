@@ -349,7 +349,7 @@ pub fn infer(
     super::sleep::add(execution, oracle, &mut summary);
     super::assertion::add(execution, oracle, &mut summary);
     super::initialisation::add(execution, oracle, &mut summary, exit);
-    super::memory::add_before(execution, oracle, &mut summary, (&stand_for, exit));
+    super::memory::add_before(execution, oracle, &mut summary, exit);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
     let mut converter = converter.with_unknowns();
@@ -361,6 +361,7 @@ pub fn infer(
     summary.modified = modified(oracle, &mut converter, exit);
     if oracle.watches {
         summary.contents = super::memory::contents(oracle, &mut converter, exit);
+        super::shared::add(execution, oracle, &mut summary, (&stand_for, exit));
     }
     super::memory::add_behind(execution, oracle, &mut summary, exit);
     super::unknowns::simplify(&mut summary);

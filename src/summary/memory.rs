@@ -16,8 +16,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionId, RegionKind};
-use crate::symbolic::state::Object;
+use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Accesses that callers learn of, at most.
@@ -36,11 +35,10 @@ pub fn add_before(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
-    objects: (&[Vec<(Object, Loc)>], &Exit<'_>),
+    exit: &Exit<'_>,
 ) {
     if oracle.watches {
-        add_uses(execution, oracle, summary, objects.1);
-        add_shared(execution, oracle, summary, objects);
+        add_uses(execution, oracle, summary, exit);
     }
 }
 
@@ -479,44 +477,5 @@ pub fn may_be_null(oracle: &mut Oracle<'_>, exit: &Exit<'_>, pointer: Term) -> N
     match is_failure(oracle, pointer, null) {
         true => NullResult::May,
         false => NullResult::Unknown,
-    }
-}
-
-/// Whether the pointer to a block goes to a callee, or to memory that others know.
-fn leaves(execution: &Execution, block: RegionId) -> bool {
-    let mut escapes = execution.log.escapes.iter();
-    escapes.any(|event| {
-        event.region == block && matches!(event.to, Holder::Callee | Holder::Location(_))
-    })
-}
-
-/// Notes of which of the summary's objects others than the callers know.
-fn add_shared(
-    execution: &Execution,
-    arena: &mut Arena<'_>,
-    summary: &mut Summary,
-    (objects, exit): (&[Vec<(Object, Loc)>], &Exit<'_>),
-) {
-    let converter = Converter::new(exit);
-    for (known, objects) in summary.objects.iter_mut().zip(objects) {
-        for (object, _) in objects {
-            let region = object.loc.region;
-            if !arena.is_owned(region) {
-                // What a callee has made for others, too, is theirs in this function's callers, too.
-                known.shared |= known.object.root.is_output();
-                continue;
-            }
-            let left = converter.pointers_into(arena, region);
-            // What is returned, and found in memory, too, is not for the caller alone; what is left in memory has its name there.
-            let returned = known.object.root == Root::Return;
-            let elsewhere = |event: &EscapeEvent| match event.to {
-                Holder::Callee => true,
-                Holder::Location(loc) => returned || !left.contains(&Some(loc)),
-                Holder::Region(holder) => returned && leaves(execution, holder),
-                Holder::Contents => false,
-            };
-            let mut escapes = execution.log.escapes.iter();
-            known.shared |= escapes.any(|event| event.region == region && elsewhere(event));
-        }
     }
 }

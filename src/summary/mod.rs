@@ -14,6 +14,7 @@ pub mod interface;
 pub mod memory;
 pub mod predicates;
 pub mod seeds;
+mod shared;
 pub mod sleep;
 pub mod stats;
 pub mod trace;

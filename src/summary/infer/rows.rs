@@ -139,8 +139,9 @@ fn ways(
         .collect()
 }
 
-/// Adds to the rows of a block that is new to callers what the function returns wherever it makes the block: its pointer may tell the ways
-/// out apart already, and a caller asks for the result. With any other result there is no such block.
+/// Adds to the rows of a block that is new to callers what the function returns wherever it makes the block: the pointer that it leaves may tell
+/// the ways out apart already, but a caller asks for the result, and may not see what one says of the other. With any other result there is
+/// no such block.
 fn tell_by_result(
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
@@ -162,6 +163,7 @@ fn tell_by_result(
             (cube.get(column).unwrap_or(&None), predicate)
         });
         let mut told = within(oracle, Guard::TRUE, told);
+        let mut by_result = Guard::TRUE;
         for &predicate in of_result {
             let guards = &mut oracle.formula.guards;
             let with = guards.and(*paths, predicate.guard);
@@ -171,14 +173,19 @@ fn tell_by_result(
                 (false, true) => (false, oracle.formula.guards.not(predicate.guard)),
                 _ => continue,
             };
+            let more = oracle.formula.guards.and_not(by_result, literal);
+            if !oracle.possible(more) {
+                continue;
+            }
+            by_result = oracle.formula.guards.and(by_result, literal);
+            let column = columns(summary, std::slice::from_ref(predicate))[0].1;
+            row.outcond.resize(summary.outputs.len(), None);
+            row.outcond[column] = Some(holds);
             let more = oracle.formula.guards.and_not(told, literal);
             if !oracle.possible(more) {
                 continue;
             }
             told = oracle.formula.guards.and(told, literal);
-            let column = columns(summary, std::slice::from_ref(predicate))[0].1;
-            row.outcond.resize(summary.outputs.len(), None);
-            row.outcond[column] = Some(holds);
             let mut outcond = vec![None; summary.outputs.len()];
             outcond[column] = Some(!holds);
             let idle = Row {
