@@ -24,6 +24,9 @@ use crate::symbolic::state::{MachineId, Object, Status};
 use crate::symbolic::term::{Node, Var};
 use crate::symbolic::unroll::LoopId;
 
+/// Blocks that lead to each other are gone through so often.
+const MAX_ROUNDS: usize = 4;
+
 impl Findings<'_> {
     /// Objects of the function's own that it loses.
     pub fn lost_objects(
@@ -37,21 +40,31 @@ impl Findings<'_> {
             return;
         }
         let known = known_elsewhere(execution, oracle, exit);
-        let mut objects: Vec<Object> = exit.state.objects.keys().copied().collect();
-        objects.retain(|object| oracle.is_owned(object.loc.region) && !self.has_failed(*object));
-        // What no other block leads to comes first.
-        objects.sort_by_key(|object| holders(execution, object.loc.region).next().is_some());
-        let mut lost = Lost {
-            known,
-            blocks: FxHashMap::default(),
-        };
+        let objects: Vec<Object> = exit.state.objects.keys().copied().collect();
+        let mut lost = Vec::new();
         for object in objects {
+            if !oracle.is_owned(object.loc.region) || self.has_failed(object) {
+                continue;
+            }
             let machine = oracle.machine_of(object);
             for state in machine.state_ids() {
                 if let Some(rule) = machine.rule_in(Event::Lost, state) {
-                    self.lost(execution, oracle, exit, &mut lost, (object, state, rule));
+                    let paths = lost_on(execution, oracle, exit, &known, (object, state));
+                    lost.push(Lost {
+                        object,
+                        state,
+                        rule,
+                        paths,
+                    });
                 }
             }
+        }
+        let together = lost_together(execution, oracle, &lost);
+        for mut lost in lost {
+            if let Some(&together) = together.get(&lost.key()) {
+                lost.paths = oracle.formula.guards.and_not(lost.paths, together);
+            }
+            self.lost(execution, oracle, exit, &lost);
         }
     }
 
@@ -60,25 +73,14 @@ impl Findings<'_> {
         execution: &Execution,
         oracle: &mut Oracle<'_>,
         exit: &Exit<'_>,
-        lost: &mut Lost,
-        (object, state, rule): (Object, StateId, &str),
+        lost: &Lost<'_>,
     ) {
-        let region = object.loc.region;
-        let tracked = oracle.now(exit.state, object);
-        let exists = oracle.exists(object.loc);
-        let known = lost.known.get(&region).copied().unwrap_or_default();
-        let guards = &mut oracle.formula.guards;
-        let mut paths = guards.and(exit.state.guard, tracked.guard_of(Status::At(state)));
-        paths = guards.and(paths, exists);
-        paths = guards.and_not(paths, known);
-        let ended = perhaps_ended(execution, oracle, object);
-        paths = oracle.formula.guards.and_not(paths, ended);
-        paths = oracle.on_valid_pointers(exit.state, paths);
-        let with_holder = lost.with_holder(execution, oracle, object);
-        let of_machine = (region, object.machine);
-        let before = lost.blocks.entry(of_machine).or_default();
-        *before = oracle.formula.guards.or(*before, paths);
-        paths = oracle.formula.guards.and_not(paths, with_holder);
+        let &Lost {
+            object,
+            state,
+            rule,
+            mut paths,
+        } = lost;
         // That a callee's effect is not known on others is nothing that a specification of the function could count on.
         let all = paths;
         paths = execution.with_known_effect(oracle, object, paths);
@@ -127,26 +129,79 @@ impl Findings<'_> {
     }
 }
 
-/// What is lost when the function returns.
-struct Lost {
-    /// The paths on which others find each block.
-    known: FxHashMap<RegionId, Guard>,
-    /// Those on which nobody finds it, of the blocks looked at so far.
-    blocks: FxHashMap<(RegionId, MachineId), Guard>,
+/// An object in a state in which it must not be lost.
+struct Lost<'r> {
+    object: Object,
+    state: StateId,
+    rule: &'r str,
+    /// The paths on which nobody finds it when the function has returned.
+    paths: Guard,
 }
 
-impl Lost {
-    /// The paths on which a block goes with another one of its kind that leads to it and is lost itself: that is one mistake.
-    fn with_holder(&self, execution: &Execution, arena: &mut Arena<'_>, object: Object) -> Guard {
-        let mut paths = Guard::FALSE;
-        for (holder, held) in holders(execution, object.loc.region) {
-            let of_machine = (holder, object.machine);
-            let lost = self.blocks.get(&of_machine).copied().unwrap_or_default();
-            let both = arena.formula.guards.and(lost, held);
-            paths = arena.formula.guards.or(paths, both);
-        }
-        paths
+impl Lost<'_> {
+    fn key(&self) -> (RegionId, MachineId) {
+        (self.object.loc.region, self.object.machine)
     }
+}
+
+/// The paths on which nobody finds an object any more that is in a state. `known`: those on which others find each block.
+fn lost_on(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+    known: &FxHashMap<RegionId, Guard>,
+    (object, state): (Object, StateId),
+) -> Guard {
+    let tracked = oracle.now(exit.state, object);
+    let exists = oracle.exists(object.loc);
+    let known = known.get(&object.loc.region).copied().unwrap_or_default();
+    let guards = &mut oracle.formula.guards;
+    let mut paths = guards.and(exit.state.guard, tracked.guard_of(Status::At(state)));
+    paths = guards.and(paths, exists);
+    paths = guards.and_not(paths, known);
+    let ended = perhaps_ended(execution, oracle, object);
+    paths = oracle.formula.guards.and_not(paths, ended);
+    oracle.on_valid_pointers(exit.state, paths)
+}
+
+/// The paths on which a block goes with another one of its kind that leads to it and is lost itself, without another one that leads to that: that
+/// is one mistake.
+fn lost_together(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    lost: &[Lost<'_>],
+) -> FxHashMap<(RegionId, MachineId), Guard> {
+    // What is lost by itself, and then what goes with it.
+    let mut gone: FxHashMap<(RegionId, MachineId), Guard> = FxHashMap::default();
+    for lost in lost {
+        let mut paths = lost.paths;
+        for (_, here) in holders(execution, lost.object.loc.region) {
+            paths = arena.formula.guards.and_not(paths, here);
+        }
+        let known = gone.entry(lost.key()).or_default();
+        *known = arena.formula.guards.or(*known, paths);
+    }
+    let mut together: FxHashMap<(RegionId, MachineId), Guard> = FxHashMap::default();
+    for _ in 0..MAX_ROUNDS {
+        let mut changed = false;
+        for lost in lost {
+            for (holder, here) in holders(execution, lost.object.loc.region) {
+                let by = gone.get(&(holder, lost.object.machine));
+                let guards = &mut arena.formula.guards;
+                let here = guards.and(here, by.copied().unwrap_or_default());
+                let here = guards.and(here, lost.paths);
+                for known in [&mut together, &mut gone] {
+                    let before = known.entry(lost.key()).or_default();
+                    let after = guards.or(*before, here);
+                    changed |= std::mem::replace(before, after) != after;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    together
 }
 
 /// The other blocks that a pointer to a block is put into, and the paths on which it is.

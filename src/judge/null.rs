@@ -365,17 +365,21 @@ fn leading_to_written_null(
     body: &Body,
     event: &UseEvent,
 ) -> Vec<Cond> {
-    if is_written_null(body, event) {
-        let to_call = guard_of_call(execution, oracle, event);
-        return oracle.formula.guards.support(to_call).to_vec();
-    }
     let mut conditions = Vec::new();
-    if is_handed_to_inlined(body, event) {
+    let mut add = |paths: Guard| {
+        conditions.extend_from_slice(oracle.formula.guards.support(paths));
+    };
+    if is_written_null(body, event) {
+        let calls = execution.log.calls.iter();
+        // In each round of a loop other conditions lead there.
+        let here = calls.filter(|call| call.stack == event.stack);
+        here.for_each(|call| add(call.guard));
+    } else if is_handed_to_inlined(body, event) {
+        event.called_on.into_iter().for_each(&mut add);
         let before = execution.log.branches.iter().take(event.branches);
         for branch in before.filter(|branch| branch.depth == 0) {
-            for paths in [branch.path, branch.guard] {
-                conditions.extend_from_slice(oracle.formula.guards.support(paths));
-            }
+            add(branch.path);
+            add(branch.guard);
         }
     }
     conditions
@@ -410,14 +414,6 @@ fn is_written_null(body: &Body, event: &UseEvent) -> bool {
         && event
             .expr
             .is_some_and(|argument| body.expr(argument).kind == ExprKind::Const(0))
-}
-
-/// The paths that reach the call in which an access is made.
-fn guard_of_call(execution: &Execution, oracle: &mut Oracle<'_>, event: &UseEvent) -> Guard {
-    let calls = execution.log.calls.iter();
-    let here = calls.filter(|call| call.stack == event.stack);
-    let guards = &mut oracle.formula.guards;
-    here.fold(Guard::FALSE, |all, call| guards.or(all, call.guard))
 }
 
 /// Whether the pointer lies in memory, and on all these paths a function was called before whose analysis is missing or was cut short: what

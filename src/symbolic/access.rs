@@ -263,6 +263,7 @@ impl Executor<'_> {
             text,
             by_method: log.by_method,
             of_inlined,
+            called_on: self.inlining.map(|(paths, _)| paths),
             ends: accessor.ends_program(),
             inside,
         });
