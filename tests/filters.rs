@@ -11,7 +11,13 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 4] = ["acspec.c", "angelic.c", "answers.c", "answered_callee.c"];
+const FILES: [&str; 5] = [
+    "acspec.c",
+    "angelic.c",
+    "answers.c",
+    "answered_callee.c",
+    "several_blocks.c",
+];
 
 /// From the strictest on.
 const FILTERS: [&str; 5] = ["conc", "a1", "a2", "angelic", "demonic"];

@@ -299,7 +299,8 @@ fn base(oracle: &Oracle<'_>, object: Object) -> Option<Term> {
     oracle.regions.base(object.loc.region)
 }
 
-/// Where the rows of one call lead.
+/// Where the rows of one call lead. What may fail counts, even if the callee may leave the object alone, too; then what the execution has taken, the
+/// rows that move it first; and from states in which it did not come to the call, what the summary says.
 fn moves(rows: &[OpEvent]) -> Vec<(StateId, Option<StateId>)> {
     let mut moves: Vec<(StateId, Option<StateId>)> = Vec::new();
     let mut add = |from: StateId, to: Option<StateId>| {
@@ -307,27 +308,27 @@ fn moves(rows: &[OpEvent]) -> Vec<(StateId, Option<StateId>)> {
             moves.push((from, to));
         }
     };
+    let is_failure = |target: &Target| matches!(target, Target::Error(Some(_)));
     for row in rows {
-        // What may fail counts, even if the callee may leave it alone, too.
-        let is_failure = |target: &Target| matches!(target, Target::Error(Some(_)));
-        let (failures, others): (Vec<_>, Vec<_>) = row
-            .from_states
-            .iter()
-            .partition(|(_, target)| is_failure(target));
-        for (from, target) in failures.into_iter().chain(others) {
-            match target {
-                Target::State(to) => add(*from, Some(*to)),
-                Target::Error(Some(_)) => add(*from, None),
-                // What is recorded, and not reported, is no failure.
-                Target::Error(None) => add(*from, Some(*from)),
-            }
-        }
-        let Status::At(from) = row.from else { continue };
-        match row.to {
-            Some(Status::At(to)) => add(from, Some(to)),
-            Some(Status::Error(_)) => {}
-            None if row.rule.is_some() => add(from, None),
-            None => add(from, Some(from)),
+        let failures = row.from_states.iter();
+        let failures = failures.filter(|(_, target)| is_failure(target));
+        failures.for_each(|(from, _)| add(*from, None));
+    }
+    let taken = rows.iter().filter_map(|row| match (row.from, row.to) {
+        (Status::At(from), Some(Status::At(to))) => Some((from, Some(to))),
+        (Status::At(from), None) if row.rule.is_some() => Some((from, None)),
+        (Status::At(from), None) => Some((from, Some(from))),
+        _ => None,
+    });
+    let (moved, left): (Vec<_>, Vec<_>) = taken.partition(|(from, to)| *to != Some(*from));
+    for (from, to) in moved.into_iter().chain(left) {
+        add(from, to);
+    }
+    for (from, target) in rows.iter().flat_map(|row| row.from_states.iter()) {
+        match target {
+            Target::State(to) => add(*from, Some(*to)),
+            // What is recorded, and not reported, is no failure.
+            Target::Error(_) => add(*from, Some(*from)),
         }
     }
     moves
