@@ -1,7 +1,7 @@
 //! Accesses to memory: which are visible, and what they read and write.
 //!
 //! In: addresses. Out: values, or the failure of an access. A word is visible once two threads were seen to access it, one of them
-//! writing, without a common lock and behind their last visible steps.
+//! writing, without a common lock and behind their last visible steps, or once a thread spins on it.
 
 use std::collections::BTreeSet;
 

@@ -4,7 +4,7 @@
 //! ([`Ending`]). Accesses are sequentially consistent, whatever order an atomic operation asks for.
 //!
 //! Which accesses are visible is found out on the way: a word is visible once two threads were seen to access it, one of
-//! them writing, in steps that nothing orders (the segments behind the last visible step of each). Until then accesses
+//! them writing, in steps that nothing orders (the segments behind the last visible step of each), or once a thread spins on it ([`spin`]). Until then accesses
 //! to it need no switch of threads: if there is such a pair at all, one of the explored orders shows it. The explorer
 //! starts again when a word becomes visible.
 
@@ -14,7 +14,6 @@ mod project;
 mod spin;
 mod transition;
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use imbl::{OrdMap, Vector};
@@ -26,7 +25,7 @@ use super::memory::{Fill, Memory, Storage};
 use super::program::{Meaning, Program};
 use super::search::footprint::{Footprint, Touched};
 use super::search::slicing::{Instance, View};
-use super::state::{Birth, Event, Frame, State, Thread, What};
+use super::state::{Birth, Event, Frame, Hashes, State, Thread, What};
 use super::values::{Value, Values};
 use crate::ir::{Arg, Pos, Ty};
 
@@ -270,7 +269,7 @@ impl<'p> Machine<'p> {
             locals: OrdMap::new(),
             keys: OrdMap::new(),
             recent: OrdMap::new(),
-            hashes: Cell::new(None),
+            hashes: Hashes::default(),
         }
     }
 

@@ -99,36 +99,44 @@ pub struct Thread {
     pub keys: OrdMap<u64, Value>,
     /// What it accessed since its last visible step, by words of four bytes.
     pub recent: OrdMap<u64, Access>,
-    /// Its hashes, once they were asked for.
-    pub hashes: Cell<Option<Hashes>>,
+    pub hashes: Hashes,
 }
 
-/// Hashes of a thread.
-#[derive(Clone, Copy)]
+/// Hashes of a thread, once they were asked for.
+#[derive(Clone, Default)]
 pub struct Hashes {
     /// Of what its future depends on.
-    future: u128,
+    future: Cell<Option<u128>>,
     /// Of what only adds up on the way.
-    added: u128,
+    added: Cell<Option<u128>>,
+}
+
+/// A hash that is kept, or made now.
+fn kept(hash: &Cell<Option<u128>>, make: impl FnOnce(&mut Xxh3)) -> u128 {
+    hash.get().unwrap_or_else(|| {
+        let mut hasher = Xxh3::new();
+        make(&mut hasher);
+        let made = hasher.digest128();
+        hash.set(Some(made));
+        made
+    })
 }
 
 impl Thread {
-    fn hashes(&self, program: &Program<'_>) -> Hashes {
-        let known = self.hashes.get();
-        known.unwrap_or_else(|| {
-            let mut future = Xxh3::new();
-            hash_thread(self, program, &mut future);
-            let mut added = Xxh3::new();
+    fn hash_of_future(&self, program: &Program<'_>) -> u128 {
+        kept(&self.hashes.future, |hasher| {
+            hash_thread(self, program, hasher);
+        })
+    }
+
+    fn hash_of_added(&self) -> u128 {
+        kept(&self.hashes.added, |hasher| {
             for frame in &self.frames {
-                frame.rounds.hash(&mut added);
+                frame.rounds.hash(hasher);
             }
-            for (word, written) in &self.recent {
-                (word, written).hash(&mut added);
+            for (word, access) in &self.recent {
+                (word, access).hash(hasher);
             }
-            let [future, added] = [future, added].map(|hasher| hasher.digest128());
-            let hashes = Hashes { future, added };
-            self.hashes.set(Some(hashes));
-            hashes
         })
     }
 
@@ -296,7 +304,7 @@ impl State {
 
     pub fn thread_mut(&mut self, thread: usize) -> &mut Thread {
         let thread = Rc::make_mut(&mut self.threads[thread]);
-        thread.hashes.set(None);
+        thread.hashes = Hashes::default();
         thread
     }
 
@@ -410,7 +418,7 @@ impl State {
         let mut hasher = Xxh3::new();
         hasher.write_u128(self.hash_but_for_path(program));
         for thread in &self.threads {
-            hasher.write_u128(thread.hashes(program).added);
+            hasher.write_u128(thread.hash_of_added());
         }
         for term in &self.path {
             hasher.write_usize(term.index());
@@ -423,7 +431,7 @@ impl State {
         let mut hasher = Xxh3::new();
         hasher.write_u128(self.memory.hash());
         for thread in &self.threads {
-            hasher.write_u128(thread.hashes(program).future);
+            hasher.write_u128(thread.hash_of_future(program));
         }
         for (addr, sync) in &self.sync {
             (addr, sync).hash(&mut hasher);

@@ -545,7 +545,7 @@ fn access(event: &UseEvent, message: String) -> Vec<TraceStep> {
     steps
 }
 
-/// What the last step says: the pointer, of which `null` is said, is followed. `made`: the call that has returned it.
+/// What the last step says: the pointer, of which `null` is said, is followed. `made`: which function it comes from.
 fn followed(event: &UseEvent, name: &str, null: &str, made: Option<String>) -> String {
     let made = made.map(|made| format!(", {made},"));
     match (&event.text, made) {
