@@ -221,6 +221,16 @@ impl Session {
         self.models[0].eval_guard(f, guard)
     }
 
+    /// A condition's value in the model that was found last.
+    pub fn last_model_says(&mut self, f: &Formula, condition: Cond) -> bool {
+        self.models[0].condition(f, condition)
+    }
+
+    /// Counts guards that are evaluated besides as work: one costs about what a clause does.
+    pub fn charge(&mut self, guards: u64) {
+        self.queries.work += guards;
+    }
+
     fn search(&mut self, f: &mut Formula, query: Guard) -> Outcome {
         let mut rest = query;
         let mut open = 0;

@@ -21,8 +21,8 @@ const QUERY_CLAUSES: usize = 12_000;
 pub struct Oracle<'a> {
     arena: Arena<'a>,
     known: FxHashMap<Guard, Answer>,
-    /// By condition, [`Arena::impossible`].
-    impossible: FxHashMap<Cond, Rc<[Guard]>>,
+    /// By condition and its value, [`Arena::impossible`].
+    impossible: FxHashMap<(Cond, bool), Rc<[Guard]>>,
     session: Session,
     work: u64,
 }
@@ -199,8 +199,10 @@ impl<'a> Oracle<'a> {
             session,
             ..
         } = self;
-        let impossible = impossible.entry(condition);
-        let impossible = impossible.or_insert_with(|| arena.impossible(condition).into());
+        let value = session.last_model_says(&arena.formula, condition);
+        let impossible = impossible.entry((condition, value));
+        let impossible = impossible.or_insert_with(|| arena.impossible(condition, value).into());
+        session.charge(impossible.len() as u64);
         impossible.iter().fold(guard, |guard, &paths| {
             match session.last_model_has(&arena.formula, paths) {
                 true => arena.formula.guards.and_not(guard, paths),

@@ -103,13 +103,15 @@ impl Arena<'_> {
         guards.and(guard, all)
     }
 
-    /// Paths that cannot be executed, by what a condition says: they dereference a pointer that is invalid
-    /// under it, or have a negative number that is no error number. Where paths merge, a state loses which pointers each
+    /// Paths that cannot be executed where a condition has this value: they dereference a pointer that is invalid
+    /// then, or have a negative number that is no error number. Where paths merge, a state loses which pointers each
     /// of them has dereferenced; the arena keeps it.
-    pub fn impossible(&mut self, condition: Cond) -> Vec<Guard> {
+    pub fn impossible(&mut self, condition: Cond, value: bool) -> Vec<Guard> {
         let mut impossible = Vec::new();
-        if let Some((Some(address), value)) = self.pointer_test(condition) {
-            let valid = self.formula.guards.literal(condition, value);
+        if let Some((Some(address), valid)) = self.pointer_test(condition)
+            && valid != value
+        {
+            let invalid = self.formula.guards.literal(condition, value);
             let bases = self.bases(address);
             let dereferenced: Vec<Guard> = bases
                 .filter_map(|base| self.dereferenced.get(&base).copied())
@@ -118,11 +120,16 @@ impl Arena<'_> {
             impossible.extend(
                 dereferenced
                     .into_iter()
-                    .map(|paths| guards.and_not(paths, valid)),
+                    .map(|paths| guards.and(paths, invalid)),
             );
+            if self.watches {
+                impossible.extend(self.impossible_choices(address, invalid));
+            }
+        }
+        if !value {
+            return impossible;
         }
         if self.watches {
-            impossible.extend(self.impossible_choices(condition));
             impossible.extend(self.impossible_equality(condition));
         }
         if let Some(number) = self.error_test(condition) {
@@ -138,19 +145,15 @@ impl Arena<'_> {
         impossible
     }
 
-    /// The paths on which a condition says that an address is null which is, on these paths, a pointer that they dereference.
-    fn impossible_choices(&mut self, condition: Cond) -> Vec<Guard> {
+    /// The paths on which an address is null, or otherwise `invalid`, which is, on these paths, a pointer that they dereference.
+    fn impossible_choices(&mut self, address: Term, invalid: Guard) -> Vec<Guard> {
         let mut impossible = Vec::new();
-        let Some((Some(address), value)) = self.pointer_test(condition) else {
-            return impossible;
-        };
         if !matches!(
             self.formula.terms.node(address),
             Node::Op { op: Op::Ite, .. }
         ) {
             return impossible;
         }
-        let valid = self.formula.guards.literal(condition, value);
         for &(chosen, loc) in &*self.locations(address) {
             let RegionKind::Environment { base } = *self.regions.kind(loc.region) else {
                 continue;
@@ -160,7 +163,7 @@ impl Arena<'_> {
             };
             let guards = &mut self.formula.guards;
             let paths = guards.and(dereferenced, chosen);
-            impossible.push(guards.and_not(paths, valid));
+            impossible.push(guards.and(paths, invalid));
         }
         impossible
     }
