@@ -226,9 +226,9 @@ impl Session {
         self.models[0].condition(f, condition)
     }
 
-    /// Counts guards that are evaluated besides as work: one costs about what a clause does.
-    pub fn charge(&mut self, guards: u64) {
-        self.queries.work += guards;
+    /// Counts something besides as work, see [`Budget::work`].
+    pub fn charge(&mut self, work: u64) {
+        self.queries.work += work;
     }
 
     fn search(&mut self, f: &mut Formula, query: Guard) -> Outcome {
@@ -362,7 +362,8 @@ impl Session {
         self.budget.work = self.queries.work.saturating_add(work);
     }
 
-    fn spent(&self) -> bool {
+    /// Whether the work has come to its end.
+    pub fn spent(&self) -> bool {
         self.queries.work + self.reserved >= self.budget.work
     }
 

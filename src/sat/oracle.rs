@@ -128,6 +128,10 @@ impl<'a> Oracle<'a> {
                         break Answer::Possible(model);
                     }
                     paths = possible;
+                    self.charge_round(paths);
+                    if self.session.spent() {
+                        break Answer::Unknown;
+                    }
                 }
                 Outcome::Unsat => break Answer::Impossible,
                 Outcome::Unknown => break Answer::Unknown,
@@ -178,8 +182,16 @@ impl<'a> Oracle<'a> {
                 return Some(model);
             }
             paths = possible;
+            self.charge_round(paths);
         }
         None
+    }
+
+    /// Counts as work that a model was impossible and another one is looked for: each condition of the guard is asked about. The solver may
+    /// not be needed for any of these models, and there may be very many.
+    fn charge_round(&mut self, guard: Guard) {
+        let conditions = self.arena.formula.guards.support(guard).len();
+        self.session.charge(conditions as u64);
     }
 
     /// A guard without the impossible paths of which the model just found has one. There are few such models:
@@ -202,7 +214,6 @@ impl<'a> Oracle<'a> {
         let value = session.last_model_says(&arena.formula, condition);
         let impossible = impossible.entry((condition, value));
         let impossible = impossible.or_insert_with(|| arena.impossible(condition, value).into());
-        session.charge(impossible.len() as u64);
         impossible.iter().fold(guard, |guard, &paths| {
             match session.last_model_has(&arena.formula, paths) {
                 true => arena.formula.guards.and_not(guard, paths),
