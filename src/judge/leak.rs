@@ -171,11 +171,16 @@ fn lost_together(
     arena: &mut Arena<'_>,
     lost: &[Lost<'_>],
 ) -> FxHashMap<(RegionId, MachineId), Guard> {
+    let holders = holders(execution);
+    let holders_of = |lost: &Lost<'_>| {
+        let of_block = holders.get(&lost.object.loc.region);
+        of_block.into_iter().flatten().copied()
+    };
     // What is lost by itself, and then what goes with it.
     let mut gone: FxHashMap<(RegionId, MachineId), Guard> = FxHashMap::default();
     for lost in lost {
         let mut paths = lost.paths;
-        for (_, here) in holders(execution, lost.object.loc.region) {
+        for (_, here) in holders_of(lost) {
             paths = arena.formula.guards.and_not(paths, here);
         }
         let known = gone.entry(lost.key()).or_default();
@@ -185,7 +190,7 @@ fn lost_together(
     for _ in 0..MAX_ROUNDS {
         let mut changed = false;
         for lost in lost {
-            for (holder, here) in holders(execution, lost.object.loc.region) {
+            for (holder, here) in holders_of(lost) {
                 let by = gone.get(&(holder, lost.object.machine));
                 let guards = &mut arena.formula.guards;
                 let here = guards.and(here, by.copied().unwrap_or_default());
@@ -204,15 +209,18 @@ fn lost_together(
     together
 }
 
-/// The other blocks that a pointer to a block is put into, and the paths on which it is.
-fn holders(execution: &Execution, region: RegionId) -> impl Iterator<Item = (RegionId, Guard)> {
-    let events = execution.log.escapes.iter();
-    events.filter_map(move |event| match event.to {
-        Holder::Region(holder) if event.region == region && holder != region => {
-            Some((holder, event.guard))
+/// By block, the other blocks that a pointer to it is put into, and the paths on which it is.
+fn holders(execution: &Execution) -> FxHashMap<RegionId, Vec<(RegionId, Guard)>> {
+    let mut holders: FxHashMap<RegionId, Vec<(RegionId, Guard)>> = FxHashMap::default();
+    for event in &execution.log.escapes {
+        if let Holder::Region(holder) = event.to
+            && holder != event.region
+        {
+            let of_block = holders.entry(event.region).or_default();
+            of_block.push((holder, event.guard));
         }
-        _ => None,
-    })
+    }
+    holders
 }
 
 fn last_step(

@@ -69,7 +69,7 @@ pub struct Budget {
     /// the answer is unknown.
     pub clauses: usize,
     /// Clauses that the solver may be given in a session, runs added up and a conflict counted as
-    /// some; later on, only what is known already is used.
+    /// some, and what is charged besides ([`Session::charge`]); later on, only what is known already is used.
     pub work: u64,
 }
 
@@ -226,7 +226,7 @@ impl Session {
         self.models[0].condition(f, condition)
     }
 
-    /// Counts something besides as work, see [`Budget::work`].
+    /// Counts what was done without the solver as work, as so many clauses.
     pub fn charge(&mut self, work: u64) {
         self.queries.work += work;
     }
