@@ -16,6 +16,7 @@ const FILES: [&str; 5] = [
     "angelic.c",
     "answers.c",
     "answered_callee.c",
+    "one_of_several.c",
     "several_blocks.c",
 ];
 

@@ -128,7 +128,11 @@ pub fn of_use(
         }
         Some(base) => {
             let may_fail = oracle.nullable.contains_key(&base);
-            if !(scope == Scope::All || may_fail || oracle.tested.contains_key(&base)) {
+            // Who tests the address tests whichever of several pointers it is.
+            let tested = [base, event.address]
+                .iter()
+                .any(|tested| oracle.tested.contains_key(tested));
+            if !(scope == Scope::All || may_fail || tested) {
                 return None;
             }
             let null = oracle.null_paths(base);

@@ -43,11 +43,17 @@ impl Findings<'_> {
             return;
         };
         let mut failed: FxHashSet<Term> = FxHashSet::default();
+        let mut told_late: FxHashSet<Term> = FxHashSet::default();
         for test in &execution.log.late_tests {
-            let mut uses = execution.log.uses.iter();
-            let unknown = uses.any(|event| event.base == Some(test.pointer));
-            if unknown && failed.insert(test.pointer) {
-                self.tested_late(execution, oracle, rules, test);
+            let pointer = test.pointer;
+            let uses = &execution.log.uses;
+            if told_late.contains(&pointer) || !uses.iter().any(|event| follows(event, pointer)) {
+                continue;
+            }
+            let told = self.tested_late(execution, oracle, rules, test);
+            // One of several pointers may be a null constant, too.
+            if told || uses.iter().any(|event| event.base == Some(pointer)) {
+                told_late.insert(pointer);
             }
         }
         let mut looked_at = 0;
@@ -55,7 +61,8 @@ impl Findings<'_> {
         let mut told: Vec<(ExprId, &Site)> = Vec::new();
         for (index, event) in execution.log.uses.iter().enumerate() {
             let key = event.base.unwrap_or(event.address);
-            if failed.contains(&key) {
+            let late = [key, event.address];
+            if failed.contains(&key) || late.iter().any(|it| told_late.contains(it)) {
                 continue;
             }
             let written = event.expr.zip(event.stack.first());
@@ -84,31 +91,33 @@ impl Findings<'_> {
         oracle: &mut Oracle<'_>,
         rules: &PointerRules,
         test: &LateTest,
-    ) {
+    ) -> bool {
         let pointer = test.pointer;
-        let is_null = oracle.null_paths(pointer);
         // A callee may have followed it where it had found it not to be null.
         let before = (test.order, test.branches);
         let uses = execution.log.uses.iter().enumerate();
         let mut uses = uses.filter(|(_, event)| {
-            event.base == Some(pointer) && (event.order, event.branches) <= before
+            follows(event, pointer) && (event.order, event.branches) <= before
         });
         let found = uses.find_map(|(index, event)| {
+            let is_null = oracle.null_paths(event.base?);
             let null = oracle.formula.guards.and(event.guard, is_null);
-            let model = oracle.model_of_null(null, Some(pointer))?;
+            let model = oracle.model_of_null(null, event.base)?;
             Some((index, event, null, model))
         });
         let Some((index, event, null, model)) = found else {
-            return;
+            return false;
         };
         let name = pointer_name(self.body, oracle, event);
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, null, before);
         steps.extend(access(event, format!("`{name}` is followed here")));
         steps.push(trace::compared(&test.site, &name));
-        if let Some(finding) = self.access_finding(&rules.null, event, &name, steps) {
-            self.keep_value(finding, Failing::Access(index));
-        }
+        let Some(finding) = self.access_finding(&rules.null, event, &name, steps) else {
+            return false;
+        };
+        self.keep_value(finding, Failing::Access(index));
+        true
     }
 
     /// Whether an access is a failure, which is kept then.
@@ -240,6 +249,13 @@ impl Findings<'_> {
     }
 }
 
+/// Whether an access follows an unknown pointer, or one of several that a pointer may be.
+fn follows(event: &UseEvent, pointer: Term) -> bool {
+    event
+        .base
+        .is_some_and(|base| [base, event.address].contains(&pointer))
+}
+
 /// The paths on which the pointer of an access is null; of one that the function compares with null only elsewhere, too.
 fn null_on(oracle: &mut Oracle<'_>, event: &UseEvent) -> Guard {
     match event.base {
@@ -313,6 +329,7 @@ fn readings(
     let mut ends_loop = reason == Reason::Tested && !plain && !tested_late;
     if reason == Reason::Constant && !tested_late {
         let to_call = leading_to_written_null(execution, oracle, body, event);
+        let paths = null_in_statement(execution, oracle, event);
         for condition in oracle.formula.guards.support(paths).to_vec() {
             if to_call.contains(&condition) || is_asked_on(oracle, condition, paths) {
                 continue;
@@ -355,6 +372,18 @@ fn readings(
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// The paths on which some access that one statement makes follows a null constant: a callee that is executed in place of its call may do so on
+/// each of its ways.
+fn null_in_statement(execution: &Execution, oracle: &mut Oracle<'_>, event: &UseEvent) -> Guard {
+    let alike = |other: &&UseEvent| {
+        let mut followed = other.statement();
+        other.base.is_none() && followed.any(|it| event.statement().any(|own| own == it))
+    };
+    let uses = execution.log.uses.iter().filter(alike);
+    let null: Vec<Guard> = uses.map(|other| other.null).collect();
+    oracle.formula.guards.union(null)
 }
 
 /// The conditions that lead to the call to which the source itself hands a null constant, if the access is made in it: whatever leads to the

@@ -176,9 +176,14 @@ impl Arena<'_> {
             return None;
         };
         let (left, right) = (*args.first()?, *args.get(1)?);
-        let is_null = |term| self.formula.terms.as_const(term) == Some(0);
+        // What is equal to null, or to `MAP_FAILED`, is no block: the call that should have made it has failed.
+        let is_none = |term| {
+            let address = self.formula.terms.as_const(term);
+            let address = address.and_then(|address| u64::try_from(address).ok());
+            address.is_some_and(is_invalid)
+        };
         let pointers = self.formula.terms.width(left) == POINTER_BITS;
-        if self.owned.is_empty() || !pointers || is_null(left) || is_null(right) {
+        if self.owned.is_empty() || !pointers || is_none(left) || is_none(right) {
             return None;
         }
         let mut paths = Guard::FALSE;

@@ -392,3 +392,24 @@ void served_and_lost(int listening, int busy)
         close(number);
     }
 }
+
+int fcntl(int number, int command, ...);
+
+int asked_after_it_was_closed(const char *name)
+{
+    int number = open(name, 0);
+    if (number < 0)
+        return -1;
+    close(number);
+    return fcntl(number, 3); //~ certain file/use-after-close
+}
+
+int asked_before_it_is_closed(const char *name) //~ clean
+{
+    int number = open(name, 0), flags;
+    if (number < 0)
+        return -1;
+    flags = fcntl(number, 3);
+    close(number);
+    return flags;
+}

@@ -64,3 +64,57 @@ int addresses_freed(const char *name) //~ clean
     freeaddrinfo(list);
     return found;
 }
+
+int open(const char *name, int flags, ...);
+int close(int number);
+
+/* Where there is no mapping, what was taken before is still held. */
+int left_open_without_a_mapping(const char *name, size_t size)
+{
+    int number = open(name, 0); //~ certain file/leak
+    char *bytes;
+    int first;
+    if (number < 0)
+        return -1;
+    bytes = mmap(0, size, 1, 2, number, 0);
+    if (bytes == MAP_FAILED)
+        return -2;
+    first = bytes[0];
+    munmap(bytes, size);
+    close(number);
+    return first;
+}
+
+int closed_without_a_mapping(const char *name, size_t size) //~ clean
+{
+    int number = open(name, 0);
+    char *bytes;
+    int first = -1;
+    if (number < 0)
+        return -1;
+    bytes = mmap(0, size, 1, 2, number, 0);
+    if (bytes != MAP_FAILED) {
+        first = bytes[0];
+        munmap(bytes, size);
+    }
+    close(number);
+    return first;
+}
+
+int closed_twice_without_a_mapping(const char *name, size_t size)
+{
+    int number = open(name, 0);
+    char *bytes;
+    int first;
+    if (number < 0)
+        return -1;
+    bytes = mmap(0, size, 1, 2, number, 0);
+    if (bytes == MAP_FAILED)
+        close(number);
+    close(number); //~ certain file/double-close
+    if (bytes == MAP_FAILED)
+        return -2;
+    first = bytes[0];
+    munmap(bytes, size);
+    return first;
+}
