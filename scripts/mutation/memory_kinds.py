@@ -77,7 +77,8 @@ def read_flow(function, vocabulary):
 
 
 def always_follows(flow, name):
-    seen, work = set(), [flow.entry]
+    """Whether each way through a function follows its parameter; not one that goes round for ever and never does."""
+    seen, work, followed = set(), [flow.entry], False
     while work:
         node = work.pop()
         if id(node) in seen:
@@ -86,9 +87,10 @@ def always_follows(flow, name):
         if node is flow.exit or (flow.mentions(node, name) and (flow.test(node, name) or flow.assigned(node, name))):
             return False
         if flow.follows(node, name) and not flow.guarded(node, name):
+            followed = True
             continue
         work += [successor for successor, _ in node.successors]
-    return True
+    return followed
 
 
 # ---- places -----------------------------------------------------------------------------------------------------

@@ -83,10 +83,13 @@ impl Findings<'_> {
     ) -> Option<Finding> {
         let event = &execution.log.ops[index];
         let object = event.object;
-        let name = match is_clear(&event.name) {
-            true => event.name.clone(),
-            false => called_alike(execution, index).unwrap_or_else(|| event.name.clone()),
+        let named = || match is_clear(&event.name) {
+            true => None,
+            false => called_alike(execution, index),
         };
+        let variable = explanation::variable::of(execution, index, self.body);
+        let name = variable.map(str::to_owned).or_else(named);
+        let name = name.unwrap_or_else(|| event.name.clone());
         let state = match event.from {
             Status::At(state) => arena.machine_of(object).state_text(state).to_string(),
             Status::Error(_) => String::new(),

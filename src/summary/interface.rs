@@ -106,6 +106,16 @@ pub struct IObj {
     pub path: Vec<Offset>,
 }
 
+impl IObj {
+    /// The number of the parameter that is a pointer to the object, or the number that names it.
+    pub fn argument(&self) -> Option<u32> {
+        match (&self.root, &self.path[..]) {
+            (Root::Param(index), [] | [_]) => Some(*index),
+            _ => None,
+        }
+    }
+}
+
 /// Which value of an object an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum When {

@@ -32,6 +32,15 @@ impl Accessor<'_> {
     fn ends_program(self) -> bool {
         matches!(self, Accessor::Callee(_, Way { ends: true, .. }))
     }
+
+    /// The expression for the address, if the analysed function makes the access or the call itself.
+    fn written(self, stack: &[super::log::Site]) -> Option<ExprId> {
+        match (stack.len(), self) {
+            (1, Accessor::Statement(expr)) => expr,
+            (1, Accessor::Callee(site, way)) => way.argument.and_then(|arg| site.written(arg)),
+            _ => None,
+        }
+    }
 }
 
 /// How a callee comes to an access.
@@ -251,11 +260,7 @@ impl Executor<'_> {
             guard,
             null,
             tested,
-            expr: match (stack.len(), accessor) {
-                (1, Accessor::Statement(expr)) => expr,
-                (1, Accessor::Callee(site, way)) => way.argument.and_then(|arg| site.written(arg)),
-                _ => None,
-            },
+            expr: accessor.written(&stack),
             order: log.ops.len(),
             branches: log.branches.len(),
             unknown_calls: log.unknown_calls.len(),
@@ -331,6 +336,7 @@ impl Executor<'_> {
         accessor: Accessor<'_>,
     ) {
         let (stack, text, inside) = self.access_site(accessor);
+        let written = accessor.written(&stack);
         let name = self.arena.name_of_block(object.loc.region);
         let log = &mut self.execution.log;
         log.ops.push(OpEvent {
@@ -354,6 +360,7 @@ impl Executor<'_> {
             stack,
             text: text.unwrap_or_else(|| "used here".into()),
             name,
+            written,
             inside,
         });
     }

@@ -137,6 +137,9 @@ pub struct OpEvent {
     pub text: Arc<str>,
     /// The object as the source would write it.
     pub name: String,
+    /// What leads to the object in the analysed function's own text: the argument that is a pointer to it or the number that names it, or
+    /// the address of an access.
+    pub written: Option<ExprId>,
     /// What happens within the callee.
     pub inside: Arc<[TraceStep]>,
 }

@@ -8,7 +8,7 @@ pub mod another_object;
 pub mod callee;
 mod ended;
 pub mod value;
-mod variable;
+pub mod variable;
 
 use self::callee::Unknown;
 use self::ended::{has_ended, perhaps_ended_before, written_by_callee};

@@ -1,12 +1,12 @@
 //! Whether two operations of a function are on what one of its variables leads to all the time.
 //!
-//! In: a failure and the function's body. Out: whether the call that ended the object's state and the one that fails both have the same
-//! variable for it, which nobody assigns to in between. Then it does not matter what callees have put into the memory that the
-//! variable's value was once read from.
+//! In: a failure and the function's body. Out: the variable by which both the statement that ended the object's state and the one that fails
+//! have the object, if nobody assigns to it in between. Then it does not matter what callees have put into the memory that the variable's
+//! value was once read from.
 
 use super::{Left, What};
 use crate::finding::ExplanationKind as Kind;
-use crate::ir::{Body, ExprKind, LocalId, StmtKind};
+use crate::ir::{Body, ExprId, ExprKind, LocalId, StmtKind};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::log::OpEvent;
 
@@ -18,56 +18,48 @@ pub(super) fn without_replacements(
     kinds: &mut Vec<Kind>,
 ) {
     let replaced = [Kind::ReplacedByCallee, Kind::ReplacedByLink];
-    if kinds.iter().any(|kind| replaced.contains(kind)) && is_of_one_variable(execution, left, body)
-    {
+    let What::Operation(failing) = left.what else {
+        return;
+    };
+    if kinds.iter().any(|kind| replaced.contains(kind)) && of(execution, failing, body).is_some() {
         kinds.retain(|kind| !replaced.contains(kind));
     }
 }
 
-fn is_of_one_variable(execution: &Execution, left: &Left<'_>, body: &Body) -> bool {
-    let What::Operation(failing) = left.what else {
-        return false;
-    };
+/// The variable that leads to the object of a failing operation of the log since the object was moved last.
+pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&'b str> {
     let (before, rest) = execution.log.ops.split_at(failing);
+    let failing = rest.first()?;
     let mut before = before.iter();
-    let ended = before.rfind(|event| event.object == left.object && event.moves());
-    let (Some(ended), Some(failing)) = (ended, rest.first()) else {
-        return false;
-    };
+    let ended = before.rfind(|event| event.object == failing.object && event.moves())?;
     let ([from], [to]) = (&ended.stack[..], &failing.stack[..]) else {
-        return false;
+        return None;
     };
-    from.file == to.file
+    let local = leading_to(body, ended).filter(|&local| leading_to(body, failing) == Some(local))?;
+    let between = from.file == to.file
         && from.line < to.line
-        && variables(ended).iter().any(|name| {
-            variables(failing).contains(name)
-                && local_of(body, name)
-                    .is_some_and(|local| is_unchanged(body, local, (from.line, to.line)))
-        })
+        && !body.pointed_to().contains(&local)
+        && is_unchanged(body, local, (from.line, to.line));
+    let name = body.locals[local.0 as usize].name.as_str();
+    (between && !name.is_empty()).then_some(name)
 }
 
-/// The arguments of an operation's call that are plain names.
-fn variables(event: &OpEvent) -> Vec<&str> {
-    let Some((_, arguments)) = event.text.split_once('(') else {
-        return Vec::new();
-    };
-    let arguments = arguments.trim_end_matches(')').split(',').map(str::trim);
-    let plain = |name: &&str| {
-        let mut symbols = name.chars();
-        let starts = symbols
-            .next()
-            .is_some_and(|first| first.is_alphabetic() || first == '_');
-        starts && symbols.all(|symbol| symbol.is_alphanumeric() || symbol == '_')
-    };
-    arguments.filter(plain).collect()
-}
-
-/// The variable of this name, if there is one and nothing but the function's own statements changes it.
-fn local_of(body: &Body, name: &str) -> Option<LocalId> {
-    let mut named = (0..).map(LocalId).zip(&body.locals);
-    let mut named = named.by_ref().filter(|(_, local)| local.name == name);
-    let (local, _) = named.next()?;
-    (named.next().is_none() && !body.pointed_to().contains(&local)).then_some(local)
+/// The variable in an operation's own text that leads to its object: `p` of `free(p)`, and of an access to `p->member`.
+fn leading_to(body: &Body, event: &OpEvent) -> Option<LocalId> {
+    let mut pointer: ExprId = event.written?;
+    loop {
+        match body.expr(pointer).kind {
+            ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => pointer = base,
+            ExprKind::Cast { arg } => pointer = arg,
+            ExprKind::Load { addr, .. } => {
+                return match body.expr(addr).kind {
+                    ExprKind::AddrLocal(local) => Some(local),
+                    _ => None,
+                };
+            }
+            _ => return None,
+        }
+    }
 }
 
 /// Whether no statement behind the one line, down to the other, assigns to a variable.

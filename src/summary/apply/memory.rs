@@ -41,13 +41,9 @@ pub(super) fn check_uses(
             continue;
         };
         let locations = exec.arena.locations(address);
-        let argument = match (&access.object.root, &access.object.path[..]) {
-            (Root::Param(index), [_]) => Some(*index),
-            _ => None,
-        };
         let way = Way {
             steps: &access.trace,
-            argument,
+            argument: access.object.argument(),
             ends: access.ends,
         };
         let accessor = Accessor::Callee(binding.site, way);

@@ -357,6 +357,7 @@ impl Application<'_, '_> {
                 saves: self.summary.saves_state(),
                 alone: memory::ends_alone(self.summary, object),
                 by_result: object.object.root.is_output() && !object.open && !self.summary.partial,
+                argument: object.object.argument(),
                 site: self.site,
             };
             transition::transition(exec, state, &moved, place, &rows);

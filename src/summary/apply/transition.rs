@@ -27,6 +27,8 @@ pub(super) struct Moved<'m, 'c> {
     pub alone: bool,
     /// What the callee returns tells all that it can of whether it has made the object.
     pub by_result: bool,
+    /// The argument that leads to the object itself.
+    pub argument: Option<u32>,
     pub site: &'m CallSite<'c>,
 }
 
@@ -258,6 +260,8 @@ impl Transition<'_, '_> {
         if to.is_some_and(|to| to != from) {
             exec.arena.dereferenced_on(object.loc, paths);
         }
+        let site = self.moved.site;
+        let argument = self.moved.argument.filter(|_| site.stack.len() == 1);
         let log = &mut exec.execution.log;
         log.ops.push(OpEvent {
             object,
@@ -277,9 +281,10 @@ impl Transition<'_, '_> {
             by_result: self.moved.by_result && !row.doubtful,
             contested: row.contested,
             call: log.call,
-            stack: self.moved.site.stack.clone(),
-            text: self.moved.site.text.into(),
+            stack: site.stack.clone(),
+            text: site.text.into(),
             name: self.moved.name.to_string(),
+            written: argument.and_then(|argument| site.written(argument)),
             inside: row.trace.as_slice().into(),
         });
         log.ops.len() as u32 - 1
