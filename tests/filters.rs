@@ -11,7 +11,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "acspec.c",
     "angelic.c",
     "answers.c",

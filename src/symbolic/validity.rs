@@ -369,9 +369,10 @@ impl Executor<'_> {
         if self.arena.formula.terms.width(pointer) != POINTER_BITS {
             return;
         }
-        let base = match self.arena.locations(pointer)[..] {
-            [(_, loc)] => match *self.arena.regions.kind(loc.region) {
-                RegionKind::Environment { base } => base,
+        // Where it is not what this location is told of, it is null by a constant.
+        let (chosen, base) = match self.arena.locations(pointer)[..] {
+            [(chosen, loc)] => match *self.arena.regions.kind(loc.region) {
+                RegionKind::Environment { base } => (chosen, base),
                 _ => return,
             },
             _ => return,
@@ -386,6 +387,7 @@ impl Executor<'_> {
         let error = terms.ult(last, pointer);
         let invalid = terms.or(null, error);
         let invalid = self.arena.formula.guard_of(invalid);
+        let invalid = self.arena.formula.guards.and(invalid, chosen);
         state.guard = self.arena.formula.guards.and_not(state.guard, invalid);
     }
 }

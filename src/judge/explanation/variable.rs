@@ -35,7 +35,8 @@ pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&
     let ([from], [to]) = (&ended.stack[..], &failing.stack[..]) else {
         return None;
     };
-    let local = leading_to(body, ended).filter(|&local| leading_to(body, failing) == Some(local))?;
+    let local =
+        leading_to(body, ended).filter(|&local| leading_to(body, failing) == Some(local))?;
     let between = from.file == to.file
         && from.line < to.line
         && !body.pointed_to().contains(&local)
