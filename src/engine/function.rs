@@ -254,11 +254,8 @@ fn judge_no_exit(
     oracle: &mut Oracle<'_>,
 ) -> Result<Judged, String> {
     // Paths cut off at a loop's limit may come back after all, if a `return` is there for them.
-    let summary = Summary {
-        params: parameters(body),
-        noreturn: !execution.cut || !may_return(body, callees),
-        ..Summary::default()
-    };
+    let noreturn = !execution.cut || !may_return(body, callees);
+    let summary = infer::without_exit(execution, oracle, parameters(body), noreturn);
     let lock_order = lock_order::collect(execution, oracle, None);
     let obligations = collect::without_exit(execution, oracle);
     let recursion = recursive::collect(execution, oracle, None, findings, &summary);

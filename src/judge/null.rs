@@ -367,8 +367,10 @@ fn readings(
         kinds.push(Kind::CalleeOutcome);
     }
     let warned = oracle.warned;
-    if ends_program(execution, oracle, event, paths) || oracle.formula.guards.implies(paths, warned)
-    {
+    // Who writes a null pointer there does not tell what is known.
+    let fails_anyhow =
+        !is_written_null(body, event) && ends_program(execution, oracle, event, paths);
+    if fails_anyhow || oracle.formula.guards.implies(paths, warned) {
         kinds.push(Kind::AfterWarning);
     }
     kinds

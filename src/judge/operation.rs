@@ -9,6 +9,7 @@ use super::by_argument;
 use super::explanation::{self, Failure, Left, What};
 use super::findings::{About, Findings, Place, entered_as_usual, possible_unchanged};
 use crate::finding::{ExplanationKind as Kind, Finding};
+use crate::property::Key;
 use crate::sat::oracle::Oracle;
 use crate::summary::trace;
 use crate::symbolic::arena::Arena;
@@ -87,7 +88,11 @@ impl Findings<'_> {
             true => None,
             false => called_alike(execution, index),
         };
-        let variable = explanation::variable::of(execution, index, self.body);
+        // A variable that leads to a record names none of the locks in it.
+        let variable = match arena.machine_of(object).key {
+            Key::Location => None,
+            Key::Region | Key::Value => explanation::variable::of(execution, index, self.body),
+        };
         let name = variable.map(str::to_owned).or_else(named);
         let name = name.unwrap_or_else(|| event.name.clone());
         let state = match event.from {

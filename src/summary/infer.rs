@@ -349,7 +349,7 @@ pub fn infer(
     super::sleep::add(execution, oracle, &mut summary);
     super::assertion::add(execution, oracle, &mut summary);
     super::initialisation::add(execution, oracle, &mut summary, exit);
-    super::memory::add_before(execution, oracle, &mut summary, exit);
+    super::memory::add_before(execution, oracle, &mut summary, exit.state.guard);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
     let mut converter = converter.with_unknowns();
@@ -431,6 +431,23 @@ fn seen_by_callers(
         }
     }
     (seen, objects)
+}
+
+/// The summary of a function that control has not come back from: what it accesses before.
+pub fn without_exit(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    params: Vec<String>,
+    noreturn: bool,
+) -> Summary {
+    let mut summary = Summary {
+        params,
+        noreturn,
+        ..Summary::default()
+    };
+    super::memory::add_before(execution, oracle, &mut summary, Guard::FALSE);
+    align(&mut summary);
+    summary
 }
 
 /// Gives all conditions of a summary a column for each of its predicates.

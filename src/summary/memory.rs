@@ -30,15 +30,15 @@ const MAX_CONTENTS: usize = 16;
 /// Pointers from a root to what is accessed.
 const MAX_PATH: usize = 3;
 
-/// Adds what is said in terms of the state before a call, to the summary up to R.
+/// Adds what is said in terms of the state before a call, to the summary up to R. `returns`: the paths on which control comes back.
 pub fn add_before(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     summary: &mut Summary,
-    exit: &Exit<'_>,
+    returns: Guard,
 ) {
     if oracle.watches {
-        add_uses(execution, oracle, summary, exit);
+        add_uses(execution, oracle, summary, returns);
     }
 }
 
@@ -61,13 +61,7 @@ pub fn add_behind(
 }
 
 /// Adds the accesses that are made in any case, or under conditions that callers can evaluate.
-fn add_uses(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    summary: &mut Summary,
-    exit: &Exit<'_>,
-) {
-    let returns = exit.state.guard;
+fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary, returns: Guard) {
     let mut converter = Converter::of_entry();
     let mut seen: Vec<Term> = Vec::new();
     // What one method follows, another one need not, be it of the tree or not.

@@ -13,7 +13,8 @@ use super::guard::{Cond, Guard};
 use super::log::{OpEvent, UseEvent};
 use super::region::{Loc, RegionId, SymbolicOffset};
 use super::state::{Object, State, Status};
-use super::term::Term;
+use super::term::{Node, Term};
+use super::validity::is_invalid;
 use crate::finding::TraceStep;
 use crate::ir::{ExprId, POINTER_BITS};
 use crate::property::{Event, Key};
@@ -95,6 +96,18 @@ impl Arena<'_> {
         let known = self.read_as.entry(pointer);
         if known.or_insert_with(|| member.to_owned()) != member {
             self.read_as_several.insert(pointer);
+        }
+    }
+
+    /// The pointer to the record that an address names a member of; the address itself, if it does not. Where the pointer is null, no object has
+    /// the member's address.
+    pub fn record_of(&self, address: Term) -> Term {
+        match self.formula.terms.node(address) {
+            Node::Linear { constant, terms } => match (u64::try_from(*constant), &terms[..]) {
+                (Ok(offset), &[(1, pointer)]) if is_invalid(offset) => pointer,
+                _ => address,
+            },
+            _ => address,
         }
     }
 
@@ -183,6 +196,7 @@ impl Executor<'_> {
                 self.check_block(state, loc.region, here, accessor);
             }
         }
+        let pointer = self.arena.record_of(pointer);
         let led = self.arena.locations(pointer);
         let is_pointer = self.arena.formula.terms.width(pointer) == POINTER_BITS;
         if is_pointer && let Some(&invalid) = self.arena.invalid_on.get(&pointer) {

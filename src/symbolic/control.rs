@@ -204,7 +204,9 @@ impl Executor<'_> {
                 true => (targets, says.els.is_some()),
                 false => ([targets[1], targets[0]], says.then.is_some()),
             };
-            let telling = tells_of_before(frame, instance, (compared, decides), ways);
+            let mut here = self.execution.log.uses[frame.uses..].iter();
+            let telling = here.any(|event| event.address == pointer)
+                || tells_of_before(frame, instance, (compared, decides), ways);
             let late = telling && self.is_followed(state, pointer);
             let place = (instance.block, compared);
             if telling && !late && self.may_be_null(pointer) {

@@ -205,6 +205,7 @@ impl Executor<'_> {
 
     fn statements(&mut self, frame: &mut Frame<'_>, instance: &Instance, state: &mut State) {
         let body = frame.body;
+        frame.uses = self.execution.log.uses.len();
         for stmt in &body.block(instance.block).stmts {
             self.come_to(frame, stmt.pos);
             match &stmt.kind {

@@ -27,6 +27,8 @@ pub struct Frame<'b> {
     pub(super) headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
     /// [`Body::varying_tests`].
     pub(super) varying: OnceCell<Vec<bool>>,
+    /// Accesses that were logged before the block being executed.
+    pub(super) uses: usize,
     /// Paths were cut off at the limit of one of its loops.
     pub(super) cut: bool,
     /// The body names members of which no declaration is known.
@@ -45,6 +47,7 @@ impl<'b> Frame<'b> {
             leaving: FxHashSet::default(),
             headers: FxHashMap::default(),
             varying: OnceCell::new(),
+            uses: 0,
             cut: false,
             guesses: body.exprs.iter().any(|expr| {
                 matches!(expr.kind, ExprKind::Member { offset, .. } if GUESSED_MEMBERS.contains(&offset))

@@ -18,7 +18,7 @@ const MAX_CONVERSIONS: usize = 32;
 /// Checks the texts that the call reads.
 pub(super) fn check_texts(
     exec: &mut Executor<'_>,
-    state: &State,
+    state: &mut State,
     summary: &Summary,
     site: &CallSite<'_>,
 ) {
@@ -38,7 +38,16 @@ pub(super) fn check_texts(
                 argument: Some((first + argument) as u32),
                 ..Way::default()
             };
-            exec.check_read(state, *value, Accessor::Callee(site, way));
+            let accessor = Accessor::Callee(site, way);
+            match exec.arena.record_of(*value) == *value {
+                true => exec.check_read(state, *value, accessor),
+                // A member of a record at null is not null.
+                false => {
+                    let locations = exec.arena.locations(*value);
+                    exec.check_access(state, (*value, &locations), state.guard, accessor);
+                    exec.dereference(state, &locations);
+                }
+            }
         }
     }
 }
