@@ -161,7 +161,7 @@ pub struct View {
     pub checks: Vec<Check>,
     /// What holds of all inputs.
     pub axioms: Guard,
-    /// Conditions that are known to go either way: a library's function may fail.
+    /// Conditions that no specification speaks of: a library's function may fail, and another one is known never to return null.
     pub facts: FxHashSet<Cond>,
     /// The paths on which the function returns.
     pub returns: Guard,
@@ -200,7 +200,7 @@ impl View {
         for operation in operations {
             parts.extend(of_operation(execution, oracle, operation));
         }
-        let mut facts = FxHashSet::default();
+        let mut facts = oracle.never_null.clone();
         for (index, event) in execution.log.uses.iter().enumerate() {
             if about.has_pointer(event.base) {
                 parts.extend(of_use(oracle, index, event, scope, &mut facts));

@@ -341,12 +341,19 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
     summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
 }
 
-/// Whether a result is the constant null on some of these paths, and more than what callers pass decides that.
+/// Whether a result is the constant null on some of these paths, or what a callee has returned that returns null at times, and more than what
+/// callers pass decides that.
 fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool {
-    oracle.locations(result);
-    let constant = oracle.invalid_on.get(&result).copied().unwrap_or_default();
-    let constant = oracle.formula.guards.and(null, constant);
-    oracle.possible(constant) && all_over_parameters(oracle, null).is_empty()
+    let locations = oracle.locations(result);
+    let mut at_times = oracle.invalid_on.get(&result).copied().unwrap_or_default();
+    for &(chosen, loc) in &*locations {
+        let base = oracle.regions.base(loc.region);
+        if base.is_some_and(|base| oracle.null_at_times.contains_key(&base)) {
+            at_times = oracle.formula.guards.or(at_times, chosen);
+        }
+    }
+    let at_times = oracle.formula.guards.and(null, at_times);
+    oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty()
 }
 
 /// The conditions over the function's parameters, with which it was called, that hold on all of these paths.

@@ -86,6 +86,8 @@ pub struct Arena<'a> {
     pub(super) foreign_conditions: FxHashSet<Cond>,
     /// Those of them on which a callee's result is null that may be so because the callee has got no memory, or the like.
     pub failing_conditions: FxHashSet<Cond>,
+    /// Those that say that a result is null, of functions that never return null.
+    pub never_null: FxHashSet<Cond>,
     /// Results that may be null, with the paths on which alone they are.
     pub null_only: Vec<(Term, Guard)>,
     /// Conditions under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
@@ -162,6 +164,7 @@ impl<'a> Arena<'a> {
             callee_pointers: Vec::new(),
             foreign_conditions: FxHashSet::default(),
             failing_conditions: FxHashSet::default(),
+            never_null: FxHashSet::default(),
             null_only: Vec::new(),
             links: FxHashSet::default(),
             read_as: FxHashMap::default(),

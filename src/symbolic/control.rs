@@ -205,8 +205,8 @@ impl Executor<'_> {
                 false => ([targets[1], targets[0]], says.then.is_some()),
             };
             let mut here = self.execution.log.uses[frame.uses..].iter();
-            let telling = here.any(|event| event.address == pointer)
-                || tells_of_before(frame, instance, (compared, decides), ways);
+            let followed = here.any(|event| event.address == pointer);
+            let telling = tells_of_before(frame, instance, (compared, decides, followed), ways);
             let late = telling && self.is_followed(state, pointer);
             let place = (instance.block, compared);
             if telling && !late && self.may_be_null(pointer) {
@@ -539,18 +539,18 @@ fn compared(body: &Body, condition: ExprId) -> Vec<(ExprId, bool)> {
 /// Whether a comparison of a pointer with null says that the pointer may have been null before: `if (!p) return -1;` does, and
 /// `if (p) p->count++;`; `if (p) free(p);` only spares a test elsewhere, `p && p->count` is asked for the sake of what follows (by
 /// macros, too), and that a loop goes on as long as it is not null says nothing of what was done with it in the round before.
-/// `decides`: the whole condition is decided if it is not null.
+/// `decides`: the whole condition is decided if it is not null. `followed`: the same block has followed it, in the same round.
 fn tells_of_before(
     frame: &Frame<'_>,
     instance: &Instance,
-    (pointer, decides): (ExprId, bool),
+    (pointer, decides, followed): (ExprId, bool, bool),
     [if_null, if_not]: [BlockId; 2],
 ) -> bool {
     let header = frame.unrolling.innermost_header(instance);
     let header = header.map(|header| header.block);
     let of_loop = ends_loop(frame, instance, [if_null, if_not]);
     let begins = header.is_some_and(|header| is_asked_first(frame, instance, header));
-    if of_loop && (begins || header == Some(if_null) || header == Some(if_not)) {
+    if of_loop && !followed && (begins || header == Some(if_null) || header == Some(if_not)) {
         return false;
     }
     !frame.body.leads_to(if_not, if_null, header)

@@ -1,6 +1,7 @@
 /* An access follows one of several pointers: a specification that excludes one of them leaves the others, which the same statement follows. */
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -85,4 +86,30 @@ static int read_attribute(char *text, int length, int file)
 int null_for_all_answers(int file)
 {
     return read_attribute(NULL, 20, file); //~ conc null/dereference
+}
+
+/* That memory might run out is no excuse where the function that asks for it then ends the program. */
+static void *surely_allocate(size_t size)
+{
+    void *block = malloc(size);
+    if (!block)
+        exit(1);
+    return block;
+}
+
+static void describe(struct section *section, int *number)
+{
+    section->number = 0;
+    if (number)
+        *number = 0;
+}
+
+struct section *null_behind_an_allocation(struct section *other)
+{
+    struct section *section;
+    if (other)
+        return NULL;
+    section = surely_allocate(sizeof *section);
+    describe(NULL, NULL); //~ conc null/dereference
+    return section;
 }

@@ -202,6 +202,9 @@ fn is_never_null(exec: &mut Executor<'_>, state: &mut State, result: Term) {
     let left = exec.arena.formula.guards.and_not(state.guard, null);
     if left != Guard::FALSE {
         state.guard = left;
+        let condition = exec.arena.formula.guards.as_literal(null);
+        let condition = condition.map(|(condition, _)| condition);
+        exec.arena.never_null.extend(condition);
     }
 }
 
