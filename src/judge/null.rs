@@ -329,18 +329,17 @@ fn readings(
     let mut ends_loop = reason == Reason::Tested && !plain && !tested_late;
     if reason == Reason::Constant && !tested_late {
         let to_call = leading_to_written_null(execution, oracle, body, event);
-        let paths = null_in_statement(execution, oracle, event);
-        for condition in oracle.formula.guards.support(paths).to_vec() {
-            if to_call.contains(&condition) || is_asked_on(oracle, condition, paths) {
-                continue;
-            }
-            foreign |= oracle.is_foreign(condition);
-            unasked |= is_unasked(oracle, condition);
-            match oracle.own_conditions.get(&condition) {
-                Some(plain) => ends_loop |= !plain,
-                None => foreign = true,
+        let mut rests = RestsOn::of(oracle, &to_call, paths);
+        if rests.foreign {
+            let all = null_in_statement(execution, oracle, event);
+            let of_all = RestsOn::of(oracle, &to_call, all);
+            if !of_all.foreign {
+                rests = of_all;
             }
         }
+        foreign = rests.foreign;
+        unasked = rests.unasked;
+        ends_loop |= rests.ends_loop;
     }
     // Another method need not follow it.
     if foreign || event.by_method {
@@ -374,6 +373,41 @@ fn readings(
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// What it rests on that a null constant is followed.
+#[derive(Default)]
+struct RestsOn {
+    /// Something that the function itself does not ask for.
+    foreign: bool,
+    /// That a pointer is null which nobody compares with null.
+    unasked: bool,
+    /// That a loop ends.
+    ends_loop: bool,
+}
+
+impl RestsOn {
+    /// `to_call`: the conditions that lead to the call which follows it.
+    fn of(oracle: &mut Oracle<'_>, to_call: &[Cond], paths: Guard) -> RestsOn {
+        let mut rests = RestsOn::default();
+        for condition in oracle.formula.guards.support(paths).to_vec() {
+            let term = oracle.formula.cond_term(condition);
+            // What the world outside the program answers, it may answer to any call.
+            if to_call.contains(&condition)
+                || is_asked_on(oracle, condition, paths)
+                || oracle.is_from_outside(term)
+            {
+                continue;
+            }
+            rests.foreign |= oracle.is_foreign(condition);
+            rests.unasked |= is_unasked(oracle, condition);
+            match oracle.own_conditions.get(&condition) {
+                Some(plain) => rests.ends_loop |= !plain,
+                None => rests.foreign = true,
+            }
+        }
+        rests
+    }
 }
 
 /// The paths on which some access that one statement makes follows a null constant: a callee that is executed in place of its call may do so on
