@@ -4,12 +4,15 @@
 //! only where the code itself gives a reason: it has compared the pointer with null, has stored null, or has the pointer from a function
 //! that returns null when it fails.
 
+mod readings;
+
 use rustc_hash::FxHashSet;
 
-use super::findings::{Failing, Findings, Place, possible_unchanged};
+use self::readings::readings;
+use super::findings::{Failing, Findings, Place};
 use super::results::{self, Unchecked};
 use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
-use crate::ir::{Arg, Body, ExprId, ExprKind, StmtKind, Ty, print};
+use crate::ir::{Body, ExprId, ExprKind, print};
 use crate::property::PointerRules;
 use crate::sat::oracle::Oracle;
 use crate::summary::trace::{self, MADE_NULL};
@@ -17,8 +20,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{LateTest, Site, Tested, UseEvent};
-use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::term::Term;
 
 /// What a null constant is called.
 const NULL: &str = "NULL";
@@ -309,272 +311,6 @@ fn is_unasked_result(oracle: &Arena<'_>, event: &UseEvent) -> bool {
         .iter()
         .any(|results| results.contains_key(&event.address))
         && !results::is_asked(oracle, event.address)
-}
-
-/// The readings under which the pointer is not null.
-fn readings(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    body: &Body,
-    event: &UseEvent,
-    reason: Reason,
-    paths: Guard,
-) -> Vec<Kind> {
-    let mut kinds = Vec::new();
-    let plain = tested(oracle, event).is_some_and(|tested| tested.plain);
-    let (mut foreign, mut unasked) = (false, false);
-    // A test behind the access says that it may be null here, whatever made it so.
-    let mut late_tests = execution.log.late_tests.iter();
-    let tested_late = late_tests.any(|test| test.pointer == event.address);
-    let mut ends_loop = reason == Reason::Tested && !plain && !tested_late;
-    if reason == Reason::Constant && !tested_late {
-        let to_call = leading_to_written_null(execution, oracle, body, event);
-        let mut rests = RestsOn::of(oracle, &to_call, paths);
-        if rests.foreign {
-            let all = null_in_statement(execution, oracle, event);
-            let of_all = RestsOn::of(oracle, &to_call, all);
-            if !of_all.foreign {
-                rests = of_all;
-            }
-        }
-        foreign = rests.foreign;
-        unasked = rests.unasked;
-        ends_loop |= rests.ends_loop;
-    }
-    // Another method need not follow it.
-    if foreign || event.by_method {
-        kinds.push(Kind::CalleeSucceeds);
-    }
-    if unasked {
-        kinds.push(Kind::NeverNull);
-    }
-    if ends_loop {
-        kinds.push(Kind::SearchSucceeds);
-    }
-    if !possible_unchanged(execution, oracle, paths)
-        || perhaps_set_by_callee(execution, oracle, event, paths)
-    {
-        kinds.push(Kind::ChangedByCallee);
-    }
-    if event
-        .base
-        .is_some_and(|base| oracle.read_as_several.contains(&base))
-    {
-        kinds.push(Kind::AnotherMember);
-    }
-    if decided_by_end(execution, oracle, event, paths) {
-        kinds.push(Kind::CalleeOutcome);
-    }
-    let warned = oracle.warned;
-    // Who writes a null pointer there does not tell what is known.
-    let fails_anyhow =
-        !is_written_null(body, event) && ends_program(execution, oracle, event, paths);
-    if fails_anyhow || oracle.formula.guards.implies(paths, warned) {
-        kinds.push(Kind::AfterWarning);
-    }
-    kinds
-}
-
-/// What it rests on that a null constant is followed.
-#[derive(Default)]
-struct RestsOn {
-    /// Something that the function itself does not ask for.
-    foreign: bool,
-    /// That a pointer is null which nobody compares with null.
-    unasked: bool,
-    /// That a loop ends.
-    ends_loop: bool,
-}
-
-impl RestsOn {
-    /// `to_call`: the conditions that lead to the call which follows it.
-    fn of(oracle: &mut Oracle<'_>, to_call: &[Cond], paths: Guard) -> RestsOn {
-        let mut rests = RestsOn::default();
-        for condition in oracle.formula.guards.support(paths).to_vec() {
-            let term = oracle.formula.cond_term(condition);
-            // What the world outside the program answers, it may answer to any call.
-            if to_call.contains(&condition)
-                || is_asked_on(oracle, condition, paths)
-                || oracle.is_from_outside(term)
-            {
-                continue;
-            }
-            rests.foreign |= oracle.is_foreign(condition);
-            rests.unasked |= is_unasked(oracle, condition);
-            match oracle.own_conditions.get(&condition) {
-                Some(plain) => rests.ends_loop |= !plain,
-                None => rests.foreign = true,
-            }
-        }
-        rests
-    }
-}
-
-/// The paths on which some access that one statement makes follows a null constant: a callee that is executed in place of its call may do so on
-/// each of its ways.
-fn null_in_statement(execution: &Execution, oracle: &mut Oracle<'_>, event: &UseEvent) -> Guard {
-    let alike = |other: &&UseEvent| {
-        let mut followed = other.statement();
-        other.base.is_none() && followed.any(|it| event.statement().any(|own| own == it))
-    };
-    let uses = execution.log.uses.iter().filter(alike);
-    let null: Vec<Guard> = uses.map(|other| other.null).collect();
-    oracle.formula.guards.union(null)
-}
-
-/// The conditions that lead to the call to which the source itself hands a null constant, if the access is made in it: whatever leads to the
-/// call leads to that.
-fn leading_to_written_null(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    body: &Body,
-    event: &UseEvent,
-) -> Vec<Cond> {
-    let mut conditions = Vec::new();
-    let mut add = |paths: Guard| {
-        conditions.extend_from_slice(oracle.formula.guards.support(paths));
-    };
-    if is_written_null(body, event) {
-        let calls = execution.log.calls.iter();
-        // In each round of a loop other conditions lead there.
-        let here = calls.filter(|call| call.stack == event.stack);
-        here.for_each(|call| add(call.guard));
-    } else if is_handed_to_inlined(body, event) {
-        event.called_on.into_iter().for_each(&mut add);
-        let before = execution.log.branches.iter().take(event.branches);
-        for branch in before.filter(|branch| branch.depth == 0) {
-            add(branch.path);
-            add(branch.guard);
-        }
-    }
-    conditions
-}
-
-/// Whether the access is made in a callee whose body is executed in place of the call, and an argument of the call is a null constant in
-/// the source.
-fn is_handed_to_inlined(body: &Body, event: &UseEvent) -> bool {
-    let [call, .., _] = &event.stack[..] else {
-        return false;
-    };
-    let is_null = |arg: &Arg| match *arg {
-        Arg::Scalar(arg) => {
-            let arg = body.expr(arg);
-            arg.ty == Ty::Ptr && arg.kind == ExprKind::Const(0)
-        }
-        Arg::Record { .. } => false,
-    };
-    let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
-    let mut here = stmts
-        .filter(|stmt| (stmt.pos.line, u32::from(stmt.pos.column)) == (call.line, call.column));
-    event.text.is_none()
-        && here.any(|stmt| match &stmt.kind {
-            StmtKind::Call(call) => call.args.iter().any(is_null),
-            _ => false,
-        })
-}
-
-/// Whether the pointer is an argument that is a null constant in the source.
-fn is_written_null(body: &Body, event: &UseEvent) -> bool {
-    event.text.is_some()
-        && event
-            .expr
-            .is_some_and(|argument| body.expr(argument).kind == ExprKind::Const(0))
-}
-
-/// Whether the pointer lies in memory, and on all these paths a function was called before whose analysis is missing or was cut short: what
-/// that one writes is not known.
-fn perhaps_set_by_callee(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    event: &UseEvent,
-    paths: Guard,
-) -> bool {
-    let initial = |base: Term| match *oracle.formula.terms.node(base) {
-        Node::Var(var) => matches!(oracle.origins.of(var), Origin::Initial { .. }),
-        _ => false,
-    };
-    if !event.base.is_some_and(initial) {
-        return false;
-    }
-    let calls = execution.log.lost_calls.iter();
-    let before = calls.filter(|(_, order)| *order <= event.order);
-    let guards = &mut oracle.formula.guards;
-    let called = before.fold(Guard::FALSE, |all, (call, _)| guards.or(all, *call));
-    guards.implies(paths, called)
-}
-
-/// Whether the function itself asks, on paths that have these before them or behind them, for a condition by which a callee has made a pointer
-/// null: then no callee sees to it that it is not.
-fn is_asked_on(oracle: &mut Oracle<'_>, condition: Cond, paths: Guard) -> bool {
-    let Some(&tested) = oracle.tested_on.get(&condition) else {
-        return false;
-    };
-    if !oracle.is_foreign(condition) {
-        return false;
-    }
-    // What comes behind the access is not come to where the pointer is null: it was followed.
-    let guards = &mut oracle.formula.guards;
-    let either = guards.for_either(paths, condition);
-    !guards.excludes(either, tested)
-}
-
-/// Whether a function that ends the program on some of its paths, or one that a pointer names and that may be any, was called because the pointer is
-/// null: `if (!p) (*out_of_memory)();`.
-fn decided_by_end(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    event: &UseEvent,
-    paths: Guard,
-) -> bool {
-    let null = oracle.null_paths(event.base.unwrap_or(event.address));
-    // Nobody calls a function because a constant is null.
-    if null == Guard::TRUE {
-        return false;
-    }
-    let guards = &mut oracle.formula.guards;
-    let may_end = execution.log.may_end.iter().map(|call| call.guard);
-    let unknown = execution.log.unknown_calls.iter().take(event.unknown_calls);
-    let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
-    let mut calls = may_end.chain(any);
-    calls.any(|call| guards.implies(call, null) && guards.implies(paths, call))
-}
-
-/// Whether the access is made in a call behind which the same statement ends the program: a failed assertion that tells what it knows.
-fn ends_program(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    event: &UseEvent,
-    paths: Guard,
-) -> bool {
-    let Some(site) = event.stack.first().filter(|_| is_in_callee(event)) else {
-        return false;
-    };
-    let guards = &mut oracle.formula.guards;
-    let place = |site: &Site| (site.file.clone(), site.line);
-    let mut ends = execution.log.ends.iter();
-    ends.any(|end| place(&end.site) == place(site) && guards.implies(paths, end.guard))
-}
-
-fn is_in_callee(event: &UseEvent) -> bool {
-    event.text.is_some() || event.stack.len() > 1
-}
-
-/// Whether a condition says that an unknown pointer is null which the function does not itself compare with null: it is compared with
-/// a variable that happens to be null.
-fn is_unasked(arena: &Arena<'_>, condition: Cond) -> bool {
-    let terms = &arena.formula.terms;
-    let Node::Op { op: Op::Eq, args } = terms.node(arena.formula.cond_term(condition)) else {
-        return false;
-    };
-    let null = |term: &Term| terms.as_const(*term) == Some(0);
-    let unknown = |term: &Term| {
-        terms.is_pointer(*term)
-            && terms.as_const(*term).is_none()
-            && !arena.tested.contains_key(term)
-            // What the world outside the program answers may be either.
-            && !arena.is_from_outside(*term)
-    };
-    args.iter().any(null) && args.iter().any(unknown)
 }
 
 /// The pointer as the source writes it.
