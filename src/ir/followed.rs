@@ -9,6 +9,18 @@ use super::{Arg, Block, BlockId, Body, Callee, ExprId, ExprKind, StmtKind, TermK
 const MAX_BLOCKS: usize = 64;
 
 impl Body {
+    /// The pointer that an address is made from, which is read somewhere: `p` of `&p->member`.
+    pub fn pointer_of(&self, mut address: ExprId) -> Option<ExprId> {
+        loop {
+            match self.expr(address).kind {
+                ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => address = base,
+                ExprKind::Cast { arg } => address = arg,
+                ExprKind::Load { .. } => return Some(address),
+                _ => return None,
+            }
+        }
+    }
+
     /// Whether control follows a pointer on some way from one block, before it comes to the other one or the variable that the
     /// pointer lies in is assigned to.
     pub fn follows_between(&self, from: BlockId, to: BlockId, pointer: ExprId) -> bool {

@@ -12,7 +12,7 @@ use self::readings::readings;
 use super::findings::{Failing, Findings, Place};
 use super::results::{self, Unchecked};
 use crate::finding::{ExplanationKind as Kind, Finding, TraceStep};
-use crate::ir::{Body, ExprId, ExprKind, print};
+use crate::ir::{Body, ExprId, print};
 use crate::property::PointerRules;
 use crate::sat::oracle::Oracle;
 use crate::summary::trace::{self, MADE_NULL};
@@ -63,8 +63,8 @@ impl Findings<'_> {
         let mut told: Vec<(ExprId, &Site)> = Vec::new();
         for (index, event) in execution.log.uses.iter().enumerate() {
             let key = event.base.unwrap_or(event.address);
-            let late = [key, event.address];
-            if failed.contains(&key) || late.iter().any(|it| told_late.contains(it)) {
+            let mut pointers = [key, event.address].into_iter();
+            if failed.contains(&key) || pointers.any(|pointer| told_late.contains(&pointer)) {
                 continue;
             }
             let written = event.expr.zip(event.stack.first());
@@ -315,25 +315,14 @@ fn is_unasked_result(oracle: &Arena<'_>, event: &UseEvent) -> bool {
 
 /// The pointer as the source writes it.
 fn pointer_name(body: &Body, arena: &mut Arena<'_>, event: &UseEvent) -> String {
-    if let Some(name) = event.expr.and_then(|expr| pointer(body, expr)) {
+    let pointer = event.expr.and_then(|address| body.pointer_of(address));
+    if let Some(name) = pointer.and_then(|pointer| print::source_text(body, pointer)) {
         return name;
     }
     match event.base {
         Some(base) => arena.name_of_value(base),
         None if arena.formula.terms.as_const(event.address).is_some() => NULL.to_owned(),
         None => arena.name_of_value(event.address),
-    }
-}
-
-/// The pointer that an address is made from: `p` of `&p->member`.
-fn pointer(body: &Body, mut address: ExprId) -> Option<String> {
-    loop {
-        match body.expr(address).kind {
-            ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => address = base,
-            ExprKind::Cast { arg } => address = arg,
-            ExprKind::Load { .. } => return print::source_text(body, address),
-            _ => return None,
-        }
     }
 }
 

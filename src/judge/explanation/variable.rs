@@ -6,7 +6,7 @@
 
 use super::{Left, What};
 use crate::finding::ExplanationKind as Kind;
-use crate::ir::{Body, ExprId, ExprKind, LocalId, StmtKind};
+use crate::ir::{Body, ExprKind, LocalId, StmtKind};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::log::OpEvent;
 
@@ -47,19 +47,13 @@ pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&
 
 /// The variable in an operation's own text that leads to its object: `p` of `free(p)`, and of an access to `p->member`.
 fn leading_to(body: &Body, event: &OpEvent) -> Option<LocalId> {
-    let mut pointer: ExprId = event.written?;
-    loop {
-        match body.expr(pointer).kind {
-            ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => pointer = base,
-            ExprKind::Cast { arg } => pointer = arg,
-            ExprKind::Load { addr, .. } => {
-                return match body.expr(addr).kind {
-                    ExprKind::AddrLocal(local) => Some(local),
-                    _ => None,
-                };
-            }
-            _ => return None,
-        }
+    let pointer = body.pointer_of(event.written?)?;
+    let ExprKind::Load { addr, .. } = body.expr(pointer).kind else {
+        return None;
+    };
+    match body.expr(addr).kind {
+        ExprKind::AddrLocal(local) => Some(local),
+        _ => None,
     }
 }
 
