@@ -11,6 +11,7 @@ pub mod declare;
 pub mod declared;
 pub mod dialect;
 pub mod files;
+pub mod keywords;
 pub mod layout;
 pub mod lex;
 pub mod lower;

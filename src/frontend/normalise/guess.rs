@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use super::attribute::takes_list;
 use super::{Form, Kind, Token, undigraph};
-use crate::frontend::outline::{is_keyword, is_specifier_keyword, is_type_keyword, shouts};
+use crate::frontend::keywords::{is_keyword, is_specifier_keyword, is_type_keyword};
+use crate::frontend::outline::shouts;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Guess<'t> {

@@ -37,8 +37,9 @@ mod statement;
 
 pub use self::guess::{Guess, guess, types_of_pointers};
 use super::dialect::Dialect;
+use super::keywords::{is_keyword, is_specifier_keyword, is_type_keyword};
 use super::lex::{Kind, Token, undigraph};
-use super::outline::{self, is_keyword, is_specifier_keyword, is_type_keyword};
+use super::outline;
 use super::{LossReason, Stage};
 
 /// A declaration as the parser reads it.

@@ -2,7 +2,7 @@
 
 use super::{Context, Done, Kind, Normaliser, identifier, lost};
 use crate::frontend::LossReason;
-use crate::frontend::outline::is_tag_name;
+use crate::frontend::keywords::is_tag_name;
 
 impl Normaliser<'_> {
     /// Emits `from..to`, which stands in `context`. Brackets are entered recursively; their nesting

@@ -5,7 +5,8 @@
 
 use memchr::{memchr, memmem};
 
-use crate::frontend::{lex, outline};
+use crate::frontend::keywords::is_keyword;
+use crate::frontend::lex;
 
 /// Whether a `{` after this text at file level opens a function body, not a record, an enumeration
 /// or an initialiser.
@@ -25,7 +26,7 @@ pub(super) fn opens_body(head: &[u8]) -> bool {
                     return rest.ends_with(b")");
                 }
                 if !is_attribute_word(word) {
-                    return !outline::is_keyword(word);
+                    return !is_keyword(word);
                 }
                 rest = rest[..rest.len() - word.len()].trim_ascii_end();
             }

@@ -15,8 +15,8 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use self::head::{matching_close, names_parameters, opens_body};
 use super::dialect::Dialect;
 pub use super::files::{Files, SourceFile, Tree};
+use super::keywords::is_keyword;
 use super::lex::{self, Start};
-use super::outline;
 use super::{LossReason, Stage};
 
 /// An external declaration of the unit, not yet lexed.
@@ -466,7 +466,7 @@ impl Scanner<'_, '_> {
         loop {
             let head = &self.text[next.at.min(body)..body];
             let word = head.iter().take_while(|b| lex::is_word(**b)).count();
-            if outline::is_keyword(&head[..word]) {
+            if is_keyword(&head[..word]) {
                 let old_style = memchr(b';', head).is_some();
                 return if old_style { begin } else { next };
             }
