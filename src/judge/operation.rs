@@ -84,16 +84,16 @@ impl Findings<'_> {
     ) -> Option<Finding> {
         let event = &execution.log.ops[index];
         let object = event.object;
-        let named = || match is_clear(&event.name) {
-            true => None,
-            false => called_alike(execution, index),
-        };
         // A variable that leads to a record names none of the locks in it.
         let variable = match arena.machine_of(object).key {
             Key::Location => None,
             Key::Region | Key::Value => explanation::variable::of(execution, index, self.body),
         };
-        let name = variable.map(str::to_owned).or_else(named);
+        let name = match variable {
+            Some(variable) => Some(variable.to_owned()),
+            None if is_clear(&event.name) => None,
+            None => called_alike(execution, index),
+        };
         let name = name.unwrap_or_else(|| event.name.clone());
         let state = match event.from {
             Status::At(state) => arena.machine_of(object).state_text(state).to_string(),

@@ -10,7 +10,7 @@ use super::callee::CallSite;
 use super::dereference::Locations;
 use super::exec::Executor;
 use super::guard::{Cond, Guard};
-use super::log::{OpEvent, UseEvent};
+use super::log::{OpEvent, Site, UseEvent};
 use super::region::{Loc, RegionId, SymbolicOffset};
 use super::state::{Object, State, Status};
 use super::term::{Node, Term};
@@ -34,12 +34,11 @@ impl Accessor<'_> {
         matches!(self, Accessor::Callee(_, Way { ends: true, .. }))
     }
 
-    /// The expression for the address, if the analysed function makes the access or the call itself.
-    fn written(self, stack: &[super::log::Site]) -> Option<ExprId> {
-        match (stack.len(), self) {
-            (1, Accessor::Statement(expr)) => expr,
-            (1, Accessor::Callee(site, way)) => way.argument.and_then(|arg| site.written(arg)),
-            _ => None,
+    /// The expression for the address, if the analysed function makes the access or the call itself. `stack`: where it is made.
+    fn written(self, stack: &[Site]) -> Option<ExprId> {
+        match self {
+            Accessor::Statement(expr) => expr.filter(|_| stack.len() == 1),
+            Accessor::Callee(site, way) => way.argument.and_then(|arg| site.written(arg)),
         }
     }
 }
@@ -99,8 +98,8 @@ impl Arena<'_> {
         }
     }
 
-    /// The pointer to the record that an address names a member of; the address itself, if it does not. Where the pointer is null, no object has
-    /// the member's address.
+    /// The pointer from which an address is so near that no object has that address where the pointer is null: `p` of `&p->member`, and of the
+    /// record around what `p` leads to. The address itself, if there is none.
     pub fn record_of(&self, address: Term) -> Term {
         match self.formula.terms.node(address) {
             Node::Linear { constant, terms } => match (u64::try_from(*constant), &terms[..]) {
@@ -292,7 +291,7 @@ impl Executor<'_> {
     fn access_site(
         &self,
         accessor: Accessor<'_>,
-    ) -> (Vec<super::log::Site>, Option<Arc<str>>, Arc<[TraceStep]>) {
+    ) -> (Vec<Site>, Option<Arc<str>>, Arc<[TraceStep]>) {
         match accessor {
             Accessor::Statement(_) => {
                 let mut stack = self.stack.clone();

@@ -27,7 +27,7 @@ pub struct Frame<'b> {
     pub(super) headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
     /// [`Body::varying_tests`].
     pub(super) varying: OnceCell<Vec<bool>>,
-    /// Accesses that were logged before the block being executed.
+    /// The number of accesses that were logged before the block being executed.
     pub(super) uses: usize,
     /// Paths were cut off at the limit of one of its loops.
     pub(super) cut: bool,

@@ -177,13 +177,9 @@ impl Arena<'_> {
         };
         let (left, right) = (*args.first()?, *args.get(1)?);
         // What is equal to null, or to `MAP_FAILED`, is no block: the call that should have made it has failed.
-        let is_none = |term| {
-            let address = self.formula.terms.as_const(term);
-            let address = address.and_then(|address| u64::try_from(address).ok());
-            address.is_some_and(is_invalid)
-        };
+        let none = self.is_invalid_constant(left) || self.is_invalid_constant(right);
         let pointers = self.formula.terms.width(left) == POINTER_BITS;
-        if self.owned.is_empty() || !pointers || is_none(left) || is_none(right) {
+        if self.owned.is_empty() || !pointers || none {
             return None;
         }
         let mut paths = Guard::FALSE;
@@ -301,6 +297,12 @@ impl Arena<'_> {
             .collect()
     }
 
+    /// Whether a value is a constant that is no object's address: null, `MAP_FAILED`, an error number.
+    fn is_invalid_constant(&self, value: Term) -> bool {
+        let constant = self.formula.terms.as_const(value);
+        constant.is_some_and(|address| is_invalid(address as u64))
+    }
+
     /// Whether an address is that of an object of the program's plus an unknown number (`&table[i]`).
     fn is_within_object(&self, address: Term) -> bool {
         match self.formula.terms.node(address) {
@@ -329,7 +331,7 @@ impl Arena<'_> {
         };
         let (left, right) = (*args.first()?, *args.get(1)?);
         let constant = |term: Term| self.formula.terms.as_const(term);
-        let invalid = |term: Term| constant(term).is_some_and(|value| is_invalid(value as u64));
+        let invalid = |term: Term| self.is_invalid_constant(term);
         // `container_of(p, …) == 0` is `p == offset`. (Smaller numbers mark the ends of lists and the like.)
         let offset = |term: Term| {
             constant(term)
@@ -369,7 +371,7 @@ impl Executor<'_> {
         if self.arena.formula.terms.width(pointer) != POINTER_BITS {
             return;
         }
-        // Where it is not what this location is told of, it is null by a constant.
+        // On the other paths it is a null constant.
         let (chosen, base) = match self.arena.locations(pointer)[..] {
             [(chosen, loc)] => match *self.arena.regions.kind(loc.region) {
                 RegionKind::Environment { base } => (chosen, base),

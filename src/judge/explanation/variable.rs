@@ -37,12 +37,12 @@ pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&
     };
     let local =
         leading_to(body, ended).filter(|&local| leading_to(body, failing) == Some(local))?;
-    let between = from.file == to.file
+    let unassigned = from.file == to.file
         && from.line < to.line
         && !body.pointed_to().contains(&local)
         && is_unchanged(body, local, (from.line, to.line));
-    let name = body.locals[local.0 as usize].name.as_str();
-    (between && !name.is_empty()).then_some(name)
+    let name = body.locals[local.index()].name.as_str();
+    (unassigned && !name.is_empty()).then_some(name)
 }
 
 /// The variable in an operation's own text that leads to its object: `p` of `free(p)`, and of an access to `p->member`.

@@ -26,33 +26,27 @@ pub(super) fn readings(
 ) -> Vec<Kind> {
     let mut kinds = Vec::new();
     let plain = tested(oracle, event).is_some_and(|tested| tested.plain);
-    let (mut foreign, mut unasked) = (false, false);
     // A test behind the access says that it may be null here, whatever made it so.
     let mut late_tests = execution.log.late_tests.iter();
     let tested_late = late_tests.any(|test| test.pointer == event.address);
-    let mut ends_loop = reason == Reason::Tested && !plain && !tested_late;
-    if reason == Reason::Constant && !tested_late {
-        let to_call = leading_to_written_null(execution, oracle, body, event);
-        let mut rests = RestsOn::of(oracle, &to_call, paths);
-        if rests.foreign {
-            let all = null_in_statement(execution, oracle, event);
-            let of_all = RestsOn::of(oracle, &to_call, all);
-            if !of_all.foreign {
-                rests = of_all;
-            }
+    let rests_on = match reason {
+        Reason::Constant if !tested_late => {
+            RestsOn::of_constant(execution, oracle, body, event, paths)
         }
-        foreign = rests.foreign;
-        unasked = rests.unasked;
-        ends_loop |= rests.ends_loop;
-    }
+        Reason::Tested if !tested_late => RestsOn {
+            ends_loop: !plain,
+            ..RestsOn::default()
+        },
+        _ => RestsOn::default(),
+    };
     // Another method need not follow it.
-    if foreign || event.by_method {
+    if rests_on.foreign || event.by_method {
         kinds.push(Kind::CalleeSucceeds);
     }
-    if unasked {
+    if rests_on.unasked {
         kinds.push(Kind::NeverNull);
     }
-    if ends_loop {
+    if rests_on.ends_loop {
         kinds.push(Kind::SearchSucceeds);
     }
     if !possible_unchanged(execution, oracle, paths)
@@ -70,7 +64,7 @@ pub(super) fn readings(
         kinds.push(Kind::CalleeOutcome);
     }
     let warned = oracle.warned;
-    // Who writes a null pointer there does not tell what is known.
+    // What a failed assertion tells is no mistake; but a null pointer that the source itself hands to the call is none of what it tells.
     let fails_anyhow =
         !is_written_null(body, event) && ends_program(execution, oracle, event, paths);
     if fails_anyhow || oracle.formula.guards.implies(paths, warned) {
@@ -79,7 +73,7 @@ pub(super) fn readings(
     kinds
 }
 
-/// What it rests on that a null constant is followed.
+/// What it rests on that a null pointer is followed.
 #[derive(Default)]
 struct RestsOn {
     /// Something that the function itself does not ask for.
@@ -91,9 +85,30 @@ struct RestsOn {
 }
 
 impl RestsOn {
+    /// Of a null constant: what these paths rest on, unless all that follow it in the same statement rest on less.
+    fn of_constant(
+        execution: &Execution,
+        oracle: &mut Oracle<'_>,
+        body: &Body,
+        event: &UseEvent,
+        paths: Guard,
+    ) -> RestsOn {
+        let to_call = leading_to_written_null(execution, oracle, body, event);
+        let rests_on = RestsOn::of_paths(oracle, &to_call, paths);
+        if !rests_on.foreign {
+            return rests_on;
+        }
+        let all = null_in_statement(execution, oracle, event);
+        let of_all = RestsOn::of_paths(oracle, &to_call, all);
+        match of_all.foreign {
+            true => rests_on,
+            false => of_all,
+        }
+    }
+
     /// `to_call`: the conditions that lead to the call which follows it.
-    fn of(oracle: &mut Oracle<'_>, to_call: &[Cond], paths: Guard) -> RestsOn {
-        let mut rests = RestsOn::default();
+    fn of_paths(oracle: &mut Oracle<'_>, to_call: &[Cond], paths: Guard) -> RestsOn {
+        let mut rests_on = RestsOn::default();
         for condition in oracle.formula.guards.support(paths).to_vec() {
             let term = oracle.formula.cond_term(condition);
             // What the world outside the program answers, it may answer to any call.
@@ -103,14 +118,14 @@ impl RestsOn {
             {
                 continue;
             }
-            rests.foreign |= oracle.is_foreign(condition);
-            rests.unasked |= is_unasked(oracle, condition);
+            rests_on.foreign |= oracle.is_foreign(condition);
+            rests_on.unasked |= is_unasked(oracle, condition);
             match oracle.own_conditions.get(&condition) {
-                Some(plain) => rests.ends_loop |= !plain,
-                None => rests.foreign = true,
+                Some(plain) => rests_on.ends_loop |= !plain,
+                None => rests_on.foreign = true,
             }
         }
-        rests
+        rests_on
     }
 }
 

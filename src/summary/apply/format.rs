@@ -41,7 +41,7 @@ pub(super) fn check_texts(
             let accessor = Accessor::Callee(site, way);
             match exec.arena.record_of(*value) == *value {
                 true => exec.check_read(state, *value, accessor),
-                // A member of a record at null is not null.
+                // A library prints something for null, but not for the address of a member of a record at null.
                 false => {
                     let locations = exec.arena.locations(*value);
                     exec.check_access(state, (*value, &locations), state.guard, accessor);

@@ -261,7 +261,6 @@ impl Transition<'_, '_> {
             exec.arena.dereferenced_on(object.loc, paths);
         }
         let site = self.moved.site;
-        let argument = self.moved.argument.filter(|_| site.stack.len() == 1);
         let log = &mut exec.execution.log;
         log.ops.push(OpEvent {
             object,
@@ -284,7 +283,7 @@ impl Transition<'_, '_> {
             stack: site.stack.clone(),
             text: site.text.into(),
             name: self.moved.name.to_string(),
-            written: argument.and_then(|argument| site.written(argument)),
+            written: self.moved.argument.and_then(|arg| site.written(arg)),
             inside: row.trace.as_slice().into(),
         });
         log.ops.len() as u32 - 1
