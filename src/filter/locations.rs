@@ -5,7 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::view::{Location, OF_BRANCH, Part, Position, Side};
-use crate::ir::{BlockId, Body, StmtKind, TermKind};
+use crate::ir::{BlockId, Body, Stmt, StmtKind, TermKind};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
@@ -63,7 +63,7 @@ impl Locations {
                     self.first_part.insert(target, first);
                     continue;
                 }
-                if only_ends(body, target) {
+                if only_ends(body, execution, target) {
                     continue;
                 }
                 let side = match says[way].unwrap_or(way == 0) {
@@ -87,7 +87,7 @@ impl Locations {
             }
         }
         for case in &execution.log.cases {
-            if only_ends(body, case.target) {
+            if only_ends(body, execution, case.target) {
                 continue;
             }
             let key = (case.block, Side::Case(case.target.0), Extent::Whole);
@@ -162,12 +162,24 @@ fn is_part(branches: &[BranchEvent], block: BlockId) -> bool {
 }
 
 /// Whether a block does nothing but call a function that does not return: what an assertion does where it fails. The programmer does
-/// not expect to get there (ACSpec §5.1.3).
-fn only_ends(body: &Body, block: BlockId) -> bool {
+/// not expect to get there (ACSpec §5.1.3). A block whose calls follow pointers does more: it tells what is at fault, as `usage(stderr)` does.
+fn only_ends(body: &Body, execution: &Execution, block: BlockId) -> bool {
     let block = body.block(block);
     let calls = |kind: &StmtKind| matches!(kind, StmtKind::Call(_) | StmtKind::ScopeEnd(_));
     matches!(block.term.kind, TermKind::Unreachable)
         && block.stmts.iter().all(|stmt| calls(&stmt.kind))
+        && !block.stmts.iter().any(|stmt| follows(body, execution, stmt))
+}
+
+/// Whether a statement follows pointers, itself or in what it calls.
+fn follows(body: &Body, execution: &Execution, stmt: &Stmt) -> bool {
+    let file = body.files.get(usize::from(stmt.pos.file));
+    let is_here = |site: &Site| {
+        (site.line, site.column) == (stmt.pos.line, u32::from(stmt.pos.column))
+            && file.is_some_and(|file| *file == *site.file)
+    };
+    let mut uses = execution.log.uses.iter();
+    uses.any(|event| event.stack.first().is_some_and(is_here))
 }
 
 /// Whether a branch says on this side that a pointer is null.

@@ -34,6 +34,14 @@ impl Accessor<'_> {
         matches!(self, Accessor::Callee(_, Way { ends: true, .. }))
     }
 
+    /// The paths that reach the call in which it is made.
+    fn called_on(self) -> Option<Guard> {
+        match self {
+            Accessor::Statement(_) => None,
+            Accessor::Callee(site, _) => Some(site.reached_on),
+        }
+    }
+
     /// The expression for the address, if the analysed function makes the access or the call itself. `stack`: where it is made.
     fn written(self, stack: &[Site]) -> Option<ExprId> {
         match self {
@@ -281,7 +289,7 @@ impl Executor<'_> {
             text,
             by_method: log.by_method,
             of_inlined,
-            called_on: self.inlining.map(|(paths, _)| paths),
+            called_on: self.inlining.map(|(paths, _)| paths).or(accessor.called_on()),
             ends: accessor.ends_program(),
             inside,
         });

@@ -224,6 +224,7 @@ impl Executor<'_> {
                     text: &at.call.text,
                     callee: &Arc::new(name),
                     stack,
+                    reached_on: state.guard,
                 };
                 self.apply(at, state, &*effects, &site)
             }

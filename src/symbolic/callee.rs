@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::exec::{ArgValue, Executor};
+use super::guard::Guard;
 use super::log::Site;
 use super::state::State;
 use super::term::Term;
@@ -123,4 +124,6 @@ pub struct CallSite<'c> {
     pub callee: &'c Arc<SymbolName>,
     /// Call sites down to this one, inclusive.
     pub stack: Vec<Site>,
+    /// The paths that reach it.
+    pub reached_on: Guard,
 }

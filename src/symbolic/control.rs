@@ -379,8 +379,11 @@ impl Executor<'_> {
         }
     }
 
-    /// Notes the paths on which the function comes to a test.
+    /// Notes the paths on which the analysed function itself comes to a test.
     fn note_tested(&mut self, test: Guard, paths: Guard) {
+        if !self.arena.watches || !self.stack.is_empty() {
+            return;
+        }
         let formula = &mut self.arena.formula;
         for condition in formula.guards.support(test).to_vec() {
             let known = self.arena.tested_on.entry(condition).or_default();
@@ -494,6 +497,8 @@ impl Executor<'_> {
                 terms.and(above, below)
             };
             let test = self.arena.formula.guard_of(test);
+            self.note_conditions(test, true);
+            self.note_tested(test, rest);
             let here = self.arena.formula.guards.and(rest, test);
             rest = self.arena.formula.guards.and_not(rest, test);
             add(&mut self.arena.formula, target, here);

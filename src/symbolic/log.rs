@@ -241,7 +241,7 @@ pub struct UseEvent {
     pub by_method: bool,
     /// The access and the call that has returned the pointer are both in a function that is executed in place of its call.
     pub of_inlined: bool,
-    /// The paths that reach the call in whose place a function with the access is executed, the outermost one.
+    /// The paths that reach the call, of the analysed function itself, in which it is made.
     pub called_on: Option<Guard>,
     /// The callee that makes it ends the program behind it, and comes back on other ways.
     pub ends: bool,

@@ -154,10 +154,10 @@ fn leading_to_written_null(
         conditions.extend_from_slice(oracle.formula.guards.support(paths));
     };
     if is_written_null(body, event) {
-        let calls = execution.log.calls.iter();
+        let uses = execution.log.uses.iter();
         // In each round of a loop other conditions lead there.
-        let here = calls.filter(|call| call.stack == event.stack);
-        here.for_each(|call| add(call.guard));
+        let here = uses.filter(|other| other.stack == event.stack);
+        here.filter_map(|other| other.called_on).for_each(add);
     } else if is_handed_to_inlined(body, event) {
         event.called_on.into_iter().for_each(&mut add);
         let before = execution.log.branches.iter().take(event.branches);
