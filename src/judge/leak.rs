@@ -3,7 +3,7 @@
 //! In: the exit of an execution and its escapes. Out: one failure for each object that the function has got from a call, that is in such a
 //! state when the function returns, and that nobody can find any more.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::explanation::callee::perhaps_ended;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
@@ -21,7 +21,7 @@ use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{MachineId, Object, Status};
-use crate::symbolic::term::{Node, Var};
+use crate::symbolic::term::{Node, Op, Term, Var};
 use crate::symbolic::unroll::LoopId;
 
 /// Blocks that lead to each other are gone through so often.
@@ -309,8 +309,25 @@ fn is_changed_in(oracle: &mut Oracle<'_>, exit: &Exit<'_>, object: Object, var: 
     value.is_some_and(|value| {
         is_number
             && !oracle.is_initial(loc, size, value)
-            && oracle.formula.vars(value).contains(&var)
+            && is_made_from(oracle, value, var)
     })
+}
+
+/// Whether a value, or one of those that it is by choice, is worked out from an unknown. What is only chosen by it is not.
+fn is_made_from(oracle: &mut Oracle<'_>, value: Term, var: Var) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut work = vec![value];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) || value == oracle.formula.terms.var_term(var) {
+            continue;
+        }
+        match oracle.formula.terms.node(value) {
+            Node::Op { op: Op::Ite, args } => work.extend(&args[1..]),
+            _ if oracle.formula.vars(value).contains(&var) => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether an object is lost only where loops that would put it somewhere are left out: what the loop tests is tested, too, to come to it.

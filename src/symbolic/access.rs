@@ -213,6 +213,7 @@ impl Executor<'_> {
         for &(guard, loc) in led.iter() {
             let here = self.arena.formula.guards.and(paths, guard);
             if let Some(base) = self.arena.regions.base(loc.region)
+                && self.arena.is_told_pointer(base, 6)
                 && !state.nonnull.contains(&base)
             {
                 let null = self.null_at(loc, base, here);

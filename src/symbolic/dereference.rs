@@ -56,9 +56,6 @@ impl Arena<'_> {
                 }
                 None => {
                     if let Some(loc) = self.regions.locate(&self.formula.terms, term) {
-                        if let RegionKind::Environment { base } = *self.regions.kind(loc.region) {
-                            self.formula.terms.mark_pointer(base);
-                        }
                         match found.iter_mut().find(|entry| entry.1 == loc) {
                             Some(entry) => entry.0 = self.formula.guards.or(entry.0, guard),
                             None => found.push((guard, loc)),

@@ -160,7 +160,11 @@ impl Executor<'_> {
             ExprKind::Cast { arg } => {
                 let from = frame.body.expr(*arg).ty;
                 let value = self.eval(frame, state, *arg);
-                self.cast(value, from, ty)
+                let value = self.cast(value, from, ty);
+                if ty == Ty::Ptr {
+                    self.arena.mark_pointer(value, 4);
+                }
+                value
             }
             ExprKind::Select { cond, then, els } => {
                 let guard = self.condition(frame, state, *cond);

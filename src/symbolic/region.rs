@@ -264,26 +264,25 @@ impl Regions {
                 offset,
             };
         }
-        let is_base = |coefficient: u128, term: Term| {
-            coefficient == 1 && (terms.is_pointer(term) || is_known_base(&self.ids, term))
+        let widened = |term: Term| {
+            let node = terms.node(term);
+            matches!(
+                node,
+                Node::Op {
+                    op: Op::Zext | Op::Sext,
+                    ..
+                }
+            )
         };
-        let base = sum
-            .iter()
-            .find(|&&(coefficient, term)| is_base(coefficient, term))
-            .or_else(|| {
-                // No term is known as a pointer: an unscaled one that is no widened integer.
-                sum.iter().find(|&&(coefficient, term)| {
-                    let widened = matches!(
-                        terms.node(term),
-                        Node::Op {
-                            op: Op::Zext | Op::Sext,
-                            ..
-                        }
-                    );
-                    coefficient == 1 && !widened
-                })
-            })
-            .map(|&(_, term)| term);
+        let unscaled = || {
+            let unscaled = sum.iter().filter(|(coefficient, _)| *coefficient == 1);
+            unscaled.map(|&(_, term)| term)
+        };
+        let base = unscaled()
+            .find(|&term| terms.is_pointer(term))
+            .or_else(|| unscaled().find(|&term| is_known_base(&self.ids, term)))
+            // No term is known as a pointer: an unscaled one that is no widened integer.
+            .or_else(|| unscaled().find(|&term| !widened(term)));
         match base {
             Some(base) => {
                 let symbolic = self.intern_symbolic(rest(Some(base)));
