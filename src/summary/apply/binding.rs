@@ -259,6 +259,7 @@ impl<'s, 'c> Binding<'s, 'c> {
                 let value = exec.arena.peek(state, address, ty);
                 if pointer.0 {
                     exec.arena.names.pointer(value);
+                    exec.arena.mark_pointer(value, 4);
                 }
                 Some(value)
             }
