@@ -6,7 +6,6 @@
 use super::{Reason, tested};
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::{Arg, Body, ExprKind, StmtKind, Ty};
-use crate::judge::findings::possible_unchanged;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -49,7 +48,7 @@ pub(super) fn readings(
     if rests_on.ends_loop {
         kinds.push(Kind::SearchSucceeds);
     }
-    if !possible_unchanged(execution, oracle, paths)
+    if !possible_unchanged(execution, oracle, event, paths)
         || perhaps_set_by_callee(execution, oracle, event, paths)
     {
         kinds.push(Kind::ChangedByCallee);
@@ -71,6 +70,17 @@ pub(super) fn readings(
         kinds.push(Kind::AfterWarning);
     }
     kinds
+}
+
+/// Whether the pointer may be null on these paths even if callees change nothing of what decides that.
+fn possible_unchanged(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    event: &UseEvent,
+    paths: Guard,
+) -> bool {
+    let unchanged = execution.unchanged(oracle, paths);
+    unchanged == paths || oracle.model_of_null(unchanged, event.base).is_some()
 }
 
 /// What it rests on that a null pointer is followed.
