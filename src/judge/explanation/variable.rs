@@ -10,24 +10,40 @@ use crate::ir::{Body, ExprKind, LocalId, StmtKind};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::log::OpEvent;
 
-/// Takes out the readings that another pointer is read from memory, where the failure's pointer is not read again.
+/// Takes out the readings that another pointer is read from memory, where the failure's pointer is not read again; and where it is certain that
+/// the object was ended by that pointer, what callees may have done to it before.
 pub(super) fn without_replacements(
     execution: &Execution,
     left: &Left<'_>,
     body: &Body,
     kinds: &mut Vec<Kind>,
 ) {
-    let replaced = [Kind::ReplacedByCallee, Kind::ReplacedByLink];
+    let by_replacement =
+        |kind: &Kind| matches!(kind, Kind::ReplacedByCallee | Kind::ReplacedByLink);
+    let by_outcome = |kind: &Kind| *kind == Kind::CalleeOutcome;
     let What::Operation(failing) = left.what else {
         return;
     };
-    if kinds.iter().any(|kind| replaced.contains(kind)) && of(execution, failing, body).is_some() {
-        kinds.retain(|kind| !replaced.contains(kind));
+    if !kinds.iter().any(|kind| by_replacement(kind) || by_outcome(kind)) {
+        return;
+    }
+    if let Some((ended, _)) = since_ended(execution, failing, body) {
+        let certain = !ended.open && !execution.log.ops[failing].open;
+        kinds.retain(|kind| !by_replacement(kind) && !(certain && by_outcome(kind)));
     }
 }
 
 /// The variable that leads to the object of a failing operation of the log since the object was moved last.
 pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&'b str> {
+    since_ended(execution, failing, body).map(|(_, name)| name)
+}
+
+/// The same, and the operation by which the object was moved.
+fn since_ended<'e, 'b>(
+    execution: &'e Execution,
+    failing: usize,
+    body: &'b Body,
+) -> Option<(&'e OpEvent, &'b str)> {
     let (before, rest) = execution.log.ops.split_at(failing);
     let failing = rest.first()?;
     let mut before = before.iter();
@@ -42,7 +58,7 @@ pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&
         && !body.pointed_to().contains(&local)
         && is_unchanged(body, local, (from.line, to.line));
     let name = body.locals[local.index()].name.as_str();
-    (unassigned && !name.is_empty()).then_some(name)
+    (unassigned && !name.is_empty()).then_some((ended, name))
 }
 
 /// The variable in an operation's own text that leads to its object: `p` of `free(p)`, and of an access to `p->member`.
