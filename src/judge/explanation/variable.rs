@@ -11,7 +11,8 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::log::OpEvent;
 
 /// Takes out the readings that another pointer is read from memory, where the failure's pointer is not read again; and where it is certain that
-/// the object was ended by that pointer, what callees may have done to it before.
+/// the object was ended by that pointer, what callees may have done to it before, and what leads to both, where no branch is in between: only that
+/// the function never comes there would excuse that.
 pub(super) fn without_replacements(
     execution: &Execution,
     left: &Left<'_>,
@@ -24,12 +25,20 @@ pub(super) fn without_replacements(
     let What::Operation(failing) = left.what else {
         return;
     };
-    if !kinds.iter().any(|kind| by_replacement(kind) || by_outcome(kind)) {
+    let by_path = |kind: &Kind| matches!(kind, Kind::FlagChanged | Kind::UnusedValue);
+    let removable = |kind: &Kind| by_replacement(kind) || by_outcome(kind) || by_path(kind);
+    if !kinds.iter().any(removable) {
         return;
     }
     if let Some((ended, _)) = since_ended(execution, failing, body) {
-        let certain = !ended.open && !execution.log.ops[failing].open;
-        kinds.retain(|kind| !by_replacement(kind) && !(certain && by_outcome(kind)));
+        let ops = &execution.log.ops;
+        let certain = !ops[ended].open && !ops[failing].open;
+        let straight = certain && !branches_between(execution, ended, failing);
+        kinds.retain(|kind| {
+            !by_replacement(kind)
+                && !(certain && by_outcome(kind))
+                && !(straight && by_path(kind))
+        });
     }
 }
 
@@ -38,16 +47,26 @@ pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&
     since_ended(execution, failing, body).map(|(_, name)| name)
 }
 
-/// The same, and the operation by which the object was moved.
-fn since_ended<'e, 'b>(
-    execution: &'e Execution,
+/// Whether the function itself decides something between two operations of the log.
+fn branches_between(execution: &Execution, first: usize, second: usize) -> bool {
+    let between = |order: usize| (first + 1..=second).contains(&order);
+    let mut branches = execution.log.branches.iter();
+    let mut cases = execution.log.cases.iter();
+    branches.any(|branch| branch.depth == 0 && between(branch.order))
+        || cases.any(|case| between(case.order))
+}
+
+/// The same, and the number of the operation by which the object was moved.
+fn since_ended<'b>(
+    execution: &Execution,
     failing: usize,
     body: &'b Body,
-) -> Option<(&'e OpEvent, &'b str)> {
+) -> Option<(usize, &'b str)> {
     let (before, rest) = execution.log.ops.split_at(failing);
     let failing = rest.first()?;
     let mut before = before.iter();
-    let ended = before.rfind(|event| event.object == failing.object && event.moves())?;
+    let index = before.rposition(|event| event.object == failing.object && event.moves())?;
+    let ended = &execution.log.ops[index];
     let ([from], [to]) = (&ended.stack[..], &failing.stack[..]) else {
         return None;
     };
@@ -58,7 +77,7 @@ fn since_ended<'e, 'b>(
         && !body.pointed_to().contains(&local)
         && is_unchanged(body, local, (from.line, to.line));
     let name = body.locals[local.index()].name.as_str();
-    (unassigned && !name.is_empty()).then_some((ended, name))
+    (unassigned && !name.is_empty()).then_some((index, name))
 }
 
 /// The variable in an operation's own text that leads to its object: `p` of `free(p)`, and of an access to `p->member`.
