@@ -11,11 +11,12 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "acspec.c",
     "angelic.c",
     "answers.c",
     "answered_callee.c",
+    "ends_program.c",
     "one_of_several.c",
     "several_blocks.c",
 ];

@@ -7,7 +7,7 @@
 use super::convert::Converter;
 use super::elsewhere::known_elsewhere;
 use super::infer::{Exit, for_any_answers};
-use super::{IExpr, Modified, NullResult, Root, Summary, Told, Use, sleep, trace};
+use super::{IExpr, IObj, Modified, NullResult, Root, Summary, Told, Use, sleep, trace};
 use crate::ir::POINTER_BITS;
 use crate::property::{Role, Target};
 use crate::sat::oracle::Oracle;
@@ -338,7 +338,7 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
     } else {
         return;
     };
-    summary.null_when = over_parameters(oracle, null).into_iter().reduce(both);
+    summary.null_when = over_arguments(oracle, null).into_iter().reduce(both);
 }
 
 /// Whether a result is the constant null on some of these paths, or what a callee has returned that returns null at times, and more than what
@@ -356,19 +356,29 @@ fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool 
     oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty()
 }
 
-/// The conditions over the function's parameters, with which it was called, that hold on all of these paths.
-fn over_parameters(arena: &mut Arena<'_>, paths: Guard) -> Vec<IExpr> {
+/// The conditions over what the function was called with, and what lies there, that hold on all of these paths.
+fn over_arguments(arena: &mut Arena<'_>, paths: Guard) -> Vec<IExpr> {
     let mut converter = Converter::of_entry();
     let mut found = Vec::new();
     for (condition, holds) in arena.formula.guards.implied_literals(paths) {
         let term = arena.formula.cond_term(condition);
         if let Some(expr) = converter.expr(arena, term)
-            && is_over_parameters(&expr)
+            && expr.is_made_of(is_passed)
         {
             found.push(if holds { expr } else { negated(expr) });
         }
     }
     found
+}
+
+/// Whether callers have an object's value before the call: an argument, or what lies at a known distance behind one.
+fn is_passed(object: &IObj) -> bool {
+    let near = match &object.path[..] {
+        [] => true,
+        [offset] => offset.terms.is_empty(),
+        _ => false,
+    };
+    near && matches!(object.root, Root::Param(_))
 }
 
 /// Whether callers can evaluate an expression by what they pass, whatever is in memory.

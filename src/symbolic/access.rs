@@ -19,6 +19,9 @@ use crate::finding::TraceStep;
 use crate::ir::{ExprId, POINTER_BITS};
 use crate::property::{Event, Key};
 
+/// Nested choices of a value that are looked at.
+const MAX_CHOICES: u32 = 6;
+
 /// Who makes an access.
 #[derive(Clone, Copy)]
 pub enum Accessor<'s> {
@@ -104,6 +107,12 @@ impl Arena<'_> {
         if known.or_insert_with(|| member.to_owned()) != member {
             self.read_as_several.insert(pointer);
         }
+    }
+
+    /// Whether the base of an address is a pointer, or the number of an open file: not a number that is added to a null pointer.
+    fn may_be_followed(&self, base: Term) -> bool {
+        let is_address = self.formula.terms.width(base) == POINTER_BITS;
+        !is_address || self.is_told_pointer(base, MAX_CHOICES)
     }
 
     /// The pointer from which an address is so near that no object has that address where the pointer is null: `p` of `&p->member`, and of the
@@ -213,7 +222,7 @@ impl Executor<'_> {
         for &(guard, loc) in led.iter() {
             let here = self.arena.formula.guards.and(paths, guard);
             if let Some(base) = self.arena.regions.base(loc.region)
-                && self.arena.is_told_pointer(base, 6)
+                && self.arena.may_be_followed(base)
                 && !state.nonnull.contains(&base)
             {
                 let null = self.null_at(loc, base, here);

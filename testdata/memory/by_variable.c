@@ -63,3 +63,53 @@ int freed_again(void)
     free(block); //~ certain heap/double-free
     return 0;
 }
+
+/* What callees did to what the variable's value was read from, before it was read, does not matter either. */
+struct part {
+    struct part *next;
+    int size;
+};
+struct section {
+    struct part *head;
+    struct buffer *rest;
+};
+extern struct section *sections[8];
+extern int count;
+void forget(struct buffer *rest);
+
+static void release(void *block)
+{
+    if (block)
+        free(block);
+}
+
+void all_parts_freed_twice(void)
+{
+    struct part *part;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        forget(sections[i]->rest);
+        while (sections[i]->head) {
+            part = sections[i]->head;
+            sections[i]->head = sections[i]->head->next;
+            release(part);
+            release(part); //~ certain heap/double-free
+        }
+    }
+}
+
+void all_parts_freed(void) //~ clean
+{
+    struct part *part;
+    int i;
+
+    for (i = 0; i < count; i++) {
+        forget(sections[i]->rest);
+        while (sections[i]->head) {
+            part = sections[i]->head;
+            sections[i]->head = sections[i]->head->next;
+            release(part);
+        }
+    }
+}

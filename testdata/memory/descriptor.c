@@ -413,3 +413,43 @@ int asked_before_it_is_closed(const char *name) //~ clean
     close(number);
     return flags;
 }
+
+/* A callee that uses the descriptor. */
+static int ping(int number)
+{
+    char answer[4];
+    int rounds;
+
+    for (rounds = 0; rounds < 3; rounds++) {
+        if (write(number, "ping", 4) != 4)
+            return -1;
+        if (read(number, answer, 4) != 4)
+            return -1;
+        if (answer[0] == 'p')
+            return 0;
+    }
+    return -1;
+}
+
+int pinged_after_close(const char *path)
+{
+    int number = open(path, 2), answer;
+
+    if (number < 0)
+        return -1;
+    answer = ping(number);
+    close(number);
+    answer = ping(number); //~ certain file/use-after-close
+    return answer;
+}
+
+int pinged_before_close(const char *path) //~ clean
+{
+    int number = open(path, 2), answer;
+
+    if (number < 0)
+        return -1;
+    answer = ping(number);
+    close(number);
+    return answer;
+}

@@ -97,3 +97,17 @@ void greets_somebody(void) //~ clean
     greet(name);
     free(name);
 }
+
+/* A `switch` asks as an `if` does. */
+int add_by_kind(int kind, unsigned char *address, char *out)
+{
+    switch (kind) {
+    case 1:
+        encode(address, out);
+        return 1;
+    case 2:
+        encode(NULL, out); //~ certain null/dereference
+        return 1;
+    }
+    return 0;
+}

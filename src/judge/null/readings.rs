@@ -195,11 +195,10 @@ fn is_handed_to_inlined(body: &Body, event: &UseEvent) -> bool {
     let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
     let mut here = stmts
         .filter(|stmt| (stmt.pos.line, u32::from(stmt.pos.column)) == (call.line, call.column));
-    event.text.is_none()
-        && here.any(|stmt| match &stmt.kind {
-            StmtKind::Call(call) => call.args.iter().any(is_null),
-            _ => false,
-        })
+    here.any(|stmt| match &stmt.kind {
+        StmtKind::Call(call) => call.args.iter().any(is_null),
+        _ => false,
+    })
 }
 
 /// Whether the pointer is an argument that is a null constant in the source.

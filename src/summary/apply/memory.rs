@@ -140,7 +140,7 @@ pub(super) fn result(
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-    result: Term,
+    (result, null_when): (Term, Option<Guard>),
 ) {
     // Of a callee that always returns null nothing is left open.
     let known = exec.arena.formula.terms.as_const(result).is_some();
@@ -148,11 +148,9 @@ pub(super) fn result(
         return;
     }
     exec.arena.made_by_callee(result);
-    let by_arguments = summary.null_when.as_ref();
-    let by_arguments = by_arguments.map(|when| binding.condition(exec, state, when));
     let never =
-        by_arguments.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
-    match (summary.null_result, by_arguments) {
+        null_when.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
+    match (summary.null_result, null_when) {
         (NullResult::Never, _) => is_never_null(exec, state, result),
         (NullResult::May | NullResult::AtTimes, Some(when)) => {
             exec.arena.null_only.push((result, when))

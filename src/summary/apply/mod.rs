@@ -144,6 +144,8 @@ fn apply(
     };
     application.find_objects(exec, state);
     let result = application.result(exec, state);
+    let null_when = summary.null_when.as_ref();
+    let null_when = null_when.map(|when| application.binding.condition(exec, state, when));
     modify::modify(exec, state, summary, &application.binding, made);
     application.binding.returns(result);
     if let Some(result) = result {
@@ -151,6 +153,7 @@ fn apply(
             let names = &mut exec.arena.names;
             names.converted(&exec.arena.formula.terms, result, *of, &site.callee.name);
         }
+        let result = (result, null_when);
         memory::result(exec, state, summary, &application.binding, result);
     }
     // Stage 2: what it names in the state after the call.
