@@ -127,11 +127,13 @@ pub fn of_use(
             event.null
         }
         Some(base) => {
-            let may_fail = oracle.nullable.contains_key(&base);
             // Who tests the address tests whichever of several pointers it is.
             let tested = [base, event.address]
                 .iter()
                 .any(|tested| oracle.tested.contains_key(tested));
+            // Whether a result counts that its callee may mean to be null, and nobody asks, is decided by what the whole program does with it.
+            let may_fail = oracle.nullable.contains_key(&base)
+                || !tested && oracle.null_at_times.contains_key(&base);
             if !(scope == Scope::All || may_fail || tested) {
                 return None;
             }

@@ -168,7 +168,10 @@ fn only_ends(body: &Body, execution: &Execution, block: BlockId) -> bool {
     let calls = |kind: &StmtKind| matches!(kind, StmtKind::Call(_) | StmtKind::ScopeEnd(_));
     matches!(block.term.kind, TermKind::Unreachable)
         && block.stmts.iter().all(|stmt| calls(&stmt.kind))
-        && !block.stmts.iter().any(|stmt| follows(body, execution, stmt))
+        && !block
+            .stmts
+            .iter()
+            .any(|stmt| follows(body, execution, stmt))
 }
 
 /// Whether a statement follows pointers, itself or in what it calls.

@@ -307,9 +307,7 @@ fn is_changed_in(oracle: &mut Oracle<'_>, exit: &Exit<'_>, object: Object, var: 
     let terms = &oracle.formula.terms;
     let is_number = !terms.is_pointer(terms.var_term(var));
     value.is_some_and(|value| {
-        is_number
-            && !oracle.is_initial(loc, size, value)
-            && is_made_from(oracle, value, var)
+        is_number && !oracle.is_initial(loc, size, value) && is_made_from(oracle, value, var)
     })
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::symbolic::arena::Arena;
@@ -14,7 +14,10 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Question, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Term};
+use crate::symbolic::term::{Node, Op, Term};
+
+/// Nested choices of a pointer that are looked at.
+const MAX_CHOICES: u32 = 8;
 
 /// What a function does with the results of one callee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,19 +46,45 @@ pub struct Unchecked {
     pub fails: bool,
 }
 
-/// Counts the results that a function compares with null, and those that it follows only.
+/// Counts the calls whose results a function compares with null, and those whose results it follows only. In each round of a loop a call has
+/// another result.
 pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looked> {
-    let mut found: BTreeMap<String, Looked> = BTreeMap::new();
+    let asked_about = asked_about(arena);
+    let uses = execution.log.uses.iter();
+    let followed: FxHashSet<Term> = uses
+        .map(|event| event.base.unwrap_or(event.address))
+        .collect();
+    // The result of a call in whose place the callee was executed stands for itself.
+    let mut calls: BTreeMap<(&str, Result<&str, Term>), (bool, bool)> = BTreeMap::new();
     for (&result, callee) in arena.nullable.iter().chain(&arena.null_at_times) {
-        let callee = &callee.callee.name;
-        let followed = || {
-            let mut uses = execution.log.uses.iter();
-            uses.any(|event| event.base.unwrap_or(event.address) == result)
-        };
-        if is_asked(arena, result) {
-            found.entry(callee.clone()).or_default().tested += 1;
-        } else if followed() {
-            found.entry(callee.clone()).or_default().untested += 1;
+        let call = call_of(arena, result).ok_or(result);
+        let (asked, follows) = calls.entry((&callee.callee.name, call)).or_default();
+        *asked |= asked_about.contains(&result) || is_asked(arena, result);
+        *follows |= followed.contains(&result);
+    }
+    let mut found: BTreeMap<String, Looked> = BTreeMap::new();
+    for ((callee, _), (asked, follows)) in calls {
+        if asked || follows {
+            let looked = found.entry(callee.to_owned()).or_default();
+            looked.tested += u32::from(asked);
+            looked.untested += u32::from(!asked);
+        }
+    }
+    found
+}
+
+/// The pointers that the function compares with null, and each of those that one which it compares may be.
+fn asked_about(arena: &Arena<'_>) -> FxHashSet<Term> {
+    let mut found = FxHashSet::default();
+    for &tested in arena.tested.keys() {
+        let mut work = vec![(tested, MAX_CHOICES)];
+        while let Some((pointer, choices)) = work.pop() {
+            if let Node::Op { op: Op::Ite, args } = arena.formula.terms.node(pointer)
+                && choices > 0
+            {
+                work.extend(args[1..].iter().map(|&arm| (arm, choices - 1)));
+            }
+            found.insert(pointer);
         }
     }
     found

@@ -299,7 +299,10 @@ impl Executor<'_> {
             text,
             by_method: log.by_method,
             of_inlined,
-            called_on: self.inlining.map(|(paths, _)| paths).or(accessor.called_on()),
+            called_on: self
+                .inlining
+                .map(|(paths, _)| paths)
+                .or(accessor.called_on()),
             ends: accessor.ends_program(),
             inside,
         });

@@ -35,9 +35,7 @@ pub(super) fn without_replacements(
         let certain = !ops[ended].open && !ops[failing].open;
         let straight = certain && !branches_between(execution, ended, failing);
         kinds.retain(|kind| {
-            !by_replacement(kind)
-                && !(certain && by_outcome(kind))
-                && !(straight && by_path(kind))
+            !by_replacement(kind) && !(certain && by_outcome(kind)) && !(straight && by_path(kind))
         });
     }
 }

@@ -134,7 +134,7 @@ fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[Ar
     }
 }
 
-/// Notes what is known of a result that is a pointer.
+/// Notes what is known of a result that is a pointer; `null_when`: the paths on which it may be null, told by what was there before the call.
 pub(super) fn result(
     exec: &mut Executor<'_>,
     state: &mut State,
@@ -148,8 +148,7 @@ pub(super) fn result(
         return;
     }
     exec.arena.made_by_callee(result);
-    let never =
-        null_when.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
+    let never = null_when.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
     match (summary.null_result, null_when) {
         (NullResult::Never, _) => is_never_null(exec, state, result),
         (NullResult::May | NullResult::AtTimes, Some(when)) => {
