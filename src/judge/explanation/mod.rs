@@ -317,7 +317,10 @@ pub fn readings(
     let mut kinds: Vec<Kind> = applies.map(|(kind, _)| *kind).collect();
     kinds.dedup();
     kinds.extend(unlikely_value(execution, oracle, left, body));
-    variable::without_replacements(execution, left, body, &mut kinds);
+    // What has ended does not come back, as a lock does that somebody takes again.
+    if oracle.machine_of(left.object).watches_accesses() {
+        variable::without_replacements(execution, left, body, &mut kinds);
+    }
     kinds
 }
 
