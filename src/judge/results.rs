@@ -46,6 +46,13 @@ pub struct Unchecked {
     pub fails: bool,
 }
 
+/// What a function does with the results of one call.
+#[derive(Default)]
+struct Seen {
+    asked: bool,
+    followed: bool,
+}
+
 /// Counts the calls whose results a function compares with null, and those whose results it follows only. In each round of a loop a call has
 /// another result.
 pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looked> {
@@ -55,19 +62,19 @@ pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looke
         .map(|event| event.base.unwrap_or(event.address))
         .collect();
     // The result of a call in whose place the callee was executed stands for itself.
-    let mut calls: BTreeMap<(&str, Result<&str, Term>), (bool, bool)> = BTreeMap::new();
+    let mut calls: BTreeMap<(&str, Result<&str, Term>), Seen> = BTreeMap::new();
     for (&result, callee) in arena.nullable.iter().chain(&arena.null_at_times) {
         let call = call_of(arena, result).ok_or(result);
-        let (asked, follows) = calls.entry((&callee.callee.name, call)).or_default();
-        *asked |= asked_about.contains(&result) || is_asked(arena, result);
-        *follows |= followed.contains(&result);
+        let seen = calls.entry((&callee.callee.name, call)).or_default();
+        seen.asked |= asked_about.contains(&result) || is_asked(arena, result);
+        seen.followed |= followed.contains(&result);
     }
     let mut found: BTreeMap<String, Looked> = BTreeMap::new();
-    for ((callee, _), (asked, follows)) in calls {
-        if asked || follows {
+    for ((callee, _), seen) in calls {
+        if seen.asked || seen.followed {
             let looked = found.entry(callee.to_owned()).or_default();
-            looked.tested += u32::from(asked);
-            looked.untested += u32::from(!asked);
+            looked.tested += u32::from(seen.asked);
+            looked.untested += u32::from(!seen.asked);
         }
     }
     found

@@ -34,9 +34,10 @@ pub(super) fn without_replacements(
         let ops = &execution.log.ops;
         let certain = !ops[ended].open && !ops[failing].open;
         let straight = certain && !branches_between(execution, ended, failing);
-        kinds.retain(|kind| {
-            !by_replacement(kind) && !(certain && by_outcome(kind)) && !(straight && by_path(kind))
-        });
+        let gone = |kind: &Kind| {
+            by_replacement(kind) || certain && by_outcome(kind) || straight && by_path(kind)
+        };
+        kinds.retain(|kind| !gone(kind));
     }
 }
 
