@@ -131,7 +131,8 @@ pub fn of_use(
             let tested = [base, event.address]
                 .iter()
                 .any(|tested| oracle.tested.contains_key(tested));
-            // Whether a result counts that its callee may mean to be null, and nobody asks, is decided by what the whole program does with it.
+            // That a function of the program returns null at times depends on no input. Whether it is a mistake not to test its result is decided
+            // for the whole program (`settle::results`).
             let may_fail = oracle.nullable.contains_key(&base)
                 || !tested && oracle.null_at_times.contains_key(&base);
             if !(scope == Scope::All || may_fail || tested) {

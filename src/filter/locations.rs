@@ -162,7 +162,7 @@ fn is_part(branches: &[BranchEvent], block: BlockId) -> bool {
 }
 
 /// Whether a block does nothing but call a function that does not return: what an assertion does where it fails. The programmer does
-/// not expect to get there (ACSpec §5.1.3). A block whose calls follow pointers does more: it tells what is at fault, as `usage(stderr)` does.
+/// not expect to get there (ACSpec §5.1.3). A block whose calls follow pointers (`usage(stderr)`) is meant to be reached: the calls may fail there.
 fn only_ends(body: &Body, execution: &Execution, block: BlockId) -> bool {
     let block = body.block(block);
     let calls = |kind: &StmtKind| matches!(kind, StmtKind::Call(_) | StmtKind::ScopeEnd(_));
@@ -177,10 +177,8 @@ fn only_ends(body: &Body, execution: &Execution, block: BlockId) -> bool {
 /// Whether a statement follows pointers, itself or in what it calls.
 fn follows(body: &Body, execution: &Execution, stmt: &Stmt) -> bool {
     let file = body.files.get(usize::from(stmt.pos.file));
-    let is_here = |site: &Site| {
-        (site.line, site.column) == (stmt.pos.line, u32::from(stmt.pos.column))
-            && file.is_some_and(|file| *file == *site.file)
-    };
+    let is_here =
+        |site: &Site| site.is_at(stmt.pos) && file.is_some_and(|file| *file == *site.file);
     let mut uses = execution.log.uses.iter();
     uses.any(|event| event.stack.first().is_some_and(is_here))
 }

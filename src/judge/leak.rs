@@ -3,7 +3,7 @@
 //! In: the exit of an execution and its escapes. Out: one failure for each object that the function has got from a call, that is in such a
 //! state when the function returns, and that nobody can find any more.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::explanation::callee::perhaps_ended;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
@@ -311,21 +311,17 @@ fn is_changed_in(oracle: &mut Oracle<'_>, exit: &Exit<'_>, object: Object, var: 
     })
 }
 
-/// Whether a value, or one of those that it is by choice, is worked out from an unknown. What is only chosen by it is not.
+/// Whether a value, or one that it may be by choice, is worked out from an unknown. What is only chosen by it is not.
 fn is_made_from(oracle: &mut Oracle<'_>, value: Term, var: Var) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut work = vec![value];
-    while let Some(value) = work.pop() {
-        if !seen.insert(value) || value == oracle.formula.terms.var_term(var) {
-            continue;
-        }
-        match oracle.formula.terms.node(value) {
-            Node::Op { op: Op::Ite, args } => work.extend(&args[1..]),
-            _ if oracle.formula.vars(value).contains(&var) => return true,
-            _ => {}
-        }
-    }
-    false
+    let unchanged = oracle.formula.terms.var_term(var);
+    let values = oracle.formula.choices(value, u32::MAX);
+    values.into_iter().any(|value| {
+        let choice = matches!(
+            oracle.formula.terms.node(value),
+            Node::Op { op: Op::Ite, .. }
+        );
+        !choice && value != unchanged && oracle.formula.vars(value).contains(&var)
+    })
 }
 
 /// Whether an object is lost only where loops that would put it somewhere are left out: what the loop tests is tested, too, to come to it.

@@ -14,7 +14,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Question, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::term::{Node, Term};
 
 /// Nested choices of a pointer that are looked at.
 const MAX_CHOICES: u32 = 8;
@@ -80,21 +80,11 @@ pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looke
     found
 }
 
-/// The pointers that the function compares with null, and each of those that one which it compares may be.
+/// The pointers that the function compares with null, and each that one of these may be by choice.
 fn asked_about(arena: &Arena<'_>) -> FxHashSet<Term> {
-    let mut found = FxHashSet::default();
-    for &tested in arena.tested.keys() {
-        let mut work = vec![(tested, MAX_CHOICES)];
-        while let Some((pointer, choices)) = work.pop() {
-            if let Node::Op { op: Op::Ite, args } = arena.formula.terms.node(pointer)
-                && choices > 0
-            {
-                work.extend(args[1..].iter().map(|&arm| (arm, choices - 1)));
-            }
-            found.insert(pointer);
-        }
-    }
-    found
+    let tested = arena.tested.keys();
+    let choices = tested.flat_map(|&pointer| arena.formula.choices(pointer, MAX_CHOICES));
+    choices.collect()
 }
 
 /// Whether the function itself asks whether a result is null.

@@ -131,6 +131,27 @@ impl Formula {
         vars
     }
 
+    /// A value, and each that it may be by choice, so many nested choices deep. The conditions of the choices are left out.
+    pub fn choices(&self, value: Term, depth: u32) -> Vec<Term> {
+        let mut found = vec![value];
+        let mut seen = FxHashSet::from_iter([value]);
+        let mut left = vec![value];
+        for _ in 0..depth {
+            let mut arms = Vec::new();
+            for value in std::mem::take(&mut left) {
+                if let Node::Op { op: Op::Ite, args } = self.terms.node(value) {
+                    arms.extend(args[1..].iter().filter(|&&arm| seen.insert(arm)));
+                }
+            }
+            if arms.is_empty() {
+                break;
+            }
+            found.extend(&arms);
+            left = arms;
+        }
+        found
+    }
+
     /// Whether a term is one of these or is made of one, but for its conditions.
     pub fn is_made_of_any(&self, term: Term, parts: &FxHashSet<Term>) -> bool {
         if parts.is_empty() {

@@ -15,7 +15,7 @@ use super::state::{Object, Status};
 use super::term::{Term, Var};
 use super::unroll::LoopId;
 use crate::finding::TraceStep;
-use crate::ir::{BlockId, ExprId, MemberName, Says, SymbolName};
+use crate::ir::{BlockId, ExprId, MemberName, Pos, Says, SymbolName};
 use crate::property::{Machine, StateId, States, Target};
 
 /// A place in the source within a function.
@@ -25,6 +25,13 @@ pub struct Site {
     pub line: u32,
     pub column: u32,
     pub function: Arc<str>,
+}
+
+impl Site {
+    /// Whether it has the line and the column of a position, in whichever file that is.
+    pub fn is_at(&self, pos: Pos) -> bool {
+        (self.line, self.column) == (pos.line, u32::from(pos.column))
+    }
 }
 
 /// A conditional branch whose condition does not fold.

@@ -264,15 +264,9 @@ impl Regions {
                 offset,
             };
         }
-        let widened = |term: Term| {
-            let node = terms.node(term);
-            matches!(
-                node,
-                Node::Op {
-                    op: Op::Zext | Op::Sext,
-                    ..
-                }
-            )
+        let widened = |term: Term| match terms.node(term) {
+            Node::Op { op, .. } => matches!(op, Op::Zext | Op::Sext),
+            _ => false,
         };
         let unscaled = || {
             let unscaled = sum.iter().filter(|(coefficient, _)| *coefficient == 1);

@@ -317,9 +317,9 @@ pub fn readings(
     let mut kinds: Vec<Kind> = applies.map(|(kind, _)| *kind).collect();
     kinds.dedup();
     kinds.extend(unlikely_value(execution, oracle, left, body));
-    // What has ended does not come back, as a lock does that somebody takes again.
+    // What callees do to a lock matters up to the failure, since they may take it again. A block that has ended stays so.
     if oracle.machine_of(left.object).watches_accesses() {
-        variable::without_replacements(execution, left, body, &mut kinds);
+        variable::without_ruled_out(execution, left, body, &mut kinds);
     }
     kinds
 }

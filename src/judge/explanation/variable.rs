@@ -10,10 +10,10 @@ use crate::ir::{Body, ExprKind, LocalId, StmtKind};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::log::OpEvent;
 
-/// Takes out the readings that another pointer is read from memory, where the failure's pointer is not read again; and where it is certain that
-/// the object was ended by that pointer, what callees may have done to it before, and what leads to both, where no branch is in between: only that
-/// the function never comes there would excuse that.
-pub(super) fn without_replacements(
+/// Takes out the readings that a variable rules out: that the pointer is read again from memory, where another one may be; if the object was
+/// certainly ended by way of the variable, what callees may have done to it before; and if no branch lies between the two operations, what decides
+/// whether they are reached: one is reached only with the other.
+pub(super) fn without_ruled_out(
     execution: &Execution,
     left: &Left<'_>,
     body: &Body,
@@ -22,28 +22,23 @@ pub(super) fn without_replacements(
     let by_replacement =
         |kind: &Kind| matches!(kind, Kind::ReplacedByCallee | Kind::ReplacedByLink);
     let by_outcome = |kind: &Kind| *kind == Kind::CalleeOutcome;
+    let by_path = |kind: &Kind| matches!(kind, Kind::FlagChanged | Kind::UnusedValue);
     let What::Operation(failing) = left.what else {
         return;
     };
-    let by_path = |kind: &Kind| matches!(kind, Kind::FlagChanged | Kind::UnusedValue);
-    let removable = |kind: &Kind| by_replacement(kind) || by_outcome(kind) || by_path(kind);
-    if !kinds.iter().any(removable) {
+    let in_question = |kind: &Kind| by_replacement(kind) || by_outcome(kind) || by_path(kind);
+    if !kinds.iter().any(in_question) {
         return;
     }
     if let Some((ended, _)) = since_ended(execution, failing, body) {
         let ops = &execution.log.ops;
         let certain = !ops[ended].open && !ops[failing].open;
         let straight = certain && !branches_between(execution, ended, failing);
-        let gone = |kind: &Kind| {
+        let ruled_out = |kind: &Kind| {
             by_replacement(kind) || certain && by_outcome(kind) || straight && by_path(kind)
         };
-        kinds.retain(|kind| !gone(kind));
+        kinds.retain(|kind| !ruled_out(kind));
     }
-}
-
-/// The variable that leads to the object of a failing operation of the log since the object was moved last.
-pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&'b str> {
-    since_ended(execution, failing, body).map(|(_, name)| name)
 }
 
 /// Whether the function itself decides something between two operations of the log.
@@ -55,7 +50,12 @@ fn branches_between(execution: &Execution, first: usize, second: usize) -> bool 
         || cases.any(|case| between(case.order))
 }
 
-/// The same, and the number of the operation by which the object was moved.
+/// The variable that leads to the object of a failing operation of the log since the object was moved last.
+pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&'b str> {
+    since_ended(execution, failing, body).map(|(_, name)| name)
+}
+
+/// The same, and the number of the operation that moved the object last.
 fn since_ended<'b>(
     execution: &Execution,
     failing: usize,

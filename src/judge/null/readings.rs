@@ -48,7 +48,7 @@ pub(super) fn readings(
     if rests_on.ends_loop {
         kinds.push(Kind::SearchSucceeds);
     }
-    if !possible_unchanged(execution, oracle, event, paths)
+    if !possibly_null_unchanged(execution, oracle, event, paths)
         || perhaps_set_by_callee(execution, oracle, event, paths)
     {
         kinds.push(Kind::ChangedByCallee);
@@ -73,7 +73,7 @@ pub(super) fn readings(
 }
 
 /// Whether the pointer may be null on these paths even if callees change nothing of what decides that.
-fn possible_unchanged(
+fn possibly_null_unchanged(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     event: &UseEvent,
@@ -193,8 +193,7 @@ fn is_handed_to_inlined(body: &Body, event: &UseEvent) -> bool {
         Arg::Record { .. } => false,
     };
     let stmts = body.blocks.iter().flat_map(|block| &block.stmts);
-    let mut here = stmts
-        .filter(|stmt| (stmt.pos.line, u32::from(stmt.pos.column)) == (call.line, call.column));
+    let mut here = stmts.filter(|stmt| call.is_at(stmt.pos));
     here.any(|stmt| match &stmt.kind {
         StmtKind::Call(call) => call.args.iter().any(is_null),
         _ => false,

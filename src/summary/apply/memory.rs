@@ -134,7 +134,21 @@ fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[Ar
     }
 }
 
-/// Notes what is known of a result that is a pointer; `null_when`: the paths on which it may be null, told by what was there before the call.
+/// The paths on which a result that is a pointer may be null, told by what is there before the call, if the summary says so.
+pub(super) fn null_when(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) -> Option<Guard> {
+    if !exec.arena.watches || !binding.site.may_return_pointer {
+        return None;
+    }
+    let when = summary.null_when.as_ref()?;
+    Some(binding.condition(exec, state, when))
+}
+
+/// Notes what is known of a result that is a pointer; `null_when`: see [`null_when()`].
 pub(super) fn result(
     exec: &mut Executor<'_>,
     state: &mut State,

@@ -144,8 +144,7 @@ fn apply(
     };
     application.find_objects(exec, state);
     let result = application.result(exec, state);
-    let null_when = summary.null_when.as_ref();
-    let null_when = null_when.map(|when| application.binding.condition(exec, state, when));
+    let null_when = memory::null_when(exec, state, summary, &application.binding);
     modify::modify(exec, state, summary, &application.binding, made);
     application.binding.returns(result);
     if let Some(result) = result {
