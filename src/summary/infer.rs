@@ -11,6 +11,8 @@ mod rows;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
+
 pub(super) use self::rows::for_any_answers;
 use self::rows::rows;
 use super::convert::Converter;
@@ -358,7 +360,7 @@ pub fn infer(
         None => result,
     });
     summary.result = result.and_then(|term| converter.expr(oracle, term));
-    summary.modified = modified(oracle, &mut converter, exit);
+    summary.modified = modified(oracle, &mut converter, exit, &summary);
     if oracle.watches {
         summary.contents = super::memory::contents(oracle, &mut converter, exit);
         super::shared::add(execution, oracle, &mut summary, (&stand_for, exit));
@@ -512,7 +514,13 @@ fn is_open(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>, object
 }
 
 /// M: what may differ between ψ0 and ψ.
-fn modified(oracle: &mut Oracle<'_>, converter: &mut Converter, exit: &Exit<'_>) -> Vec<Modified> {
+fn modified(
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    exit: &Exit<'_>,
+    summary: &Summary,
+) -> Vec<Modified> {
+    let holders = holders_of_moved(summary);
     let regions = &oracle.regions;
     let cells = exit.state.memory.written(|region| {
         matches!(
@@ -525,10 +533,12 @@ fn modified(oracle: &mut Oracle<'_>, converter: &mut Converter, exit: &Exit<'_>)
         .filter_map(|cell| Some((converter.object(oracle, cell.0)?, cell)))
         .filter(|(object, _)| !object.root.is_output())
         .collect();
-    // Out-parameters first: they tell the caller what happened.
+    // Out-parameters first, which tell the caller what happened; and then the pointers to what the function has ended, of which callers
+    // have to know that they lead elsewhere now.
     named.sort_by_key(|(object, _)| {
         let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
-        (!out, object.path.len())
+        let ended = holders.contains(&(&object.root, &object.path[..]));
+        (!out, !ended, object.path.len())
     });
     let mut modified = Vec::new();
     for (mut object, (loc, size, value)) in named {
@@ -558,9 +568,45 @@ fn modified(oracle: &mut Oracle<'_>, converter: &mut Converter, exit: &Exit<'_>)
             value,
             pointer,
             null: null.unwrap_or_default(),
+            null_with_nonzero: whole.and_then(|term| null_with_nonzero(oracle, exit, term)),
         });
     }
     modified
+}
+
+/// What the result says wherever a value is the constant null: that it is not zero, or that it is. Of what decides that and the result
+/// callers may be told too little to see it themselves.
+fn null_with_nonzero(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Option<bool> {
+    let result = exit.result?;
+    if !arena.watches {
+        return None;
+    }
+    let null = arena.chosen_null(value);
+    let null = arena.formula.guards.and(exit.state.guard, null);
+    if null == Guard::FALSE {
+        return None;
+    }
+    let nonzero = arena.nonzero(result);
+    let nonzero = arena.formula.guard_of(nonzero);
+    let guards = &mut arena.formula.guards;
+    match (guards.implies(null, nonzero), guards.excludes(null, nonzero)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.
+fn holders_of_moved(summary: &Summary) -> FxHashSet<(&Root, &[Offset])> {
+    let moves = |row: &&Row| matches!(row.to, Target::State(to) if to != row.from);
+    let moved = summary.rows.iter().filter(moves);
+    let objects = moved.map(|row| &summary.objects[row.object as usize].object);
+    objects
+        .filter_map(|object| {
+            let (_, holder) = object.path.split_last()?;
+            Some((&object.root, holder))
+        })
+        .collect()
 }
 
 /// The condition `value != 0` over an exit value.

@@ -304,6 +304,7 @@ pub fn contents(
                 value: Some(value),
                 pointer: Told(pointer),
                 null: NullResult::default(),
+                null_with_nonzero: None,
             });
         }
     }

@@ -107,6 +107,8 @@ pub struct Modified {
     pub pointer: Told<bool>,
     /// Whether the pointer that is left there may be null because a function has failed.
     pub null: NullResult,
+    /// It is the constant null only where this is so of the result: that it is not zero, or that it is.
+    pub null_with_nonzero: Option<bool>,
 }
 
 /// The function may sleep.

@@ -204,6 +204,7 @@ mod tests {
             value: Some(value.clone()),
             pointer: Told(false),
             null: Default::default(),
+            null_with_nonzero: None,
         });
         let mut summary = Summary {
             modified: modified.collect(),

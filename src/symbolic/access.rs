@@ -162,6 +162,15 @@ impl Arena<'_> {
         null
     }
 
+    /// The paths on which a pointer is the constant null.
+    pub fn chosen_null(&mut self, pointer: Term) -> Guard {
+        if self.formula.terms.width(pointer) != POINTER_BITS {
+            return Guard::FALSE;
+        }
+        self.locations(pointer);
+        self.invalid_on.get(&pointer).copied().unwrap_or_default()
+    }
+
     /// The same, told by which of several pointers it is: `careful ? open_surely() : open_it()` is null only where it is the second.
     pub fn null_by_choice(&mut self, pointer: Term) -> Guard {
         if self.has_untold_places(pointer) {

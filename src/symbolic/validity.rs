@@ -217,9 +217,9 @@ impl Arena<'_> {
     /// Notes that these paths dereference the pointer to a location, and so the pointers that this one was found through:
     /// whoever has the value of `p->next` has read it from what `p` leads to, perhaps in a callee.
     pub fn dereferenced_on(&mut self, loc: Loc, paths: Guard) {
-        let mut loc = loc;
+        let mut loc = Some(loc);
         for _ in 0..MAX_POINTER_CHAIN {
-            let RegionKind::Environment { base } = *self.regions.kind(loc.region) else {
+            let Some(base) = loc.and_then(|loc| self.base_of(loc)) else {
                 break;
             };
             let before = self.dereferenced.get(&base).copied().unwrap_or_default();
@@ -228,10 +228,22 @@ impl Arena<'_> {
                 break;
             }
             self.dereferenced.insert(base, after);
-            let Some(outer) = self.found_at(base) else {
-                break;
-            };
-            loc = outer;
+            loc = self.found_at(base);
+        }
+    }
+
+    /// Notes that these paths have the pointer to a location, and so dereference those that it was found through.
+    pub fn reached_on(&mut self, loc: Loc, paths: Guard) {
+        if let Some(outer) = self.base_of(loc).and_then(|base| self.found_at(base)) {
+            self.dereferenced_on(outer, paths);
+        }
+    }
+
+    /// The unknown pointer that leads to a location.
+    fn base_of(&self, loc: Loc) -> Option<Term> {
+        match *self.regions.kind(loc.region) {
+            RegionKind::Environment { base } => Some(base),
+            _ => None,
         }
     }
 

@@ -118,3 +118,40 @@ int closed_twice_without_a_mapping(const char *name, size_t size)
     munmap(bytes, size);
     return first;
 }
+
+int unmapped_without_a_mapping(const char *name, size_t size)
+{
+    int number = open(name, 0); //~ certain file/leak
+    char *bytes;
+    int first;
+    if (number < 0)
+        return -1;
+    bytes = mmap(0, size, 1, 2, number, 0);
+    if (bytes == MAP_FAILED) {
+        munmap(bytes, size);
+        return -1;
+    }
+    first = bytes[0];
+    munmap(bytes, size);
+    close(number);
+    return first;
+}
+
+int unmapped_without_a_mapping_and_closed(const char *name, size_t size) //~ clean
+{
+    int number = open(name, 0);
+    char *bytes;
+    int first;
+    if (number < 0)
+        return -1;
+    bytes = mmap(0, size, 1, 2, number, 0);
+    if (bytes == MAP_FAILED) {
+        munmap(bytes, size);
+        close(number);
+        return -1;
+    }
+    first = bytes[0];
+    munmap(bytes, size);
+    close(number);
+    return first;
+}

@@ -145,7 +145,7 @@ fn apply(
     application.find_objects(exec, state);
     let result = application.result(exec, state);
     let null_when = memory::null_when(exec, state, summary, &application.binding);
-    modify::modify(exec, state, summary, &application.binding, made);
+    modify::modify(exec, state, summary, &application.binding, (made, result));
     application.binding.returns(result);
     if let Some(result) = result {
         if let [ArgValue::Scalar(of)] = site.args {
@@ -358,6 +358,7 @@ impl Application<'_, '_> {
                 name: &name,
                 saves: self.summary.saves_state(),
                 alone: memory::ends_alone(self.summary, object),
+                optional: object.optional,
                 by_result: object.object.root.is_output() && !object.open && !self.summary.partial,
                 argument: object.object.argument(),
                 site: self.site,

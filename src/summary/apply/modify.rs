@@ -26,6 +26,8 @@ struct Write {
     value: Option<Term>,
     pointer: bool,
     null: NullResult,
+    /// The paths, of all, on which it can be the constant null, as far as the result tells.
+    null_on: Guard,
     /// The callee reaches the place through a block that it ends.
     through_ended: bool,
 }
@@ -36,10 +38,10 @@ pub(super) fn modify(
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-    made: Var,
+    (made, result): (Var, Option<Term>),
 ) {
     // All values are of the state before the call, so nothing is written until all are known.
-    for write in writes(exec, state, summary, binding) {
+    for write in writes(exec, state, summary, (binding, result)) {
         write_back(exec, state, write, (binding, made));
     }
 }
@@ -74,7 +76,7 @@ fn writes(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
-    binding: &Binding<'_, '_>,
+    (binding, result): (&Binding<'_, '_>, Option<Term>),
 ) -> Vec<Write> {
     let mut writes: Vec<Write> = Vec::new();
     for modified in &summary.modified {
@@ -100,6 +102,7 @@ fn writes(
             value,
             pointer: modified.pointer.0 && exec.arena.watches,
             null: modified.null,
+            null_on: null_on(exec, modified.null_with_nonzero, result),
             through_ended: exec.arena.watches && through_ended(exec, summary, &modified.object),
         });
     }
@@ -118,6 +121,7 @@ fn write_back(
         value,
         pointer,
         null,
+        null_on,
         through_ended,
     } = write;
     let single = places.len() == 1;
@@ -146,6 +150,7 @@ fn write_back(
             let paths = exec.arena.formula.guards.and(state.guard, guard);
             exec.note_stored(loc, value, paths);
             exec.arena.made_by_callee(value);
+            leave_out_null(exec, state, (value, guard), null_on);
             left_pointer(exec, (loc, value), (null, made), binding.site);
         }
         let memory = state.memory.clone();
@@ -158,6 +163,39 @@ fn write_back(
             exec.relink(state, guard, loc, new, shape);
         }
         exec.release_stored_bits(state, guard, loc, size);
+    }
+}
+
+/// The paths on which the result tells what it tells wherever a value is null; all, if it tells nothing.
+fn null_on(exec: &mut Executor<'_>, with_nonzero: Option<bool>, result: Option<Term>) -> Guard {
+    let (Some(wanted), Some(result)) = (with_nonzero, result) else {
+        return Guard::TRUE;
+    };
+    let nonzero = exec.arena.nonzero(result);
+    let nonzero = exec.arena.formula.guard_of(nonzero);
+    match wanted {
+        true => nonzero,
+        false => exec.arena.formula.guards.not(nonzero),
+    }
+}
+
+/// Leaves out the paths on which a value that is left on some paths is the constant null, and the result says otherwise.
+fn leave_out_null(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    (value, here): (Term, Guard),
+    null_on: Guard,
+) {
+    if null_on == Guard::TRUE {
+        return;
+    }
+    let null = exec.arena.chosen_null(value);
+    let guards = &mut exec.arena.formula.guards;
+    let null = guards.and(null, here);
+    let never = guards.and_not(null, null_on);
+    let left = guards.and_not(state.guard, never);
+    if left != Guard::FALSE {
+        state.guard = left;
     }
 }
 

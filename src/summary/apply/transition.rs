@@ -25,6 +25,8 @@ pub(super) struct Moved<'m, 'c> {
     pub saves: bool,
     /// The callee ends nothing that the object leads to, but for what its summary tells.
     pub alone: bool,
+    /// The callee may be passed what leads to no object: `munmap(MAP_FAILED, n)`.
+    pub optional: bool,
     /// What the callee returns tells all that it can of whether it has made the object.
     pub by_result: bool,
     /// The argument that leads to the object itself.
@@ -258,7 +260,10 @@ impl Transition<'_, '_> {
             Target::Error(rule) => (None, rule.clone()),
         };
         if to.is_some_and(|to| to != from) {
-            exec.arena.dereferenced_on(object.loc, paths);
+            match self.moved.optional {
+                true => exec.arena.reached_on(object.loc, paths),
+                false => exec.arena.dereferenced_on(object.loc, paths),
+            }
         }
         let site = self.moved.site;
         let log = &mut exec.execution.log;

@@ -418,6 +418,7 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             value: None,
             pointer: Told(false),
             null: Default::default(),
+            null_with_nonzero: None,
         });
     }
 }
