@@ -6,21 +6,19 @@
 //! differs, as far as they can be said over entry values, and from the usual conditions on results and
 //! out-parameters. Only those that tell exits apart are kept ([`select`](self::predicates)).
 
+mod modified;
 mod rows;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
-
+use self::modified::modified;
 pub(super) use self::rows::for_any_answers;
 use self::rows::rows;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::predicates::select;
-use super::{
-    IExpr, IObj, Modified, Offset, Root, Row, Summary, SummaryObject, Told, Unnamed, When,
-};
+use super::{IExpr, IObj, Row, Summary, SummaryObject, Told, Unnamed, When};
 use crate::ir::Counted;
 use crate::property::{StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -28,8 +26,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::naming::Named;
-use crate::symbolic::region::{Loc, RegionKind};
+use crate::symbolic::region::Loc;
 use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Term;
 
@@ -37,8 +34,6 @@ use crate::symbolic::term::Term;
 const MAX_OBJECTS: usize = 40;
 /// Pointers from a root to a block that is told of only because it is not known how callees leave it.
 const MAX_PATH_OF_IDLE: usize = 2;
-/// Modified objects beyond this number are left out.
-const MAX_MODIFIED: usize = 48;
 /// Classes of objects without a name.
 const MAX_UNNAMED: usize = 16;
 /// Calls down to where they are moved.
@@ -360,7 +355,7 @@ pub fn infer(
         None => result,
     });
     summary.result = result.and_then(|term| converter.expr(oracle, term));
-    summary.modified = modified(oracle, &mut converter, exit, &summary);
+    modified(execution, oracle, &mut converter, exit, &mut summary);
     if oracle.watches {
         summary.contents = super::memory::contents(oracle, &mut converter, exit);
         super::shared::add(execution, oracle, &mut summary, (&stand_for, exit));
@@ -511,102 +506,6 @@ fn is_open(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>, object
     let unknown = guards.or(execution.open.of(object), execution.chosen.of(object));
     let unknown = guards.or(unknown, given);
     !guards.excludes(unknown, exit.state.guard)
-}
-
-/// M: what may differ between ψ0 and ψ.
-fn modified(
-    oracle: &mut Oracle<'_>,
-    converter: &mut Converter,
-    exit: &Exit<'_>,
-    summary: &Summary,
-) -> Vec<Modified> {
-    let holders = holders_of_moved(summary);
-    let regions = &oracle.regions;
-    let cells = exit.state.memory.written(|region| {
-        matches!(
-            regions.kind(region),
-            RegionKind::Symbol(_) | RegionKind::Environment { .. }
-        )
-    });
-    let mut named: Vec<_> = cells
-        .into_iter()
-        .filter_map(|cell| Some((converter.object(oracle, cell.0)?, cell)))
-        .filter(|(object, _)| !object.root.is_output())
-        .collect();
-    // Out-parameters first, which tell the caller what happened; and then the pointers to what the function has ended, of which callers
-    // have to know that they lead elsewhere now.
-    named.sort_by_key(|(object, _)| {
-        let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
-        let ended = holders.contains(&(&object.root, &object.path[..]));
-        (!out, !ended, object.path.len())
-    });
-    let mut modified = Vec::new();
-    for (mut object, (loc, size, value)) in named {
-        if modified.len() >= MAX_MODIFIED {
-            break;
-        }
-        let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
-        let whole = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
-        if let Some(term) = whole
-            && size <= 16
-            && oracle.is_initial(loc, size, term)
-        {
-            continue;
-        }
-        let value = whole.and_then(|term| converter.expr(oracle, term));
-        if whole.is_none()
-            && let Some(last) = object.path.last_mut()
-        {
-            let members = oracle.members_of(loc, Named::Whole);
-            last.members = Told(members.map(Into::into));
-        }
-        let pointer = Told(oracle.keeps_pointer(loc, whole));
-        let null = whole.map(|term| super::memory::may_be_null(oracle, exit, term));
-        modified.push(Modified {
-            object,
-            size,
-            value,
-            pointer,
-            null: null.unwrap_or_default(),
-            null_with_nonzero: whole.and_then(|term| null_with_nonzero(oracle, exit, term)),
-        });
-    }
-    modified
-}
-
-/// What the result says wherever a value is the constant null: that it is not zero, or that it is. Of what decides that and the result
-/// callers may be told too little to see it themselves.
-fn null_with_nonzero(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Option<bool> {
-    let result = exit.result?;
-    if !arena.watches {
-        return None;
-    }
-    let null = arena.chosen_null(value);
-    let null = arena.formula.guards.and(exit.state.guard, null);
-    if null == Guard::FALSE {
-        return None;
-    }
-    let nonzero = arena.nonzero(result);
-    let nonzero = arena.formula.guard_of(nonzero);
-    let guards = &mut arena.formula.guards;
-    match (guards.implies(null, nonzero), guards.excludes(null, nonzero)) {
-        (true, false) => Some(true),
-        (false, true) => Some(false),
-        _ => None,
-    }
-}
-
-/// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.
-fn holders_of_moved(summary: &Summary) -> FxHashSet<(&Root, &[Offset])> {
-    let moves = |row: &&Row| matches!(row.to, Target::State(to) if to != row.from);
-    let moved = summary.rows.iter().filter(moves);
-    let objects = moved.map(|row| &summary.objects[row.object as usize].object);
-    objects
-        .filter_map(|object| {
-            let (_, holder) = object.path.split_last()?;
-            Some((&object.root, holder))
-        })
-        .collect()
 }
 
 /// The condition `value != 0` over an exit value.

@@ -227,4 +227,22 @@ impl IExpr {
             IExpr::Linear { terms, .. } => terms.iter().for_each(|(_, part)| part.each(visit)),
         }
     }
+
+    /// Gives an unknown another name.
+    pub fn rename(&mut self, unknown: u32, name: u32) {
+        match self {
+            IExpr::Unknown { id, .. } if *id == unknown => *id = name,
+            IExpr::Const { .. }
+            | IExpr::Value { .. }
+            | IExpr::Unknown { .. }
+            | IExpr::InState { .. }
+            | IExpr::Address(_) => {}
+            IExpr::Op { args, .. } => args.iter_mut().for_each(|part| part.rename(unknown, name)),
+            IExpr::Linear { terms, .. } => {
+                for (_, part) in terms {
+                    part.rename(unknown, name);
+                }
+            }
+        }
+    }
 }

@@ -246,6 +246,8 @@ pub struct Summary {
     pub opaque: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
     pub partial: bool,
+    /// It may write more than M tells, itself or in a callee.
+    pub writes_more: bool,
     /// The result in terms of entry values, where it is known and small.
     pub result: Option<IExpr>,
     /// Control never comes back.
@@ -320,6 +322,7 @@ impl Summary {
         self.result = None;
         self.opaque = true;
         self.partial = true;
+        self.writes_more = true;
     }
 
     /// Whether callers fare the same with either: what moves which object when, not how it came about or what
@@ -357,7 +360,7 @@ impl Summary {
             && self.returns_when == other.returns_when
             && self.partial == other.partial
             && self.unnamed == other.unnamed
-            && self.moves_more == other.moves_more
+            && (self.moves_more, self.writes_more) == (other.moves_more, other.writes_more)
             && self.leaves_null() == other.leaves_null()
             && self.initialises == other.initialises
             && self.keeps == other.keeps

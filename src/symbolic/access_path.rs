@@ -4,10 +4,9 @@
 
 use super::arena::Arena;
 use super::class::Class;
-use super::origin::Origin;
 use super::region::{Loc, RegionId};
 use super::state::Object;
-use super::term::{Node, Term};
+use super::term::Term;
 
 /// Pointers of one access path, at most.
 const MAX_PATH: usize = 16;
@@ -30,14 +29,7 @@ impl Arena<'_> {
     /// The location in memory that the pointer to a region was read from; `None` for globals and locals, and where the
     /// pointer is a parameter or a call's result.
     pub fn read_from(&self, region: RegionId) -> Option<Loc> {
-        let base = self.regions.base(region)?;
-        let Node::Var(var) = *self.formula.terms.node(base) else {
-            return None;
-        };
-        match *self.origins.of(var) {
-            Origin::Initial { loc, .. } => Some(loc),
-            _ => None,
-        }
+        self.found_at(self.regions.base(region)?)
     }
 
     /// The class of the pointer that leads to the record that an object is in, if it is read from memory: `global.tree` for

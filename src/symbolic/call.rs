@@ -304,7 +304,7 @@ impl Executor<'_> {
         let behind = effects.kept_from().filter(|_| self.arena.watches);
         if let Some(rest) = behind.and_then(|first| at.args.get(first as usize..)) {
             self.note_handed(state, rest);
-            self.disturb(state, rest);
+            self.disturb(state, rest, false);
             self.havoc_out_parameters(at.frame.id, state, rest);
         }
         if effects.may_end() && self.arena.watches {

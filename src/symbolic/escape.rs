@@ -332,8 +332,8 @@ impl Executor<'_> {
         }
     }
 
-    /// Notes that a function may change what its arguments lead to.
-    pub fn disturb(&mut self, state: &State, args: &[ArgValue]) {
+    /// Notes that a function may change what its arguments lead to; `open`: perhaps otherwise than the state says.
+    pub fn disturb(&mut self, state: &State, args: &[ArgValue], open: bool) {
         for arg in args {
             let ArgValue::Scalar(value) = *arg else {
                 continue;
@@ -342,12 +342,12 @@ impl Executor<'_> {
                 continue;
             }
             for &(guard, loc) in &*self.arena.locations(value) {
-                self.disturb_region(state, loc.region, guard);
+                self.disturb_region(state, loc.region, (guard, open));
             }
         }
     }
 
-    pub fn disturb_region(&mut self, state: &State, region: RegionId, on: Guard) {
+    pub fn disturb_region(&mut self, state: &State, region: RegionId, (on, open): (Guard, bool)) {
         let guard = self.arena.formula.guards.and(state.guard, on);
         let order = self.execution.log.ops.len();
         self.execution.log.disturbed.push(Disturbance {
@@ -355,6 +355,7 @@ impl Executor<'_> {
             guard,
             order,
             call: self.execution.log.call,
+            open,
         });
     }
 

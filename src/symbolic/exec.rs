@@ -226,6 +226,10 @@ impl Executor<'_> {
                     };
                     self.note_access(frame, state, address, how);
                     self.store(state, address, term, shape);
+                    if ty == Ty::Ptr && self.arena.watches && self.stack.is_empty() {
+                        let progress = self.progress();
+                        frame.assigned.insert(address, progress);
+                    }
                     if frame.guesses {
                         self.assign_guessed(body, state, *addr, address);
                     }

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::guard::Guard;
 use super::log::Site;
 use super::region::FrameId;
+use super::term::Term;
 use super::unroll::Unrolling;
 use crate::ir::{BlockId, Body, ExprKind, GUESSED_MEMBERS, Pos};
 
@@ -29,10 +30,19 @@ pub struct Frame<'b> {
     pub(super) varying: OnceCell<Vec<bool>>,
     /// The number of accesses that were logged before the block being executed.
     pub(super) uses: usize,
+    /// When the analysed function has last assigned each of its variables that are pointers, by their addresses.
+    pub(super) assigned: FxHashMap<Term, Progress>,
     /// Paths were cut off at the limit of one of its loops.
     pub(super) cut: bool,
     /// The body names members of which no declaration is known.
     pub(super) guesses: bool,
+}
+
+/// How far execution has come: what was logged before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    pub uses: usize,
+    pub disturbed: usize,
 }
 
 impl<'b> Frame<'b> {
@@ -48,6 +58,7 @@ impl<'b> Frame<'b> {
             headers: FxHashMap::default(),
             varying: OnceCell::new(),
             uses: 0,
+            assigned: FxHashMap::default(),
             cut: false,
             guesses: body.exprs.iter().any(|expr| {
                 matches!(expr.kind, ExprKind::Member { offset, .. } if GUESSED_MEMBERS.contains(&offset))

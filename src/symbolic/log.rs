@@ -360,6 +360,8 @@ pub struct Disturbance {
     pub order: usize,
     /// See [`OpEvent::call`].
     pub call: u32,
+    /// What it has written is not all known.
+    pub open: bool,
 }
 
 /// A pointer is stored where somebody else may find it, or handed to a function that may keep it.

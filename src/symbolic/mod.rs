@@ -33,6 +33,7 @@ mod member;
 pub mod memory;
 pub mod model;
 pub mod naming;
+mod null_test;
 pub mod origin;
 mod out_parameters;
 pub mod print;

@@ -248,7 +248,7 @@ impl Arena<'_> {
     }
 
     /// Where a pointer was found that is an unknown of the state on entry.
-    fn found_at(&self, pointer: Term) -> Option<Loc> {
+    pub(super) fn found_at(&self, pointer: Term) -> Option<Loc> {
         let Node::Var(var) = *self.formula.terms.node(pointer) else {
             return None;
         };

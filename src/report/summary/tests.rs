@@ -205,6 +205,7 @@ fn summary() -> Summary {
             size: 8,
             pointer: Told(true),
             null: Default::default(),
+            null_with_nonzero: None,
             value: Some(IExpr::Op {
                 op: Op::Ite,
                 width: 64,

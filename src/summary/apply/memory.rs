@@ -122,14 +122,14 @@ fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[Ar
     let mut written = summary.modified.iter().filter(|modified| modified.size > 0);
     let of_callers = |root: &Root| matches!(root, Root::Param(_) | Root::Global(_));
     let writes = written.any(|modified| of_callers(&modified.object.root));
-    if summary.opaque || writes {
-        exec.disturb(state, args);
+    if summary.opaque || summary.writes_more || writes {
+        exec.disturb(state, args, summary.writes_more);
     }
     for modified in &summary.modified {
         if let Root::Global(name) = &modified.object.root {
             let kind = RegionKind::Symbol(name.clone());
             let region = exec.arena.regions.region(kind);
-            exec.disturb_region(state, region, Guard::TRUE);
+            exec.disturb_region(state, region, (Guard::TRUE, summary.writes_more));
         }
     }
 }

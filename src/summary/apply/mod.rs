@@ -126,6 +126,7 @@ fn apply(
     memory::hand_kept(exec, state, summary, site.args);
     let initialised = initialisation::before(exec, state, summary, &binding);
     exec.execution.more |= summary.moves_more;
+    exec.execution.writes_more |= summary.writes_more;
     for unnamed in &summary.unnamed {
         if let Some(machine) = exec.arena.machine(&unnamed.machine) {
             let guards = &mut exec.arena.formula.guards;

@@ -66,7 +66,7 @@ impl Executor<'_> {
         let terms = self.arena.formula.terms.len();
         self.note_handed(state, &at.args);
         if self.arena.watches {
-            self.disturb(state, &at.args);
+            self.disturb(state, &at.args, true);
         }
         let result = self.unknown_call(at, state);
         let made = self.arena.formula.terms.len();

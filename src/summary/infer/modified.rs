@@ -1,0 +1,206 @@
+//! M of paper §5.3: what may differ between ψ0 and ψ.
+//!
+//! In: a finished execution, and the rest of its summary. Out: the cells that callers have a name for with their values on exit, and whether
+//! there are more.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::convert::Converter;
+use super::super::memory::may_be_null;
+use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
+use super::Exit;
+use crate::ir::POINTER_BITS;
+use crate::property::Target;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::naming::Named;
+use crate::symbolic::region::RegionKind;
+use crate::symbolic::term::Term;
+
+/// Cells of M, at most.
+const MAX_MODIFIED: usize = 48;
+
+/// Adds M to a summary that has its rows and its result.
+pub(super) fn modified(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    exit: &Exit<'_>,
+    summary: &mut Summary,
+) {
+    let holders = holders_of_moved(summary);
+    let regions = &oracle.regions;
+    let cells = exit.state.memory.written(|region| {
+        matches!(
+            regions.kind(region),
+            RegionKind::Symbol(_) | RegionKind::Environment { .. }
+        )
+    });
+    let mut named: Vec<_> = cells
+        .into_iter()
+        .filter_map(|cell| Some((converter.object(oracle, cell.0)?, cell)))
+        .filter(|(object, _)| !object.root.is_output())
+        .collect();
+    // Out-parameters first, which tell the caller what happened; and then the pointers to what the function has ended, of which callers
+    // have to know that they lead elsewhere now.
+    named.sort_by_key(|(object, _)| {
+        let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
+        let ended = holders.contains(&(&object.root, &object.path[..]));
+        (!out, !ended, object.path.len())
+    });
+    let mut modified = Vec::new();
+    let mut values: Vec<Option<Term>> = Vec::new();
+    let mut more = execution.writes_more;
+    for (mut object, (loc, size, value)) in named {
+        let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
+        let whole = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
+        if let Some(term) = whole
+            && size <= 16
+            && oracle.is_initial(loc, size, term)
+        {
+            continue;
+        }
+        if modified.len() >= MAX_MODIFIED {
+            more = true;
+            break;
+        }
+        let value = whole.and_then(|term| converter.expr(oracle, term));
+        if whole.is_none()
+            && let Some(last) = object.path.last_mut()
+        {
+            let members = oracle.members_of(loc, Named::Whole);
+            last.members = Told(members.map(Into::into));
+        }
+        let pointer = Told(oracle.keeps_pointer(loc, whole));
+        let null = whole.map(|term| may_be_null(oracle, exit, term));
+        modified.push(Modified {
+            object,
+            size,
+            value,
+            pointer,
+            null: null.unwrap_or_default(),
+            null_with_nonzero: whole.and_then(|term| null_with_nonzero(oracle, exit, term)),
+        });
+        values.push(whole);
+    }
+    if oracle.watches {
+        tell_apart(oracle, exit, &summary.result, (&mut modified, &values));
+    }
+    summary.writes_more = more;
+    summary.modified = modified;
+}
+
+/// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.
+fn holders_of_moved(summary: &Summary) -> FxHashSet<(&Root, &[Offset])> {
+    let moves = |row: &&Row| matches!(row.to, Target::State(to) if to != row.from);
+    let moved = summary.rows.iter().filter(moves);
+    let objects = moved.map(|row| &summary.objects[row.object as usize].object);
+    objects
+        .filter_map(|object| {
+            let (_, holder) = object.path.split_last()?;
+            Some((&object.root, holder))
+        })
+        .collect()
+}
+
+/// What the result says wherever a value is the constant null: that it is not zero, or that it is. Of what decides that and the result
+/// callers may be told too little to see it themselves.
+fn null_with_nonzero(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Option<bool> {
+    let result = exit.result?;
+    if !arena.watches {
+        return None;
+    }
+    let null = arena.chosen_null(value);
+    let null = arena.formula.guards.and(exit.state.guard, null);
+    if null == Guard::FALSE {
+        return None;
+    }
+    let nonzero = arena.nonzero(result);
+    let nonzero = arena.formula.guard_of(nonzero);
+    let guards = &mut arena.formula.guards;
+    match (
+        guards.implies(null, nonzero),
+        guards.excludes(null, nonzero),
+    ) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Gives an unknown pointer that is left in one of several cells a name for each: where callers are not told what decides
+/// which cell it is, they would find it in all of them (`for (p = list; p; p = p->next) if (!strcmp(p->name, name)) p->text = new;`).
+fn tell_apart(
+    arena: &mut Arena<'_>,
+    exit: &Exit<'_>,
+    result: &Option<IExpr>,
+    (modified, values): (&mut [Modified], &[Option<Term>]),
+) {
+    let mut mentions: FxHashMap<u32, u32> = FxHashMap::default();
+    let told = modified.iter().map(|entry| &entry.value);
+    for value in told.chain([result]).flatten() {
+        for (id, width) in unknowns(value) {
+            if width == POINTER_BITS {
+                *mentions.entry(id).or_default() += 1;
+            }
+        }
+    }
+    mentions.retain(|_, times| *times > 1);
+    if mentions.is_empty() {
+        return;
+    }
+    // The paths on which an unknown pointer is found in one of the cells before.
+    let mut found_on: FxHashMap<u32, Guard> = FxHashMap::default();
+    if let Some(result) = exit.result {
+        for (id, paths) in chosen(arena, exit, result) {
+            found_on.insert(id, paths);
+        }
+    }
+    for (entry, &value) in modified.iter_mut().zip(values) {
+        let (Some(expr), Some(value)) = (&mut entry.value, value) else {
+            continue;
+        };
+        if !unknowns(expr).any(|(id, _)| mentions.contains_key(&id)) {
+            continue;
+        }
+        for (id, paths) in chosen(arena, exit, value) {
+            let before = found_on.entry(id).or_default();
+            let guards = &mut arena.formula.guards;
+            let apart = *before != Guard::FALSE && guards.excludes(*before, paths);
+            *before = guards.or(*before, paths);
+            let decided = unknowns(expr).all(|(other, _)| other == id);
+            if apart && !decided {
+                let another = arena.unknown(POINTER_BITS).index() as u32;
+                expr.rename(id, another);
+            }
+        }
+    }
+}
+
+/// The unknowns in an expression, with their widths.
+fn unknowns(expr: &IExpr) -> impl Iterator<Item = (u32, u16)> {
+    let mut found = Vec::new();
+    expr.each(&mut |part| {
+        if let IExpr::Unknown { id, width } = *part {
+            found.push((id, width));
+        }
+    });
+    found.into_iter()
+}
+
+/// The unknown pointers that a value is on some paths each, by their names in expressions.
+fn chosen(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Vec<(u32, Guard)> {
+    if arena.formula.terms.width(value) != POINTER_BITS {
+        return Vec::new();
+    }
+    let mut chosen = Vec::new();
+    for &(guard, loc) in &*arena.locations(value) {
+        if let Some(base) = arena.regions.base(loc.region) {
+            let paths = arena.formula.guards.and(exit.state.guard, guard);
+            chosen.push((base.index() as u32, paths));
+        }
+    }
+    chosen
+}
