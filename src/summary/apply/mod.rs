@@ -359,7 +359,7 @@ impl Application<'_, '_> {
                 name: &name,
                 saves: self.summary.saves_state(),
                 alone: memory::ends_alone(self.summary, object),
-                optional: object.optional,
+                optional: object.optional && !object.object.root.is_output(),
                 by_result: object.object.root.is_output() && !object.open && !self.summary.partial,
                 argument: object.object.argument(),
                 site: self.site,
