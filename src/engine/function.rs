@@ -222,7 +222,10 @@ fn judge_exit(
     oracle.reserve_for_findings();
     let mut inferred = infer::infer(execution, oracle, &exit, &exits, parameters(body));
     oracle.release_reserved();
-    inferred.summary.keeps_from = body.takes_pointers.then_some(body.params);
+    let takes_pointers = body.takes_pointers || execution.keeps_listed;
+    let summary = &mut inferred.summary;
+    summary.keeps_from = (body.variadic && takes_pointers).then_some(body.params);
+    summary.keeps_listed = !body.variadic && takes_pointers;
     let finished = Finished {
         exit: &exit,
         inferred: &inferred,

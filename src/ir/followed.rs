@@ -3,7 +3,7 @@
 //! In: an expression for a pointer and two blocks. Out: whether control reads or writes what the pointer leads to on the way from one
 //! to the other.
 
-use super::{Arg, Block, BlockId, Body, Callee, ExprId, ExprKind, StmtKind, TermKind};
+use super::{Arg, Block, BlockId, Body, Callee, ExprId, ExprKind, Stmt, StmtKind, TermKind};
 
 /// Blocks that are looked at.
 const MAX_BLOCKS: usize = 64;
@@ -41,6 +41,51 @@ impl Body {
         false
     }
 
+    /// Whether the constant null that is assigned to a variable comes to the end of a block on some way, on which the variable is neither assigned to
+    /// again nor followed.
+    pub fn null_may_reach(&self, to: BlockId, variable: ExprId) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let assigns_null = |block: &Block| {
+            let mut assignments = block.stmts.iter().rev();
+            let last = assignments.find(|stmt| self.assigns(stmt, variable));
+            last.is_some_and(|stmt| match stmt.kind {
+                StmtKind::Store { value, .. } => {
+                    matches!(self.expr(value).kind, ExprKind::Const(0))
+                }
+                _ => false,
+            })
+        };
+        let from = self.blocks.iter().filter(|block| assigns_null(block));
+        let mut work: Vec<BlockId> = from.flat_map(|block| block.term.successors()).collect();
+        while let Some(block) = work.pop() {
+            if std::mem::replace(&mut seen[block.index()], true)
+                || self.follows_in(self.block(block), variable).is_some()
+            {
+                continue;
+            }
+            if block == to {
+                return true;
+            }
+            work.extend(self.block(block).term.successors());
+        }
+        false
+    }
+
+    /// Whether a statement assigns to the variable that a pointer is read from.
+    fn assigns(&self, stmt: &Stmt, pointer: ExprId) -> bool {
+        match &stmt.kind {
+            StmtKind::Store { addr, .. } => self.is_place_of(*addr, pointer),
+            StmtKind::Call(call) => match self.expr(pointer).kind {
+                ExprKind::Load { addr, .. } => match self.expr(addr).kind {
+                    ExprKind::AddrLocal(local) => call.dst == Some(local),
+                    _ => false,
+                },
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// Whether a block follows a pointer; `Some(false)`: it assigns to the pointer's variable before.
     fn follows_in(&self, block: &Block, pointer: ExprId) -> Option<bool> {
         for stmt in &block.stmts {
@@ -70,18 +115,7 @@ impl Body {
             if follows {
                 return Some(true);
             }
-            let assigned = match &stmt.kind {
-                StmtKind::Store { addr, .. } => self.is_place_of(*addr, pointer),
-                StmtKind::Call(call) => match self.expr(pointer).kind {
-                    ExprKind::Load { addr, .. } => match self.expr(addr).kind {
-                        ExprKind::AddrLocal(local) => call.dst == Some(local),
-                        _ => false,
-                    },
-                    _ => false,
-                },
-                _ => false,
-            };
-            if assigned {
+            if self.assigns(stmt, pointer) {
                 return Some(false);
             }
         }

@@ -482,7 +482,7 @@ pub struct Body {
     /// The first `params` locals are the parameters, in order.
     pub params: u32,
     pub variadic: bool,
-    /// Among the arguments behind the parameters it takes pointers to other things than text.
+    /// Among the arguments behind the parameters, or those of a list that it gets (`va_list`), it takes pointers to other things than text.
     pub takes_pointers: bool,
     pub ret: RetTy,
     /// Bytes of a pointer in memory, 4 or 8.

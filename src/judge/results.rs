@@ -89,7 +89,7 @@ fn asked_about(arena: &Arena<'_>) -> FxHashSet<Term> {
 
 /// Whether the function itself asks whether a result is null.
 pub fn is_asked(arena: &Arena<'_>, result: Term) -> bool {
-    let null = arena.invalid_on.get(&result).copied().unwrap_or_default();
+    let null = arena.null_on.get(&result).copied().unwrap_or_default();
     let mut conditions = arena.formula.guards.support(null).iter();
     arena.tested.contains_key(&result)
         || conditions.any(|condition| arena.own_conditions.contains_key(condition))

@@ -19,6 +19,8 @@ const MANY: u32 = 12;
 const ONE_OF: u32 = 3;
 /// Of so many results one is untested, or fewer: each untested one is a mistake.
 const ALL_BUT_ONE_OF: u32 = 4;
+/// The same of a function that is not known to fail: its callers may know when it returns null. A single one is always told.
+const ALL_BUT_ONE_OF_BELIEVED: u32 = 10;
 /// Tested results of a function that is not known to fail from which on it counts for something that one is not tested.
 const EVIDENCE: u32 = 3;
 
@@ -44,7 +46,8 @@ fn habit(looked: Looked) -> Habit {
 /// Whether the program tests the results of a function as if each could be null: nearly all of them are.
 fn is_belief(looked: Looked) -> bool {
     let all = looked.tested + looked.untested;
-    looked.tested >= EVIDENCE && looked.untested * ALL_BUT_ONE_OF <= all
+    looked.tested >= EVIDENCE
+        && (looked.untested <= 1 || looked.untested * ALL_BUT_ONE_OF_BELIEVED <= all)
 }
 
 /// Explains findings about untested results by what the program does with other results of the same function. The first in the order of
@@ -106,8 +109,8 @@ mod tests {
         let of = |tested, untested| is_belief(Looked { tested, untested });
         assert!(of(3, 1));
         assert!(!of(2, 0));
-        assert!(!of(5, 2));
-        assert!(of(6, 2));
+        assert!(!of(17, 2));
+        assert!(of(18, 2));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) use self::rows::for_any_answers;
 use self::rows::rows;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
-use super::predicates::select;
+use super::predicates::{moved_on, needed, select};
 use super::{IExpr, IObj, Row, Summary, SummaryObject, Told, Unnamed, When};
 use crate::ir::Counted;
 use crate::property::{StateId, Target};
@@ -312,6 +312,13 @@ pub fn infer(
         let optional = !oracle.surely_exists(exit.state, object.object.loc);
         let events = execution.log.ops.iter();
         let moves = || events.clone().filter(|event| event.object == object.object);
+        let only_if = match watched && interface.root.is_output() {
+            true => {
+                let moved = moved_on(oracle, &object.moves);
+                needed(oracle, &mut converter, moved)
+            }
+            false => Vec::new(),
+        };
         summary.objects.push(SummaryObject {
             object: interface,
             name,
@@ -322,6 +329,8 @@ pub fn infer(
             shared: false,
             exact: !execution.cut && moves().all(|event| event.primitive),
             alone: !execution.cut && moves().all(|event| event.primitive || event.alone),
+            only_if,
+            leads_back: oracle.leads_back.contains(&object.object.loc.region),
         });
         let root = &summary.objects[index as usize].object.root;
         let mut of_result = match watched && root.is_left_in_memory() {
@@ -350,7 +359,9 @@ pub fn infer(
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
     let mut converter = converter.with_unknowns();
-    let result = exit.result.map(|result| match execution.counted {
+    let result = exit.result;
+    let result = result.map(|result| oracle.formula.without_others(result, exit.state.guard));
+    let result = result.map(|result| match execution.counted {
         Some(counted) => counted_on(oracle, exit.state.guard, (result, counted)),
         None => result,
     });

@@ -280,7 +280,10 @@ pub fn contents(
         return Vec::new();
     }
     let null = oracle.null_by_choice(result);
-    let made = oracle.formula.guards.and_not(exit.state.guard, null);
+    let failed = oracle.invalid_on.get(&result).copied().unwrap_or_default();
+    let guards = &mut oracle.formula.guards;
+    let made = guards.and_not(exit.state.guard, null);
+    let made = guards.and_not(made, failed);
     let mut contents = Vec::new();
     for (loc, size, value) in exit.state.memory.written(|region| region == block.region) {
         if contents.len() == MAX_CONTENTS {
@@ -305,6 +308,7 @@ pub fn contents(
                 pointer: Told(pointer),
                 null: NullResult::default(),
                 null_with_nonzero: None,
+                only_if: Vec::new(),
             });
         }
     }
@@ -332,6 +336,10 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
         summary.null_result = NullResult::Never;
         return;
     }
+    // Nothing is said where that was not found out within the budget.
+    if oracle.model(null).is_none() {
+        return;
+    }
     summary.null_result = if is_failure(oracle, result, null) || says_failure(oracle, null) {
         NullResult::May
     } else if is_null_at_times(oracle, result, null) {
@@ -346,7 +354,7 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
 /// callers pass decides that.
 fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool {
     let locations = oracle.locations(result);
-    let mut at_times = oracle.invalid_on.get(&result).copied().unwrap_or_default();
+    let mut at_times = oracle.chosen_null(result);
     for &(chosen, loc) in &*locations {
         let base = oracle.regions.base(loc.region);
         if base.is_some_and(|base| oracle.null_at_times.contains_key(&base)) {

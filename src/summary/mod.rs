@@ -51,6 +51,10 @@ pub struct SummaryObject {
     pub exact: bool,
     /// The same with callees of which that is said: they leave alone what the object leads to, but for what the summary tells.
     pub alone: bool,
+    /// What the pointers in it lead to leads back to it.
+    pub leads_back: bool,
+    /// The function makes it only where these conditions on what is there on entry have these values.
+    pub only_if: Vec<(IExpr, bool)>,
 }
 
 /// One element of R: (sm, incond, s, outcond, s').
@@ -109,6 +113,8 @@ pub struct Modified {
     pub null: NullResult,
     /// It is the constant null only where this is so of the result: that it is not zero, or that it is.
     pub null_with_nonzero: Option<bool>,
+    /// The function writes it only where these conditions on what is there on entry have these values; none if the value tells.
+    pub only_if: Vec<(IExpr, bool)>,
 }
 
 /// The function may sleep.
@@ -231,6 +237,8 @@ pub struct Summary {
     pub keeps_contents: Vec<u32>,
     /// From this argument on, behind the parameters, those that are pointers may be found elsewhere afterwards, and what they lead to may be changed.
     pub keeps_from: Option<u32>,
+    /// So may those of a list of variable arguments that it gets.
+    pub keeps_listed: bool,
     pub null_result: NullResult,
     /// Of width 1, over entry values: if it does not hold, a result that may be null is not. `None`: it always does.
     pub null_when: Option<IExpr>,
@@ -306,6 +314,7 @@ impl Summary {
             object.open = true;
             object.exact = false;
             object.alone = false;
+            object.only_if.clear();
         }
         self.moves_more = true;
         self.modified.clear();
@@ -329,14 +338,10 @@ impl Summary {
     /// else is written.
     pub fn acts_like(&self, other: &Summary) -> bool {
         let same_object = |one: &SummaryObject, other: &SummaryObject| {
-            (&one.object, &one.machine, one.optional, one.open, one.alone)
-                == (
-                    &other.object,
-                    &other.machine,
-                    other.optional,
-                    other.open,
-                    other.alone,
-                )
+            (&one.object, &one.machine, &one.only_if)
+                == (&other.object, &other.machine, &other.only_if)
+                && (one.optional, one.open, one.alone) == (other.optional, other.open, other.alone)
+                && one.leads_back == other.leads_back
         };
         let same_row = |one: &Row, other: &Row| {
             let Row { trace, .. } = one;
@@ -364,6 +369,7 @@ impl Summary {
             && self.leaves_null() == other.leaves_null()
             && self.initialises == other.initialises
             && self.keeps == other.keeps
+            && (self.keeps_from, self.keeps_listed) == (other.keeps_from, other.keeps_listed)
             && self.keeps_contents == other.keeps_contents
             && self.null_result == other.null_result
             && self.null_when == other.null_when

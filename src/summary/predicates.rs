@@ -11,6 +11,7 @@ use super::convert::Converter;
 use super::infer::{Exit, Exits, Move, nonzero};
 use super::{IExpr, IObj, Offset, Root};
 use crate::ir::POINTER_BITS;
+use crate::property::Target;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -23,6 +24,8 @@ use crate::symbolic::term::{Node, Op, Term};
 const MAX_PREDICATES: usize = 5;
 const MAX_INPUT_CANDIDATES: usize = 12;
 const MAX_ON_RESULT: usize = 2;
+/// Conditions that callers are told without which an object is not made, or a cell not written.
+const MAX_NEEDED: usize = 4;
 const MAX_OUT_PARAMETERS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,18 +46,7 @@ pub struct Predicate {
 impl Predicate {
     /// Whether the arguments decide it, whatever is in memory: a caller that writes them down knows.
     pub fn is_of_arguments(&self) -> bool {
-        let mut only = self.side == Side::Input;
-        self.expr.each(&mut |part| {
-            only &= match part {
-                IExpr::Value { object, .. } => {
-                    matches!(object.root, Root::Param(_)) && object.path.is_empty()
-                }
-                IExpr::Address(object) => object.path.len() <= 1,
-                IExpr::Unknown { .. } | IExpr::InState { .. } => false,
-                IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
-            }
-        });
-        only
+        self.side == Side::Input && is_of_arguments(&self.expr)
     }
 
     /// Whether it is about what the function returns alone.
@@ -62,6 +54,22 @@ impl Predicate {
         let is_result = |object: &IObj| object.root == Root::Return && object.path.is_empty();
         self.side == Side::Output && self.expr.is_made_of(is_result)
     }
+}
+
+/// Whether the arguments decide an expression over entry values.
+fn is_of_arguments(expr: &IExpr) -> bool {
+    let mut only = true;
+    expr.each(&mut |part| {
+        only &= match part {
+            IExpr::Value { object, .. } => {
+                matches!(object.root, Root::Param(_)) && object.path.is_empty()
+            }
+            IExpr::Address(object) => object.path.len() <= 1,
+            IExpr::Unknown { .. } | IExpr::InState { .. } => false,
+            IExpr::Const { .. } | IExpr::Op { .. } | IExpr::Linear { .. } => true,
+        }
+    });
+    only
 }
 
 /// Candidates, those tried first first.
@@ -114,6 +122,33 @@ pub fn inputs(arena: &mut Arena<'_>, converter: &mut Converter, moves: &[Move]) 
         }
     }
     found
+}
+
+/// The paths on which an object is moved.
+pub fn moved_on(arena: &mut Arena<'_>, moves: &[Move]) -> Guard {
+    let mut moved = Guard::FALSE;
+    for entry in moves {
+        if entry.to != Target::State(entry.from) {
+            moved = arena.formula.guards.or(moved, entry.paths);
+        }
+    }
+    moved
+}
+
+/// The conditions over entry values that hold, or do not, on all of some paths; those first that the arguments decide.
+pub fn needed(
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    paths: Guard,
+) -> Vec<(IExpr, bool)> {
+    let mut needed = Vec::new();
+    for (condition, holds) in arena.formula.guards.implied_literals(paths) {
+        let term = arena.formula.cond_term(condition);
+        needed.extend(converter.expr(arena, term).map(|expr| (expr, holds)));
+    }
+    needed.sort_by_key(|(expr, _)| !is_of_arguments(expr));
+    needed.truncate(MAX_NEEDED);
+    needed
 }
 
 /// The conditions on the result and on out-parameters.

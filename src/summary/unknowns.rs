@@ -205,6 +205,7 @@ mod tests {
             pointer: Told(false),
             null: Default::default(),
             null_with_nonzero: None,
+            only_if: Vec::new(),
         });
         let mut summary = Summary {
             modified: modified.collect(),

@@ -168,7 +168,7 @@ impl Arena<'_> {
             return Guard::FALSE;
         }
         self.locations(pointer);
-        self.invalid_on.get(&pointer).copied().unwrap_or_default()
+        self.null_on.get(&pointer).copied().unwrap_or_default()
     }
 
     /// The same, told by which of several pointers it is: `careful ? open_surely() : open_it()` is null only where it is the second.
@@ -176,7 +176,7 @@ impl Arena<'_> {
         if self.has_untold_places(pointer) {
             return self.null_paths(pointer);
         }
-        let mut null = self.invalid_on.get(&pointer).copied().unwrap_or_default();
+        let mut null = self.chosen_null(pointer);
         for &(chosen, loc) in self.locations(pointer).iter() {
             if let Some(base) = self
                 .regions

@@ -54,6 +54,8 @@ pub struct Arena<'a> {
     pub(super) untold: FxHashSet<Term>,
     /// The paths on which an address is null or an error number, where it depends on a condition.
     pub invalid_on: FxHashMap<Term, Guard>,
+    /// Those among them on which it is null.
+    pub null_on: FxHashMap<Term, Guard>,
     /// What is checked of assertions that the user has written.
     pub(super) assertions: Option<&'a AssertionRule>,
     /// Accesses to memory are checked.
@@ -66,6 +68,10 @@ pub struct Arena<'a> {
     pub(super) operated_at: FxHashMap<Object, Vec<Operated>>,
     /// Pointers to blocks, and numbers of objects, that the function has from a call that made them.
     pub owned: FxHashSet<Term>,
+    /// Numbers that pointers were made of: error numbers, or 0.
+    pub(super) error_numbers: FxHashSet<Term>,
+    /// The blocks to which leads back what the pointers in them lead to.
+    pub leads_back: FxHashSet<RegionId>,
     /// Those of them that the call has left in memory: they are not its result.
     pub left_in_memory: FxHashSet<Term>,
     /// Where calls have left the pointers that they have made.
@@ -148,12 +154,15 @@ impl<'a> Arena<'a> {
             locations: FxHashMap::default(),
             untold: FxHashSet::default(),
             invalid_on: FxHashMap::default(),
+            null_on: FxHashMap::default(),
             assertions: property.assertions(),
             watches: property.watches_accesses(),
             of_regions,
             follows_values,
             operated_at: FxHashMap::default(),
             owned: FxHashSet::default(),
+            error_numbers: FxHashSet::default(),
+            leads_back: FxHashSet::default(),
             left_in_memory: FxHashSet::default(),
             left_at: FxHashMap::default(),
             begins_at: FxHashMap::default(),

@@ -464,6 +464,7 @@ impl Executor<'_> {
 
     /// Executes a callee's body. Its result, if that is a scalar which is used.
     fn inline(&mut self, at: &Invocation<'_>, state: &mut State, body: &Arc<Body>) -> Option<Term> {
+        self.execution.keeps_listed |= !body.variadic && body.takes_pointers;
         let mut frame = self.frame(body);
         for (index, local) in body.locals.iter().take(body.params as usize).enumerate() {
             let loc = self.arena.local(frame.id, LocalId(index as u32));

@@ -36,6 +36,7 @@ impl Arena<'_> {
         }
         let mut found: Vec<(Guard, Loc)> = Vec::new();
         let mut invalid = Guard::FALSE;
+        let mut null = Guard::FALSE;
         let mut work = vec![(Guard::TRUE, address)];
         let mut splits = 0;
         while let Some((guard, term)) = work.pop() {
@@ -62,6 +63,9 @@ impl Arena<'_> {
                         }
                     } else {
                         invalid = self.formula.guards.or(invalid, guard);
+                        if self.formula.terms.as_const(term) == Some(0) {
+                            null = self.formula.guards.or(null, guard);
+                        }
                     }
                 }
             }
@@ -70,6 +74,9 @@ impl Arena<'_> {
         let found: Locations = found.into();
         if invalid != Guard::FALSE {
             self.invalid_on.insert(address, invalid);
+        }
+        if null != Guard::FALSE {
+            self.null_on.insert(address, null);
         }
         self.locations.insert(address, found.clone());
         found

@@ -47,6 +47,12 @@ impl Arena<'_> {
         param || self.owned.contains(&base)
     }
 
+    /// The block in which the pointer to a region was found, if that leads back to the block.
+    fn led_back_to(&self, region: RegionId) -> Option<RegionId> {
+        let block = self.read_from(region)?.region;
+        self.leads_back.contains(&block).then_some(block)
+    }
+
     /// The blocks that a value leads to and the objects whose number is in it, of those that are followed, each with its paths.
     pub fn followed(&mut self, value: Term) -> Vec<(Guard, RegionId)> {
         let mut found = self.numbers_in(value);
@@ -70,6 +76,8 @@ impl Arena<'_> {
             covered = self.formula.guards.or(covered, guard);
             if self.is_followed(loc.region) {
                 found.push((guard, loc.region));
+            } else if let Some(block) = self.led_back_to(loc.region) {
+                found.push((guard, block));
             } else if let RegionKind::Environment { base } = *self.regions.kind(loc.region)
                 && !matches!(self.formula.terms.node(base), Node::Var(_))
                 && !self.owned.is_empty()
@@ -121,7 +129,11 @@ impl Arena<'_> {
             match self.formula.terms.node(part) {
                 Node::Const(address) => leads.local |= self.is_in_local(*address),
                 Node::Var(var) => {
-                    leads.followed |= matches!(self.origins.of(*var), Origin::Param(_));
+                    leads.followed |= match self.origins.of(*var) {
+                        Origin::Param(_) => true,
+                        Origin::Initial { loc, .. } => self.leads_back.contains(&loc.region),
+                        _ => false,
+                    };
                 }
                 Node::Guard(_) => {}
                 _ if !seen.insert(part) => {}

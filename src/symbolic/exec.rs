@@ -226,9 +226,9 @@ impl Executor<'_> {
                     };
                     self.note_access(frame, state, address, how);
                     self.store(state, address, term, shape);
-                    if ty == Ty::Ptr && self.arena.watches && self.stack.is_empty() {
-                        let progress = self.progress();
-                        frame.assigned.insert(address, progress);
+                    if ty == Ty::Ptr {
+                        let by_call = self.is_of_call(frame, state, *value);
+                        self.note_assigned(frame, address, by_call);
                     }
                     if frame.guesses {
                         self.assign_guessed(body, state, *addr, address);
@@ -256,7 +256,17 @@ impl Executor<'_> {
                 StmtKind::Expose { value, in_memory } => {
                     self.expose(frame, state, *value, *in_memory);
                 }
-                StmtKind::Call(call) => self.call(frame, state, call, stmt.pos),
+                StmtKind::Call(call) => {
+                    self.call(frame, state, call, stmt.pos);
+                    if let (Some(dst), RetTy::Scalar(Ty::Ptr)) = (call.dst, call.ret) {
+                        let variable = self.arena.local(frame.id, dst);
+                        let variable = self
+                            .arena
+                            .regions
+                            .address(&mut self.arena.formula.terms, variable);
+                        self.note_assigned(frame, variable, true);
+                    }
+                }
                 StmtKind::Assume(cond) => {
                     let guard = self.condition(frame, state, *cond);
                     state.guard = self.arena.formula.guards.and(state.guard, guard);

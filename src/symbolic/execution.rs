@@ -35,6 +35,8 @@ pub struct Execution {
     pub unnamed: BTreeMap<(Class, MachineId), (u8, Guard)>,
     /// A callee moves objects that it has no name for, or functions that it calls do.
     pub more: bool,
+    /// A callee takes pointers from a list of variable arguments, which may be found elsewhere then.
+    pub keeps_listed: bool,
     /// A callee may have written more than its summary tells.
     pub writes_more: bool,
     /// What callees may have changed.

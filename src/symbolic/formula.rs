@@ -18,6 +18,9 @@ const MAX_GUARD: usize = 400;
 /// Conditions in reserve for guards that grow too large, see [`Formula::reserve_names`].
 const RESERVED_NAMES: usize = 64;
 
+/// Choices between alternatives that [`Formula::without_others`] looks at.
+const MAX_ALTERNATIVES: u32 = 64;
+
 /// Parts of a term that [`Formula::mentions`] looks at.
 const MAX_PARTS: usize = 4_000;
 
@@ -337,6 +340,39 @@ impl Formula {
             };
         }
         value
+    }
+
+    /// A value without the alternatives that it has on none of these paths, as far as they are looked at.
+    pub fn without_others(&mut self, value: Term, paths: Guard) -> Term {
+        self.alternatives_on(value, paths, &mut { MAX_ALTERNATIVES })
+    }
+
+    fn alternatives_on(&mut self, value: Term, paths: Guard, left: &mut u32) -> Term {
+        let Node::Op { op: Op::Ite, args } = self.terms.node(value) else {
+            return value;
+        };
+        let (condition, then, els) = (args[0], args[1], args[2]);
+        if *left == 0 {
+            return value;
+        }
+        *left -= 1;
+        let chosen = self.guard_of(condition);
+        let yes = self.guards.and(paths, chosen);
+        let no = self.guards.and_not(paths, chosen);
+        if no == Guard::FALSE {
+            return self.alternatives_on(then, yes, left);
+        }
+        if yes == Guard::FALSE {
+            return self.alternatives_on(els, no, left);
+        }
+        let kept = (
+            self.alternatives_on(then, yes, left),
+            self.alternatives_on(els, no, left),
+        );
+        match kept == (then, els) {
+            true => value,
+            false => self.terms.ite(condition, kept.0, kept.1),
+        }
     }
 
     /// The guard itself, or, if it is large, one named condition that stands for it.

@@ -38,11 +38,13 @@ pub struct Frame<'b> {
     pub(super) guesses: bool,
 }
 
-/// How far execution has come: what was logged before.
+/// How far execution had come: what was logged before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
     pub uses: usize,
     pub disturbed: usize,
+    /// A call has come to that.
+    pub by_call: bool,
 }
 
 impl<'b> Frame<'b> {

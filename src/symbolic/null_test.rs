@@ -40,7 +40,9 @@ impl Executor<'_> {
             let followed = here.any(|event| event.address == pointer);
             let telling = tells_of_before(frame, instance, (compared, decides, followed), ways)
                 && !self.is_read_anew(frame, state, compared, pointer);
-            let late = telling && self.is_followed(state, pointer);
+            let late = telling
+                && self.is_followed(state, pointer)
+                && !frame.body.null_may_reach(instance.block, compared);
             let place = (instance.block, compared);
             if telling && !late && self.may_be_null(pointer) {
                 self.execution.log.early_tests.insert(place);
@@ -59,11 +61,39 @@ impl Executor<'_> {
         Progress {
             uses: log.uses.len(),
             disturbed: log.disturbed.len(),
+            by_call: false,
         }
     }
 
-    /// Whether a pointer that is compared with null has been read from memory once more after a call that may have put another one there, and was not
-    /// followed since: the comparison says nothing of the one that was there before (`f(s); if (!s->p)`).
+    /// Notes that the analysed function assigns a variable that is a pointer; `by_call`: what a call has returned.
+    pub(super) fn note_assigned(&mut self, frame: &mut Frame<'_>, variable: Term, by_call: bool) {
+        if self.arena.watches && self.stack.is_empty() {
+            let now = self.progress();
+            frame.assigned.insert(variable, Progress { by_call, ..now });
+        }
+    }
+
+    /// Whether a value is that of a variable which was last assigned what a call has returned.
+    pub(super) fn is_of_call(
+        &mut self,
+        frame: &Frame<'_>,
+        state: &mut State,
+        value: ExprId,
+    ) -> bool {
+        match frame.body.expr(value).kind {
+            ExprKind::Load { addr, .. } if is_local(frame.body, addr) => {
+                let variable = self.eval(frame, state, addr);
+                let assigned = frame.assigned.get(&variable);
+                assigned.is_some_and(|assigned| assigned.by_call)
+            }
+            ExprKind::Cast { arg } => self.is_of_call(frame, state, arg),
+            _ => false,
+        }
+    }
+
+    /// Whether a pointer that is compared with null is what a call has returned since it was followed, or has been read from memory once more
+    /// after a call that may have put another one there: the comparison says nothing of the one that was there before (`p = f(p); if (!p)`,
+    /// `f(s); if (!s->p)`).
     fn is_read_anew(
         &mut self,
         frame: &Frame<'_>,
@@ -71,9 +101,6 @@ impl Executor<'_> {
         compared: ExprId,
         pointer: Term,
     ) -> bool {
-        let Some(cell) = self.arena.found_at(pointer) else {
-            return false;
-        };
         let now = self.progress();
         let read = match frame.body.expr(compared).kind {
             ExprKind::Load { addr, .. } if is_local(frame.body, addr) => {
@@ -88,19 +115,28 @@ impl Executor<'_> {
         let Some(last) = log.uses.iter().rposition(is_followed) else {
             return false;
         };
+        if last >= read.uses || read.by_call {
+            return last < read.uses;
+        }
+        let Some(cell) = self.arena.found_at(pointer) else {
+            return false;
+        };
         let mut since = log.disturbed[..read.disturbed].iter();
-        last < read.uses
-            && since.any(|event| {
-                event.open
-                    && event.region == cell.region
-                    && event.order >= log.uses[last].order
-                    && !self.arena.formula.guards.excludes(event.guard, state.guard)
-            })
+        since.any(|event| {
+            event.open
+                && event.region == cell.region
+                && event.order >= log.uses[last].order
+                && !self.arena.formula.guards.excludes(event.guard, state.guard)
+        })
     }
 
     /// Whether all paths to a state have followed a pointer, whichever of several it is. Of one that leads into objects of the
-    /// program's alone, or is null, nothing is known here.
+    /// program's alone nothing is known here; where it is a null constant, it was not followed, and is compared for that reason.
     fn is_followed(&mut self, state: &State, pointer: Term) -> bool {
+        let null = self.arena.chosen_null(pointer);
+        if !self.arena.formula.guards.excludes(state.guard, null) {
+            return false;
+        }
         let places = self.arena.locations(pointer);
         places
             .iter()
@@ -129,8 +165,7 @@ impl Executor<'_> {
         let (Some(ended), Some(site)) = (ended, self.site.clone()) else {
             return;
         };
-        let null = self.arena.invalid_on.get(&pointer).copied();
-        let null = null.unwrap_or_default();
+        let null = self.arena.chosen_null(pointer);
         if ended == Guard::FALSE || !self.arena.formula.guards.excludes(paths, null) {
             return;
         }

@@ -13,6 +13,8 @@ use super::state::State;
 use super::term::{MAX_MEMBER_OFFSET, Node, Op, Term};
 use crate::ir::POINTER_BITS;
 
+/// Choices one within the other that a pointer is made of, as far as they are looked at.
+const MAX_CHOICES: u32 = 8;
 /// Pointers followed back from an object to the call that returned the first.
 const MAX_POINTER_CHAIN: usize = 8;
 /// Results from the negative of this on are error numbers, as values and as pointers (IS_ERR).
@@ -104,7 +106,7 @@ impl Arena<'_> {
     }
 
     /// Paths that cannot be executed where a condition has this value: they dereference a pointer that is invalid
-    /// then, or have a negative number that is no error number. Where paths merge, a state loses which pointers each
+    /// then, or have made a pointer of a number that is neither 0 nor an error number. Where paths merge, a state loses which pointers each
     /// of them has dereferenced; the arena keeps it.
     pub fn impossible(&mut self, condition: Cond, value: bool) -> Vec<Guard> {
         let mut impossible = Vec::new();
@@ -126,6 +128,12 @@ impl Arena<'_> {
                 impossible.extend(self.impossible_choices(address, invalid));
             }
         }
+        if let Some(number) = self.not_negative(condition, value) {
+            let number = self.nonzero(number);
+            let number = self.formula.guard_of(number);
+            let not_negative = self.formula.guards.literal(condition, false);
+            impossible.push(self.formula.guards.and(number, not_negative));
+        }
         if !value {
             return impossible;
         }
@@ -133,14 +141,20 @@ impl Arena<'_> {
             impossible.extend(self.impossible_equality(condition));
         }
         if let Some(number) = self.error_test(condition) {
-            let zero = self
-                .formula
-                .terms
-                .constant(0, self.formula.terms.width(number));
-            let negative = self.formula.terms.slt(number, zero);
-            let negative = self.formula.guard_of(negative);
+            let terms = &mut self.formula.terms;
+            let width = terms.width(number);
+            let zero = terms.constant(0, width);
+            // A pointer is not negative; a number that is made one is an error number, or 0.
+            let other = match width == POINTER_BITS {
+                true => terms.slt(number, zero),
+                false => {
+                    let none = terms.eq(number, zero);
+                    terms.not(none)
+                }
+            };
+            let other = self.formula.guard_of(other);
             let no_error = self.formula.guards.literal(condition, true);
-            impossible.push(self.formula.guards.and(negative, no_error));
+            impossible.push(self.formula.guards.and(other, no_error));
         }
         impossible
     }
@@ -194,6 +208,29 @@ impl Arena<'_> {
         }
         let equal = self.formula.guards.literal(condition, true);
         Some(self.formula.guards.and(paths, equal))
+    }
+
+    /// Notes that a pointer is made of a number, be it by choice, which is an error number or 0.
+    pub(super) fn note_error_numbers(&mut self, pointer: Term) {
+        for value in self.formula.choices(pointer, MAX_CHOICES) {
+            if let Node::Op { op: Op::Sext, args } = self.formula.terms.node(value)
+                && self.formula.terms.width(args[0]) == NUMBER_BITS
+            {
+                let numbers = self.formula.choices(args[0], MAX_CHOICES);
+                self.error_numbers.extend(numbers);
+            }
+        }
+    }
+
+    /// The number that a condition says is not negative, of which a pointer is made.
+    fn not_negative(&self, condition: Cond, value: bool) -> Option<Term> {
+        let Node::Op { op: Op::Slt, args } =
+            self.formula.terms.node(self.formula.cond_term(condition))
+        else {
+            return None;
+        };
+        let (number, bound) = (*args.first()?, self.formula.terms.as_const(*args.get(1)?)?);
+        (!value && bound == 0 && self.error_numbers.contains(&number)).then_some(number)
     }
 
     /// The number that a condition says is no error number: `!IS_ERR(ERR_PTR(number))`.

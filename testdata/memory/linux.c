@@ -315,3 +315,39 @@ int for_the_device(struct device *dev, int busy)
     dma_free_attrs(dev, 64, block, handle, 0);
     return 0;
 }
+
+struct sock {
+    struct socket *sk_socket;
+    int hash;
+};
+struct socket {
+    struct sock *sk;
+};
+int sock_create_kern(void *net, int family, int type, int protocol, struct socket **res);
+void sock_release(struct socket *sock);
+
+// The socket is found by what it leads to: `sk->sk_socket`.
+int control_socket(void *net, struct sock **sk) //~ clean
+{
+    struct socket *sock;
+    int result = sock_create_kern(net, 2, 3, 1, &sock);
+
+    if (result)
+        return result;
+    *sk = sock->sk;
+    (*sk)->hash = 0;
+    return 0;
+}
+
+int socket_lost(void *net)
+{
+    struct socket *sock;
+    int result = sock_create_kern(net, 2, 3, 1, &sock); //~ certain file/leak
+
+    if (result)
+        return result;
+    if (sock->sk->hash)
+        return -1;
+    sock_release(sock);
+    return 0;
+}

@@ -1,5 +1,5 @@
-// What is read from memory once more behind a call of a function that may do more than is known, and compared with null, says nothing of the pointer
-// that was there before.
+// What is read from memory once more behind a call of a function that may do more than is known, or is what a call has returned, and is compared with
+// null, says nothing of the pointer that was there before.
 struct connection {
     int number, flags;
 };
@@ -56,4 +56,74 @@ void read_and_counted(struct device *device)
     if (!device->connection)
         return;
     device->state = 1;
+}
+
+#ifdef WITH_FILTERS
+struct device *filtered(struct device *device);
+#else
+static inline struct device *filtered(struct device *device)
+{
+    return device;
+}
+#endif
+
+int returned_anew(struct device *device)
+{
+    device->state = 1; //~ known-false-positive note null/dereference
+    device = filtered(device);
+    if (!device)
+        return -1;
+    return device->state;
+}
+
+int returned_before(struct device *device)
+{
+    device = filtered(device);
+    device->state = 1; //~ null/dereference
+    if (!device)
+        return -1;
+    return device->state;
+}
+
+int devices, most;
+struct device *newest;
+
+// The first look is taken without a lock: at the second there may be no more too many.
+void asked_again(void)
+{
+    struct device *last = 0;
+
+    if (devices <= most)
+        return;
+    if (devices > most) {
+        last = newest;
+        last->state = 1; //~ known-false-positive note null/dereference
+    }
+    if (last)
+        last->lost(last);
+}
+
+void followed_on_each_way(void)
+{
+    struct device *last = 0;
+
+    if (devices > most)
+        last = newest;
+    last->state = 1; //~ null/dereference
+    if (last)
+        last->lost(last);
+}
+
+// On the other way there is none, which is what the comparison is for.
+void on_one_way_only(struct device *device, int finished) //~ clean
+{
+    struct connection *last = 0;
+
+    if (finished) {
+        last = device->connection;
+        last->flags = 1;
+    }
+    device->state = 0;
+    if (last)
+        handle(device, last->number);
 }

@@ -60,3 +60,64 @@ void tell(void)
     a.digits = calloc(8, sizeof *a.digits); //~ heap/leak
     say("%p\n", (void *)a.digits);
 }
+
+static int read_listed(const char *from, const char *format, va_list rest);
+
+static int read_numbers(const char *from, const char *format, ...)
+{
+    va_list rest;
+    int result;
+    va_start(rest, format);
+    result = read_listed(from, format, rest);
+    va_end(rest);
+    return result;
+}
+
+// As many as the format says, each by way of the other function.
+static int read_listed(const char *from, const char *format, va_list rest)
+{
+    int result = 0;
+    for (; *format; format++)
+        switch (*format) {
+        case 'd': {
+            int *number = va_arg(rest, int *);
+            *number = *from++;
+            break;
+        }
+        case 's': {
+            char **text = va_arg(rest, char **);
+            int length;
+            result = read_numbers(from, "d", &length);
+            if (result)
+                break;
+            *text = malloc(length + 1);
+            if (!*text)
+                result = -1;
+            break;
+        }
+        }
+    return result;
+}
+
+int length_read(const char *from) //~ clean
+{
+    char *name = NULL;
+    int error, length = 0;
+    if (read_numbers(from, "sd", &name, &error))
+        return -1;
+    while (name[length])
+        length++;
+    free(name);
+    return length;
+}
+
+int length_not_read(const char *from)
+{
+    char *name = NULL;
+    int error, length = 0;
+    if (read_numbers(from, "d", &error))
+        return -1;
+    while (name[length]) //~ certain null/dereference
+        length++;
+    return length;
+}

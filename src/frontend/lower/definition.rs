@@ -216,7 +216,7 @@ impl Lowerer<'_> {
             end_line,
             params,
             variadic,
-            takes_pointers: variadic && b.takes_pointers,
+            takes_pointers: b.takes_pointers,
             ret,
             pointer_size: self.model.pointer,
             hosted: false,

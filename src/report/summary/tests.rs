@@ -192,6 +192,8 @@ fn summary() -> Summary {
             shared: false,
             exact: true,
             alone: true,
+            only_if: Vec::new(),
+            leads_back: false,
         }],
         rows: vec![
             row([yes, None, no], 0, 0),
@@ -206,6 +208,7 @@ fn summary() -> Summary {
             pointer: Told(true),
             null: Default::default(),
             null_with_nonzero: None,
+            only_if: Vec::new(),
             value: Some(IExpr::Op {
                 op: Op::Ite,
                 width: 64,

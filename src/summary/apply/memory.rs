@@ -1,7 +1,6 @@
-//! What a callee accesses, keeps and returns.
+//! What a callee accesses and keeps.
 //!
-//! In: the summary, the call site and the state before the call, or after it. Out: the accesses, checked; the pointers that escape; what is
-//! known of the result.
+//! In: the summary, the call site and the state before the call, or after it. Out: the accesses, checked; the pointers that escape.
 
 use smallvec::SmallVec;
 
@@ -9,7 +8,7 @@ use super::binding::{Binding, cube};
 use super::rows::{Enabled, outside_answer};
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Machine, Role, Target};
-use crate::summary::{IObj, NullResult, Root, Row, Summary, SummaryObject};
+use crate::summary::{IObj, Root, Row, Summary, SummaryObject};
 use crate::symbolic::access::{Accessor, Way};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -131,91 +130,6 @@ fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[Ar
             let region = exec.arena.regions.region(kind);
             exec.disturb_region(state, region, (Guard::TRUE, summary.writes_more));
         }
-    }
-}
-
-/// The paths on which a result that is a pointer may be null, told by what is there before the call, if the summary says so.
-pub(super) fn null_when(
-    exec: &mut Executor<'_>,
-    state: &mut State,
-    summary: &Summary,
-    binding: &Binding<'_, '_>,
-) -> Option<Guard> {
-    if !exec.arena.watches || !binding.site.may_return_pointer {
-        return None;
-    }
-    let when = summary.null_when.as_ref()?;
-    Some(binding.condition(exec, state, when))
-}
-
-/// Notes what is known of a result that is a pointer; `null_when`: see [`null_when()`].
-pub(super) fn result(
-    exec: &mut Executor<'_>,
-    state: &mut State,
-    summary: &Summary,
-    binding: &Binding<'_, '_>,
-    (result, null_when): (Term, Option<Guard>),
-) {
-    // Of a callee that always returns null nothing is left open.
-    let known = exec.arena.formula.terms.as_const(result).is_some();
-    if !exec.arena.watches || !binding.site.may_return_pointer || known {
-        return;
-    }
-    exec.arena.made_by_callee(result);
-    let never = null_when.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
-    match (summary.null_result, null_when) {
-        (NullResult::Never, _) => is_never_null(exec, state, result),
-        (NullResult::May | NullResult::AtTimes, Some(when)) => {
-            exec.arena.null_only.push((result, when))
-        }
-        _ => {}
-    }
-    match summary.null_result {
-        NullResult::May | NullResult::AtTimes if never => {
-            state.nonnull.insert(result);
-        }
-        NullResult::AtTimes => {
-            let known = exec.arena.null_at_times.entry(result);
-            known.or_insert_with(|| binding.site.called());
-        }
-        NullResult::Unknown => {}
-        NullResult::May => {
-            let known = exec.arena.nullable.entry(result);
-            known.or_insert_with(|| binding.site.called());
-            exec.arena.locations(result);
-            if let Some(&null) = exec.arena.invalid_on.get(&result) {
-                let conditions = exec.arena.formula.guards.support(null).to_vec();
-                exec.arena.failing_conditions.extend(conditions);
-            }
-        }
-        NullResult::Never => {
-            state.nonnull.insert(result);
-        }
-    }
-}
-
-/// Leaves out the paths on which a result is null, where nothing lies behind it.
-pub(super) fn leave_out_null(
-    exec: &mut Executor<'_>,
-    result: Term,
-    places: &mut Vec<(Guard, Loc)>,
-) {
-    let null = exec.arena.null_paths(result);
-    for (place, _) in places.iter_mut() {
-        *place = exec.arena.formula.guards.and_not(*place, null);
-    }
-    places.retain(|(place, _)| *place != Guard::FALSE);
-}
-
-/// Leaves out the paths on which a result is null that never is.
-fn is_never_null(exec: &mut Executor<'_>, state: &mut State, result: Term) {
-    let null = exec.arena.null_paths(result);
-    let left = exec.arena.formula.guards.and_not(state.guard, null);
-    if left != Guard::FALSE {
-        state.guard = left;
-        let condition = exec.arena.formula.guards.as_literal(null);
-        let condition = condition.map(|(condition, _)| condition);
-        exec.arena.never_null.extend(condition);
     }
 }
 

@@ -14,6 +14,7 @@ mod initialisation;
 mod made;
 mod memory;
 mod modify;
+mod null;
 mod rows;
 mod sleep;
 mod transition;
@@ -73,6 +74,7 @@ impl Effects for Summary {
 
     fn may_return_null(&self) -> bool {
         matches!(self.null_result, NullResult::May | NullResult::AtTimes)
+            && !null::returns_argument(self)
     }
 
     fn only_answers(&self) -> bool {
@@ -127,6 +129,7 @@ fn apply(
     let initialised = initialisation::before(exec, state, summary, &binding);
     exec.execution.more |= summary.moves_more;
     exec.execution.writes_more |= summary.writes_more;
+    exec.execution.keeps_listed |= summary.keeps_listed;
     for unnamed in &summary.unnamed {
         if let Some(machine) = exec.arena.machine(&unnamed.machine) {
             let guards = &mut exec.arena.formula.guards;
@@ -142,10 +145,11 @@ fn apply(
         inputs,
         outputs: Vec::new(),
         objects: Vec::new(),
+        not_made: Vec::new(),
     };
     application.find_objects(exec, state);
     let result = application.result(exec, state);
-    let null_when = memory::null_when(exec, state, summary, &application.binding);
+    let null_when = null::null_when(exec, state, summary, &application.binding);
     modify::modify(exec, state, summary, &application.binding, (made, result));
     application.binding.returns(result);
     if let Some(result) = result {
@@ -154,7 +158,7 @@ fn apply(
             names.converted(&exec.arena.formula.terms, result, *of, &site.callee.name);
         }
         let result = (result, null_when);
-        memory::result(exec, state, summary, &application.binding, result);
+        null::result(exec, state, summary, &application.binding, result);
     }
     // Stage 2: what it names in the state after the call.
     application.find_received(exec, state, made);
@@ -200,13 +204,17 @@ struct Application<'s, 'c> {
     outputs: Vec<Guard>,
     /// Where each of the summary's objects lies.
     objects: Vec<Vec<(Guard, Loc)>>,
+    /// Which of them this call does not make, by what is there on entry.
+    not_made: Vec<bool>,
 }
 
 impl Application<'_, '_> {
-    /// Finds the objects that can be named before the call.
+    /// Finds the objects that can be named before the call, and those that it does not make.
     fn find_objects(&mut self, exec: &mut Executor<'_>, state: &mut State) {
         let binding = &self.binding;
         for object in &self.summary.objects {
+            self.not_made
+                .push(binding.excludes(exec, state, &object.only_if));
             if object.object.root.is_output() {
                 self.objects.push(Vec::new());
                 continue;
@@ -284,7 +292,7 @@ impl Application<'_, '_> {
             .map(|output| self.binding.condition(exec, state, output))
             .collect();
         for (index, object) in self.summary.objects.iter().enumerate() {
-            if !object.object.root.is_output() {
+            if !object.object.root.is_output() || self.not_made[index] {
                 continue;
             }
             if let Some(result) = self.binding.result()
@@ -296,7 +304,7 @@ impl Application<'_, '_> {
             if let (Root::Exit(_), Root::Return) = (&object.object.root, object.object.root.first())
                 && let Some(result) = self.binding.result()
             {
-                memory::leave_out_null(exec, result, &mut places);
+                null::leave_out_null(exec, result, &mut places);
             }
             name_object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
@@ -307,6 +315,10 @@ impl Application<'_, '_> {
                     places.retain(|(_, loc)| !made::was_there(&exec.arena, loc.region, made));
                 }
                 made::assume_made(exec, state, self.summary, object, machine, &places);
+            }
+            if object.leads_back {
+                let regions = places.iter().map(|(_, loc)| loc.region);
+                exec.arena.leads_back.extend(regions);
             }
             self.objects[index] = places;
         }

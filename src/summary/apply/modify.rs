@@ -80,7 +80,10 @@ fn writes(
 ) -> Vec<Write> {
     let mut writes: Vec<Write> = Vec::new();
     for modified in &summary.modified {
-        if modified.size == 0 || modified.object.root.is_output() {
+        if modified.size == 0
+            || modified.object.root.is_output()
+            || binding.excludes(exec, state, &modified.only_if)
+        {
             continue;
         }
         let places = binding.locate(exec, state, &modified.object);

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::convert::Converter;
 use super::super::memory::may_be_null;
+use super::super::predicates::needed;
 use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
 use super::Exit;
 use crate::ir::POINTER_BITS;
@@ -16,11 +17,13 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::naming::Named;
-use crate::symbolic::region::RegionKind;
-use crate::symbolic::term::Term;
+use crate::symbolic::region::{Loc, RegionKind};
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Cells of M, at most.
 const MAX_MODIFIED: usize = 48;
+/// Alternatives of one value that are looked at.
+const MAX_ALTERNATIVES: u32 = 32;
 
 /// Adds M to a summary that has its rows and its result.
 pub(super) fn modified(
@@ -66,6 +69,7 @@ pub(super) fn modified(
             more = true;
             break;
         }
+        let whole = whole.map(|term| oracle.formula.without_others(term, exit.state.guard));
         let value = whole.and_then(|term| converter.expr(oracle, term));
         if whole.is_none()
             && let Some(last) = object.path.last_mut()
@@ -75,6 +79,13 @@ pub(super) fn modified(
         }
         let pointer = Told(oracle.keeps_pointer(loc, whole));
         let null = whole.map(|term| may_be_null(oracle, exit, term));
+        let only_if = match oracle.watches && value.as_ref().is_none_or(is_open) {
+            true => {
+                let written = written_on(oracle, exit, (loc, size), whole);
+                needed(oracle, &mut Converter::of_entry(), written)
+            }
+            false => Vec::new(),
+        };
         modified.push(Modified {
             object,
             size,
@@ -82,6 +93,7 @@ pub(super) fn modified(
             pointer,
             null: null.unwrap_or_default(),
             null_with_nonzero: whole.and_then(|term| null_with_nonzero(oracle, exit, term)),
+            only_if,
         });
         values.push(whole);
     }
@@ -90,6 +102,43 @@ pub(super) fn modified(
     }
     summary.writes_more = more;
     summary.modified = modified;
+}
+
+/// Whether a value hangs on something that callers are not told.
+fn is_open(value: &IExpr) -> bool {
+    unknowns(value).next().is_some()
+}
+
+/// The paths on which a cell has another value on exit than on entry, as far as its value is looked at.
+fn written_on(
+    arena: &mut Arena<'_>,
+    exit: &Exit<'_>,
+    (loc, size): (Loc, u64),
+    value: Option<Term>,
+) -> Guard {
+    let Some(value) = value else {
+        return Guard::TRUE;
+    };
+    let mut written = Guard::FALSE;
+    let mut work = vec![(exit.state.guard, value)];
+    let mut looked_at = 0;
+    while let Some((paths, value)) = work.pop() {
+        looked_at += 1;
+        if paths == Guard::FALSE || arena.is_initial(loc, size, value) {
+            continue;
+        }
+        match arena.formula.terms.node(value) {
+            Node::Op { op: Op::Ite, args } if looked_at < MAX_ALTERNATIVES => {
+                let (condition, then, els) = (args[0], args[1], args[2]);
+                let chosen = arena.formula.guard_of(condition);
+                let guards = &mut arena.formula.guards;
+                work.push((guards.and(paths, chosen), then));
+                work.push((guards.and_not(paths, chosen), els));
+            }
+            _ => written = arena.formula.guards.or(written, paths),
+        }
+    }
+    written
 }
 
 /// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.

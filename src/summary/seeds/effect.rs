@@ -42,6 +42,9 @@ pub(super) struct FunctionRow {
     /// Where the pointer to the object is null, the function does nothing.
     #[serde(default)]
     optional: bool,
+    /// What the pointers in a new object lead to leads back to it: who has got hold of one of them finds the object.
+    #[serde(default)]
+    leads_back: bool,
     /// Whatever the tree's own definition of the function says.
     #[serde(default)]
     pub(super) replaces: Replaces,
@@ -113,6 +116,7 @@ pub(super) struct Effect<'a> {
     name: &'a str,
     operation: Operation<'a>,
     optional: bool,
+    leads_back: bool,
     /// `None`: always.
     condition: Option<Condition>,
     provided: Option<Condition>,
@@ -186,6 +190,7 @@ impl<'a> Effect<'a> {
             operation,
             // What no number names is no mistake: `close(-1)`.
             optional: row.optional || by_value,
+            leads_back: row.leads_back,
             condition,
             provided,
             result: row.result,
@@ -309,6 +314,8 @@ impl<'a> Effect<'a> {
             shared: false,
             exact: true,
             alone: true,
+            only_if: Vec::new(),
+            leads_back: self.leads_back,
         });
         if let Root::Exit(pointer) = &self.object.root {
             let bits = match self.object.path.is_empty() {
@@ -419,6 +426,7 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             pointer: Told(false),
             null: Default::default(),
             null_with_nonzero: None,
+            only_if: Vec::new(),
         });
     }
 }

@@ -321,7 +321,7 @@ operation = \"none\"
             "my.toml:17:13: machine `mutex` has no operation `release`; expected one of lock, \
              trylock, unlock",
             "my.toml:21:1: in this function: unknown field `objects`, expected one of `names`, \
-             `object`, `machine`, `operation`, `when`, `if`, `result`, `returns`, `types`, `optional`, `replaces`, `saves`, `restores`",
+             `object`, `machine`, `operation`, `when`, `if`, `result`, `returns`, `types`, `optional`, `leads_back`, `replaces`, `saves`, `restores`",
         ]
     );
     assert!(seeds.get("take").is_some());

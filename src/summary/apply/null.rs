@@ -1,0 +1,119 @@
+//! What is known of whether a callee's result is null.
+//!
+//! In: the summary, and the result. Out: notes of the result, and the state without paths that there are not.
+
+use super::binding::Binding;
+use crate::summary::{IExpr, NullResult, Root, Summary};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::region::Loc;
+use crate::symbolic::state::State;
+use crate::symbolic::term::{Op, Term};
+
+/// The paths on which a result that is a pointer may be null, told by what is there before the call, if the summary says so.
+pub(super) fn null_when(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) -> Option<Guard> {
+    if !exec.arena.watches || !binding.site.may_return_pointer {
+        return None;
+    }
+    let when = summary.null_when.as_ref()?;
+    Some(binding.condition(exec, state, when))
+}
+
+/// Notes what is known of a result that is a pointer; `null_when`: see [`null_when()`].
+pub(super) fn result(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+    (result, null_when): (Term, Option<Guard>),
+) {
+    // Of a callee that always returns null nothing is left open.
+    let known = exec.arena.formula.terms.as_const(result).is_some();
+    if !exec.arena.watches || !binding.site.may_return_pointer || known {
+        return;
+    }
+    exec.arena.made_by_callee(result);
+    let never = null_when.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
+    match (summary.null_result, null_when) {
+        (NullResult::Never, _) => is_never_null(exec, state, result),
+        (NullResult::May | NullResult::AtTimes, Some(when)) => {
+            exec.arena.null_only.push((result, when))
+        }
+        _ => {}
+    }
+    match summary.null_result {
+        NullResult::May | NullResult::AtTimes if never => {
+            state.nonnull.insert(result);
+        }
+        NullResult::May | NullResult::AtTimes if returns_argument(summary) => {}
+        NullResult::AtTimes => {
+            let known = exec.arena.null_at_times.entry(result);
+            known.or_insert_with(|| binding.site.called());
+        }
+        NullResult::Unknown => {}
+        NullResult::May => {
+            let known = exec.arena.nullable.entry(result);
+            known.or_insert_with(|| binding.site.called());
+            exec.arena.locations(result);
+            if let Some(&null) = exec.arena.invalid_on.get(&result) {
+                let conditions = exec.arena.formula.guards.support(null).to_vec();
+                exec.arena.failing_conditions.extend(conditions);
+            }
+        }
+        NullResult::Never => {
+            state.nonnull.insert(result);
+        }
+    }
+}
+
+/// Whether a result is one of the arguments, or else a constant: null, an error number. Whoever knows what state the object is in need not
+/// ask for it: `get_if_referenced(p)`.
+pub(super) fn returns_argument(summary: &Summary) -> bool {
+    let mut work: Vec<&IExpr> = summary.result.iter().collect();
+    let mut found = false;
+    while let Some(value) = work.pop() {
+        match value {
+            IExpr::Op {
+                op: Op::Ite, args, ..
+            } => work.extend(&args[1..]),
+            IExpr::Value { object, .. }
+                if matches!(object.root, Root::Param(_)) && object.path.is_empty() =>
+            {
+                found = true;
+            }
+            IExpr::Const { .. } => {}
+            _ => return false,
+        }
+    }
+    found
+}
+
+/// Leaves out the paths on which a result is null, where nothing lies behind it.
+pub(super) fn leave_out_null(
+    exec: &mut Executor<'_>,
+    result: Term,
+    places: &mut Vec<(Guard, Loc)>,
+) {
+    let null = exec.arena.null_paths(result);
+    for (place, _) in places.iter_mut() {
+        *place = exec.arena.formula.guards.and_not(*place, null);
+    }
+    places.retain(|(place, _)| *place != Guard::FALSE);
+}
+
+/// Leaves out the paths on which a result is null that never is.
+fn is_never_null(exec: &mut Executor<'_>, state: &mut State, result: Term) {
+    let null = exec.arena.null_paths(result);
+    let left = exec.arena.formula.guards.and_not(state.guard, null);
+    if left != Guard::FALSE {
+        state.guard = left;
+        let condition = exec.arena.formula.guards.as_literal(null);
+        let condition = condition.map(|(condition, _)| condition);
+        exec.arena.never_null.extend(condition);
+    }
+}
