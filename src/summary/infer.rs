@@ -19,7 +19,7 @@ use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::predicates::{moved_on, needed, select};
 use super::{IExpr, IObj, Row, Summary, SummaryObject, Told, Unnamed, When};
-use crate::ir::Counted;
+use crate::ir::{Counted, POINTER_BITS};
 use crate::property::{StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
@@ -359,8 +359,7 @@ pub fn infer(
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
     let mut converter = converter.with_unknowns();
-    let result = exit.result;
-    let result = result.map(|result| oracle.formula.without_others(result, exit.state.guard));
+    let result = exit.result.map(|result| pointer_on(oracle, exit, result));
     let result = result.map(|result| match execution.counted {
         Some(counted) => counted_on(oracle, exit.state.guard, (result, counted)),
         None => result,
@@ -384,6 +383,14 @@ pub fn infer(
         super::unknowns::simplify(&mut summary);
     }
     Inferred { summary, row_paths }
+}
+
+/// A pointer without what it is only on paths on which the function does not return: the null that `if (!p) return ERR_PTR(-ENOMEM)` sorts out.
+fn pointer_on(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Term {
+    match arena.watches && arena.formula.terms.width(value) == POINTER_BITS {
+        true => arena.formula.without_others(value, exit.state.guard),
+        false => value,
+    }
 }
 
 /// A result that is known on these paths, and that more rounds of a loop than were executed make another one.

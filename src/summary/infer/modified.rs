@@ -9,7 +9,7 @@ use super::super::convert::Converter;
 use super::super::memory::may_be_null;
 use super::super::predicates::needed;
 use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
-use super::Exit;
+use super::{Exit, pointer_on};
 use crate::ir::POINTER_BITS;
 use crate::property::Target;
 use crate::sat::oracle::Oracle;
@@ -69,7 +69,7 @@ pub(super) fn modified(
             more = true;
             break;
         }
-        let whole = whole.map(|term| oracle.formula.without_others(term, exit.state.guard));
+        let whole = whole.map(|term| pointer_on(oracle, exit, term));
         let value = whole.and_then(|term| converter.expr(oracle, term));
         if whole.is_none()
             && let Some(last) = object.path.last_mut()
