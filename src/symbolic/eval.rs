@@ -163,7 +163,7 @@ impl Executor<'_> {
                 let value = self.cast(value, from, ty);
                 if ty == Ty::Ptr {
                     self.arena.mark_pointer(value, 4);
-                    // In a program for a machine without an operating system nothing else is made a pointer of (ERR_PTR).
+                    // A freestanding program makes pointers of no other numbers (ERR_PTR).
                     if self.arena.watches && !frame.body.hosted {
                         self.arena.note_error_numbers(value);
                     }
