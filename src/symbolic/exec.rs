@@ -227,8 +227,7 @@ impl Executor<'_> {
                     self.note_access(frame, state, address, how);
                     self.store(state, address, term, shape);
                     if ty == Ty::Ptr {
-                        let by_call = self.is_of_call(frame, state, *value);
-                        self.note_assigned(frame, address, by_call);
+                        self.note_assigned(frame, state, address, *value);
                     }
                     if frame.guesses {
                         self.assign_guessed(body, state, *addr, address);
@@ -259,12 +258,7 @@ impl Executor<'_> {
                 StmtKind::Call(call) => {
                     self.call(frame, state, call, stmt.pos);
                     if let (Some(dst), RetTy::Scalar(Ty::Ptr)) = (call.dst, call.ret) {
-                        let variable = self.arena.local(frame.id, dst);
-                        let variable = self
-                            .arena
-                            .regions
-                            .address(&mut self.arena.formula.terms, variable);
-                        self.note_assigned(frame, variable, true);
+                        self.note_returned(frame, dst);
                     }
                 }
                 StmtKind::Assume(cond) => {

@@ -6,11 +6,11 @@
 use super::exec::Executor;
 use super::frame::{Frame, Progress};
 use super::guard::Guard;
-use super::log::{LateTest, Tested, UseEvent};
+use super::log::{LateTest, Site, Tested, UseEvent};
 use super::state::State;
 use super::term::Term;
 use super::unroll::Instance;
-use crate::ir::{BinOp, BlockId, Body, CmpOp, ExprId, ExprKind, Says, TermKind, Ty};
+use crate::ir::{BinOp, BlockId, Body, CmpOp, ExprId, ExprKind, LocalId, Says, TermKind, Ty};
 
 impl Executor<'_> {
     /// The guard of a branch's condition, with note of the pointers that the analysed function itself compares with null by it.
@@ -56,7 +56,7 @@ impl Executor<'_> {
     }
 
     /// What was logged so far.
-    pub(super) fn progress(&self) -> Progress {
+    fn progress(&self) -> Progress {
         let log = &self.execution.log;
         Progress {
             uses: log.uses.len(),
@@ -65,21 +65,35 @@ impl Executor<'_> {
         }
     }
 
-    /// Notes that the analysed function assigns a variable that is a pointer; `by_call`: what a call has returned.
-    pub(super) fn note_assigned(&mut self, frame: &mut Frame<'_>, variable: Term, by_call: bool) {
+    /// Notes that the analysed function stores a pointer, be it in a variable.
+    pub(super) fn note_assigned(
+        &mut self,
+        frame: &mut Frame<'_>,
+        state: &mut State,
+        variable: Term,
+        value: ExprId,
+    ) {
         if self.arena.watches && self.stack.is_empty() {
+            let by_call = self.is_of_call(frame, state, value);
             let now = self.progress();
             frame.assigned.insert(variable, Progress { by_call, ..now });
         }
     }
 
+    /// Notes that the analysed function has a pointer in a variable that a call has returned.
+    pub(super) fn note_returned(&mut self, frame: &mut Frame<'_>, variable: LocalId) {
+        if self.arena.watches && self.stack.is_empty() {
+            let place = self.arena.local(frame.id, variable);
+            let arena = &mut self.arena;
+            let address = arena.regions.address(&mut arena.formula.terms, place);
+            let now = self.progress();
+            let by_call = true;
+            frame.assigned.insert(address, Progress { by_call, ..now });
+        }
+    }
+
     /// Whether a value is that of a variable which was last assigned what a call has returned.
-    pub(super) fn is_of_call(
-        &mut self,
-        frame: &Frame<'_>,
-        state: &mut State,
-        value: ExprId,
-    ) -> bool {
+    fn is_of_call(&mut self, frame: &Frame<'_>, state: &mut State, value: ExprId) -> bool {
         match frame.body.expr(value).kind {
             ExprKind::Load { addr, .. } if is_local(frame.body, addr) => {
                 let variable = self.eval(frame, state, addr);
@@ -170,6 +184,11 @@ impl Executor<'_> {
             return;
         }
         let guard = self.arena.formula.guards.or(paths, ended);
+        self.note_late(pointer, place, guard, site);
+    }
+
+    /// Notes a comparison of a pointer with null that comes after it was followed.
+    fn note_late(&mut self, pointer: Term, place: (BlockId, ExprId), guard: Guard, site: Site) {
         let log = &mut self.execution.log;
         log.late_tests.push(LateTest {
             pointer,
@@ -192,15 +211,7 @@ impl Executor<'_> {
             return;
         };
         if let Some(place) = late {
-            let log = &mut self.execution.log;
-            log.late_tests.push(LateTest {
-                pointer,
-                place,
-                guard: paths,
-                site: site.clone(),
-                order: log.ops.len(),
-                branches: log.branches.len(),
-            });
+            self.note_late(pointer, place, paths, site.clone());
         }
         let tested = Tested {
             plain,

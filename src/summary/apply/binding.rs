@@ -227,24 +227,22 @@ impl<'s, 'c> Binding<'s, 'c> {
         }
     }
 
-    /// Whether one of these conditions has another value before the call than this.
+    /// Whether a condition has another value before the call than this.
     pub(super) fn excludes(
         &self,
         exec: &mut Executor<'_>,
         state: &mut State,
-        conditions: &[(IExpr, bool)],
+        (condition, holds): &(IExpr, bool),
     ) -> bool {
-        conditions.iter().any(|(condition, holds)| {
-            let Some(here) = self.value(exec, state, condition) else {
-                return false;
-            };
-            let here = exec.arena.guard_of(state, here);
-            let guards = &mut exec.arena.formula.guards;
-            match holds {
-                true => guards.excludes(state.guard, here),
-                false => guards.implies(state.guard, here),
-            }
-        })
+        let Some(here) = self.value(exec, state, condition) else {
+            return false;
+        };
+        let here = exec.arena.guard_of(state, here);
+        let guards = &mut exec.arena.formula.guards;
+        match holds {
+            true => guards.excludes(state.guard, here),
+            false => guards.implies(state.guard, here),
+        }
     }
 
     pub(super) fn value(

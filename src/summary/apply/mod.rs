@@ -213,8 +213,9 @@ impl Application<'_, '_> {
     fn find_objects(&mut self, exec: &mut Executor<'_>, state: &mut State) {
         let binding = &self.binding;
         for object in &self.summary.objects {
-            self.not_made
-                .push(binding.excludes(exec, state, &object.only_if));
+            let mut conditions = object.only_if.iter();
+            let not_made = conditions.any(|condition| binding.excludes(exec, state, condition));
+            self.not_made.push(not_made);
             if object.object.root.is_output() {
                 self.objects.push(Vec::new());
                 continue;

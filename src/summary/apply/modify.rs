@@ -2,12 +2,12 @@
 //!
 //! In: the summary's M and the state before the call. Out: the memory after it.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binding::Binding;
 use super::memory::ends;
 use crate::ir::POINTER_BITS;
-use crate::summary::{IObj, NullResult, Summary};
+use crate::summary::{IExpr, IObj, NullResult, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
@@ -27,7 +27,7 @@ struct Write {
     pointer: bool,
     null: NullResult,
     /// The paths, of all, on which it can be the constant null, as far as the result tells.
-    null_on: Guard,
+    may_be_null: Guard,
     /// The callee reaches the place through a block that it ends.
     through_ended: bool,
 }
@@ -79,11 +79,17 @@ fn writes(
     (binding, result): (&Binding<'_, '_>, Option<Term>),
 ) -> Vec<Write> {
     let mut writes: Vec<Write> = Vec::new();
+    // Many cells are written under the same conditions.
+    let mut excluded: FxHashMap<&(IExpr, bool), bool> = FxHashMap::default();
     for modified in &summary.modified {
-        if modified.size == 0
-            || modified.object.root.is_output()
-            || binding.excludes(exec, state, &modified.only_if)
-        {
+        if modified.size == 0 || modified.object.root.is_output() {
+            continue;
+        }
+        let mut conditions = modified.only_if.iter();
+        if conditions.any(|condition| {
+            let excluded = excluded.entry(condition);
+            *excluded.or_insert_with(|| binding.excludes(exec, state, condition))
+        }) {
             continue;
         }
         let places = binding.locate(exec, state, &modified.object);
@@ -105,7 +111,7 @@ fn writes(
             value,
             pointer: modified.pointer.0 && exec.arena.watches,
             null: modified.null,
-            null_on: null_on(exec, modified.null_with_nonzero, result),
+            may_be_null: null_by_result(exec, modified.null_with_nonzero, result),
             through_ended: exec.arena.watches && through_ended(exec, summary, &modified.object),
         });
     }
@@ -124,7 +130,7 @@ fn write_back(
         value,
         pointer,
         null,
-        null_on,
+        may_be_null,
         through_ended,
     } = write;
     let single = places.len() == 1;
@@ -153,7 +159,7 @@ fn write_back(
             let paths = exec.arena.formula.guards.and(state.guard, guard);
             exec.note_stored(loc, value, paths);
             exec.arena.made_by_callee(value);
-            leave_out_null(exec, state, (value, guard), null_on);
+            leave_out_null(exec, state, (value, guard), may_be_null);
             left_pointer(exec, (loc, value), (null, made), binding.site);
         }
         let memory = state.memory.clone();
@@ -170,7 +176,11 @@ fn write_back(
 }
 
 /// The paths on which the result tells what it tells wherever a value is null; all, if it tells nothing.
-fn null_on(exec: &mut Executor<'_>, with_nonzero: Option<bool>, result: Option<Term>) -> Guard {
+fn null_by_result(
+    exec: &mut Executor<'_>,
+    with_nonzero: Option<bool>,
+    result: Option<Term>,
+) -> Guard {
     let (Some(wanted), Some(result)) = (with_nonzero, result) else {
         return Guard::TRUE;
     };
@@ -187,15 +197,15 @@ fn leave_out_null(
     exec: &mut Executor<'_>,
     state: &mut State,
     (value, here): (Term, Guard),
-    null_on: Guard,
+    may_be_null: Guard,
 ) {
-    if null_on == Guard::TRUE {
+    if may_be_null == Guard::TRUE {
         return;
     }
     let null = exec.arena.chosen_null(value);
     let guards = &mut exec.arena.formula.guards;
     let null = guards.and(null, here);
-    let never = guards.and_not(null, null_on);
+    let never = guards.and_not(null, may_be_null);
     let left = guards.and_not(state.guard, never);
     if left != Guard::FALSE {
         state.guard = left;
