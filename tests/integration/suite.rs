@@ -1,11 +1,9 @@
 //! `scripts/suite`: how many cases it writes, that they are C, and that a run tells found from missed.
 
-mod tools;
-
 use std::path::Path;
 use std::process::Command;
 
-use tools::missing;
+use crate::tools::missing;
 
 /// The script's standard output, or nothing where there is no Python to run it.
 fn suite(arguments: &[&str]) -> Option<String> {

@@ -1,7 +1,5 @@
 //! Runs the real program: reports in each format, from a check and from the database, and compared with an earlier one.
 
-mod tools;
-
 use std::fs;
 use std::path::Path;
 
@@ -296,9 +294,9 @@ fn sarif_reports_are_valid() {
         .output();
     match python {
         Ok(output) if String::from_utf8_lossy(&output.stderr).contains("No module named") => {
-            tools::missing("jsonschema for python3");
+            crate::tools::missing("jsonschema for python3");
         }
-        Err(_) => tools::missing("python3"),
+        Err(_) => crate::tools::missing("python3"),
         Ok(output) => {
             let told = String::from_utf8_lossy(&output.stdout);
             let error = String::from_utf8_lossy(&output.stderr);

@@ -1,11 +1,9 @@
 //! Small shares of what `scripts/layouts`, `scripts/torture` and `scripts/csmith` show at length.
 
-mod tools;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tools::missing;
+use crate::tools::missing;
 
 /// Runs a script on the program under test; `None` where what it needs is not installed.
 fn script(name: &str, arguments: &[&str], needs: &[&str]) -> Option<Output> {

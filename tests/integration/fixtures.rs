@@ -14,15 +14,13 @@
 //! Anything else that is reported is a failure, so is anything missing, a function that was lost, and a known wrong answer
 //! that has become right: its marker must then be changed. Set `FIXTURE=name` to run one of them.
 
-mod tools;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::tools::missing;
 use serde_json::Value;
-use tools::missing;
 
 /// What a marker says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -282,7 +280,7 @@ fn check(
             "check",
             "--format",
             "json",
-            // What the filters leave out is tested in tests/filters.rs.
+            // What the filters leave out is tested in tests/integration/filters.rs.
             "--filter",
             "demonic",
             "--level",

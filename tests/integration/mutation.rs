@@ -1,13 +1,11 @@
 //! `scripts/mutate` on a small tree: what is planted where, and that a run tells found from missed.
 
-mod tools;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::tools::missing;
 use tempfile::TempDir;
-use tools::missing;
 
 const KINDS: [&str; 9] = [
     "delete-unlock",

@@ -1,0 +1,34 @@
+//! The tests of the whole: most run the `cassini` program end to end. They are one program, since each takes seconds to link.
+
+mod bare_trees;
+mod capture;
+mod command_line;
+mod endings;
+mod explanations;
+mod filters;
+mod fixtures;
+mod fuzz_frontend;
+mod hostile;
+mod incremental;
+mod inert;
+mod intercept;
+mod layers;
+mod layouts;
+mod library_rows;
+mod lsp;
+mod machine;
+mod memory;
+mod mutation;
+mod paths;
+mod preprocessed_corpus;
+mod programs;
+mod queries;
+mod race;
+mod reports;
+mod searches;
+mod serve;
+mod suite;
+mod tools;
+mod triage;
+mod unguarded;
+mod words;
