@@ -283,6 +283,7 @@ fn findings<'p>(
     if without == 0 || with < FEWEST || !own && with < FOR_EACH * without || meant {
         return Vec::new();
     }
+    let readers_hold = readers(&split.with) >= FEWEST;
     let mut found = Vec::new();
     let mut told = BTreeSet::new();
     let mut writes_first: Vec<&&At<'_>> = split.without.iter().collect();
@@ -304,7 +305,7 @@ fn findings<'p>(
         let mut functions = BTreeSet::new();
         others.retain(|other| functions.insert(other.source));
         let near = is_near(split.lock, &at.access.member);
-        let certain = at.access.write
+        let certain = (at.access.write || readers_hold)
             && (own || with >= CERTAIN && near)
             && !standing.is_set_up(at.function)
             && !is_by_itself(program, standing, at);
@@ -316,6 +317,15 @@ fn findings<'p>(
         ));
     }
     found
+}
+
+/// Functions among these that only read the member: where they hold the lock, it is there for them, too.
+fn readers(with: &[&At<'_>]) -> usize {
+    let mut writes: BTreeMap<(&str, u32), bool> = BTreeMap::new();
+    for at in with {
+        *writes.entry(at.source).or_default() |= at.access.write;
+    }
+    writes.values().filter(|&&writes| !writes).count()
 }
 
 /// Whether a lock belongs to what it guards: it is a global, or lies in the same record.

@@ -5,10 +5,14 @@
 //! different, with a state each (DESIGN §5). On a path that compares two such pointers and finds them equal (a walk over a list
 //! stops at the element at which an earlier walk stopped; an object is looked up again) neither state is right.
 
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::arena::Arena;
 use super::guard::Guard;
-use super::region::Loc;
-use super::state::Object;
+use super::region::{Loc, SymbolicOffset};
+use super::state::{MachineId, Object};
 use super::term::{Node, Op, Term};
 use crate::ir::POINTER_BITS;
 
@@ -17,32 +21,71 @@ const MAX_CHAIN: usize = 6;
 /// Pairs of addresses that one comparison may be about.
 const MAX_CHOICES: usize = 32;
 
+/// The objects that the function operates on, by how they are found.
+#[derive(Debug, Default)]
+pub struct Chains {
+    /// The number of objects.
+    entries: usize,
+    /// By machine and base of a region on the access path, counted from the object: the object, and where it or the pointer lies there.
+    by_base: FxHashMap<(MachineId, usize, Option<Term>), Vec<(Loc, Loc)>>,
+}
+
+impl Chains {
+    fn of(arena: &Arena<'_>) -> Self {
+        let mut chains = Chains {
+            entries: arena.entries.len(),
+            by_base: FxHashMap::default(),
+        };
+        for object in arena.entries.keys() {
+            for (level, at) in chain(arena, object.loc).into_iter().enumerate() {
+                let key = (object.machine, level, arena.regions.base(at.region));
+                chains
+                    .by_base
+                    .entry(key)
+                    .or_default()
+                    .push((object.loc, at));
+            }
+        }
+        chains
+    }
+}
+
+/// A location, where the pointer to it was read from, and so on.
+fn chain(arena: &Arena<'_>, loc: Loc) -> Vec<Loc> {
+    let next = |loc: &Loc| arena.read_from(loc.region);
+    std::iter::successors(Some(loc), next)
+        .take(MAX_CHAIN)
+        .collect()
+}
+
 impl Arena<'_> {
     /// The guard's paths on which no pointer comparison has found the object to be another of its
     /// machine.
     pub fn apart(&mut self, object: Object, guard: Guard) -> Guard {
-        let comparisons = self.pointer_comparisons(guard);
-        if comparisons.is_empty() {
-            return guard;
-        }
-        let others: Vec<Loc> = self
-            .entries
-            .keys()
-            .filter(|other| other.machine == object.machine && **other != object)
-            .map(|other| other.loc)
-            .collect();
-        let mut same: Vec<Term> = Vec::new();
-        for other in others {
-            self.differences(object.loc, other, &mut same);
-        }
-        let mut guard = guard;
-        for (condition, left, right) in comparisons {
+        // For each difference of two addresses that a comparison finds to be 0, the paths on which it does.
+        let mut found_equal: FxHashMap<Term, Vec<Guard>> = FxHashMap::default();
+        for (condition, left, right) in self.pointer_comparisons(guard) {
             let equal = self.formula.guards.literal(condition, true);
             for (chosen, left, right) in self.choices_of(equal, left, right) {
                 let terms = &mut self.formula.terms;
-                let (there, back) = (terms.sub(left, right), terms.sub(right, left));
-                if same.contains(&there) || same.contains(&back) {
-                    guard = self.formula.guards.and_not(guard, chosen);
+                for difference in [terms.sub(left, right), terms.sub(right, left)] {
+                    found_equal.entry(difference).or_default().push(chosen);
+                }
+            }
+        }
+        if found_equal.is_empty() {
+            return guard;
+        }
+        let parts: FxHashSet<Term> = found_equal
+            .keys()
+            .flat_map(|&difference| self.formula.terms.parts(difference))
+            .collect();
+        let others = self.perhaps_equal(object, &parts);
+        let mut guard = guard;
+        for other in others {
+            for difference in self.differences(object.loc, other, &parts) {
+                for &equal in found_equal.get(&difference).into_iter().flatten() {
+                    guard = self.formula.guards.and_not(guard, equal);
                 }
             }
         }
@@ -123,22 +166,57 @@ impl Arena<'_> {
             .collect()
     }
 
-    /// The differences that are 0 where the two locations are one: of their addresses, of the places
-    /// that the pointers to them were read from, and so on as long as both access paths are alike.
-    fn differences(&mut self, mut a: Loc, mut b: Loc, found: &mut Vec<Term>) {
-        for _ in 0..MAX_CHAIN {
-            let left = self.regions.address(&mut self.formula.terms, a);
-            let right = self.regions.address(&mut self.formula.terms, b);
-            let difference = self.formula.terms.sub(left, right);
-            if self.formula.terms.as_const(difference).is_some() {
-                return;
+    /// The other objects of the machine that [`Self::differences`] finds one of for an object.
+    fn perhaps_equal(&mut self, object: Object, parts: &FxHashSet<Term>) -> BTreeSet<Loc> {
+        if self.chains.entries != self.entries.len() {
+            self.chains = Chains::of(self);
+        }
+        let mut others: BTreeSet<Loc> = BTreeSet::new();
+        for (level, at) in chain(self, object.loc).into_iter().enumerate() {
+            let base = self.regions.base(at.region);
+            let mut wanted: Vec<(Option<Term>, bool)> = Vec::new();
+            if base.is_none_or(|base| parts.contains(&base)) {
+                wanted.extend(parts.iter().map(|&part| (Some(part), false)));
             }
-            found.push(difference);
+            if base.is_some_and(|base| parts.contains(&base)) {
+                wanted.push((None, false));
+            }
+            // Elements of one table.
+            wanted.push((base, at.symbolic == SymbolicOffset::NONE));
+            for (base, only_elements) in wanted {
+                let found = self.chains.by_base.get(&(object.machine, level, base));
+                let found = found.into_iter().flatten();
+                let found =
+                    found.filter(|(_, at)| !only_elements || at.symbolic != SymbolicOffset::NONE);
+                others.extend(found.map(|(other, _)| *other));
+            }
+        }
+        others.remove(&object.loc);
+        others
+    }
+
+    /// The differences that are 0 where the two locations are one: of their addresses, of the places
+    /// that the pointers to them were read from, and so on as long as both access paths are alike. Only those that may be made of these parts: there
+    /// are as many pairs as the square of the objects.
+    fn differences(&mut self, mut a: Loc, mut b: Loc, parts: &FxHashSet<Term>) -> Vec<Term> {
+        let mut found = Vec::new();
+        for _ in 0..MAX_CHAIN {
+            let bases = [a, b].map(|loc| self.regions.base(loc.region));
+            let known = |base: &Term| parts.contains(base);
+            let by_offset = bases[0] == bases[1] && a.symbolic != b.symbolic;
+            if by_offset || bases[0] != bases[1] && bases.iter().flatten().all(known) {
+                let left = self.regions.address(&mut self.formula.terms, a);
+                let right = self.regions.address(&mut self.formula.terms, b);
+                found.push(self.formula.terms.sub(left, right));
+            } else if bases[0] == bases[1] {
+                break;
+            }
             let alike = (a.offset, a.symbolic) == (b.offset, b.symbolic);
             match (self.read_from(a.region), self.read_from(b.region)) {
                 (Some(outer_a), Some(outer_b)) if alike => (a, b) = (outer_a, outer_b),
-                _ => return,
+                _ => break,
             }
         }
+        found
     }
 }

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::addresses::Operated;
+use super::alias::Chains;
 use super::callee::{CalledWith, Callees};
 use super::class::Class;
 use super::dereference::Locations;
@@ -72,6 +73,8 @@ pub struct Arena<'a> {
     pub(super) error_numbers: FxHashSet<Term>,
     /// The blocks to which leads back what the pointers in them lead to.
     pub leads_back: FxHashSet<RegionId>,
+    /// See [`Arena::apart`].
+    pub(super) chains: Chains,
     /// Those of them that the call has left in memory: they are not its result.
     pub left_in_memory: FxHashSet<Term>,
     /// Where calls have left the pointers that they have made.
@@ -163,6 +166,7 @@ impl<'a> Arena<'a> {
             owned: FxHashSet::default(),
             error_numbers: FxHashSet::default(),
             leads_back: FxHashSet::default(),
+            chains: Chains::default(),
             left_in_memory: FxHashSet::default(),
             left_at: FxHashMap::default(),
             begins_at: FxHashMap::default(),

@@ -344,35 +344,57 @@ impl Formula {
 
     /// A value without the alternatives that it has on none of these paths, as far as they are looked at.
     pub fn without_others(&mut self, value: Term, paths: Guard) -> Term {
-        self.alternatives_on(value, paths, &mut { MAX_ALTERNATIVES })
+        self.replace_alternatives(value, paths, &mut |_, alternative, _| alternative)
     }
 
-    fn alternatives_on(&mut self, value: Term, paths: Guard, left: &mut u32) -> Term {
+    /// A value without the alternatives that it has on none of these paths, and with others in place of the rest of them, each of which is
+    /// asked for with its paths. Of too many nested choices one is an alternative itself.
+    pub fn replace_alternatives(
+        &mut self,
+        value: Term,
+        paths: Guard,
+        other: &mut dyn FnMut(&mut Formula, Term, Guard) -> Term,
+    ) -> Term {
+        self.alternatives_on(value, paths, other, &mut { MAX_ALTERNATIVES })
+    }
+
+    fn alternatives_on(
+        &mut self,
+        value: Term,
+        paths: Guard,
+        other: &mut dyn FnMut(&mut Formula, Term, Guard) -> Term,
+        left: &mut u32,
+    ) -> Term {
         let Node::Op { op: Op::Ite, args } = self.terms.node(value) else {
-            return value;
+            return other(self, value, paths);
         };
         let (condition, then, els) = (args[0], args[1], args[2]);
         if *left == 0 {
-            return value;
+            return other(self, value, paths);
         }
         *left -= 1;
         let chosen = self.guard_of(condition);
         let yes = self.guards.and(paths, chosen);
         let no = self.guards.and_not(paths, chosen);
         if no == Guard::FALSE {
-            return self.alternatives_on(then, yes, left);
+            return self.alternatives_on(then, yes, other, left);
         }
         if yes == Guard::FALSE {
-            return self.alternatives_on(els, no, left);
+            return self.alternatives_on(els, no, other, left);
         }
         let kept = (
-            self.alternatives_on(then, yes, left),
-            self.alternatives_on(els, no, left),
+            self.alternatives_on(then, yes, other, left),
+            self.alternatives_on(els, no, other, left),
         );
         match kept == (then, els) {
             true => value,
             false => self.terms.ite(condition, kept.0, kept.1),
         }
+    }
+
+    /// The guard of a term of width 1 that has been asked for before.
+    pub fn known_guard(&self, t: Term) -> Option<Guard> {
+        self.guard_of.get(&t).copied()
     }
 
     /// The guard itself, or, if it is large, one named condition that stands for it.

@@ -197,6 +197,15 @@ impl Terms {
         &self.nodes[t.index()]
     }
 
+    /// What a sum is made of, but for its constant; of anything else the term itself and its operands.
+    pub fn parts(&self, t: Term) -> Vec<Term> {
+        match self.node(t) {
+            Node::Linear { terms, .. } => terms.iter().map(|&(_, part)| part).collect(),
+            Node::Op { args, .. } => std::iter::once(t).chain(args.iter().copied()).collect(),
+            _ => vec![t],
+        }
+    }
+
     pub fn as_const(&self, t: Term) -> Option<u128> {
         match *self.node(t) {
             Node::Const(value) => Some(value),

@@ -91,12 +91,13 @@ pub fn given_back_as_another(
         })
         .collect();
     let mut untaken = Vec::with_capacity(found.len());
+    let operations = Operations::of(execution);
     let mut two: FxHashMap<Object, Guard> = FxHashMap::default();
     for (other, from, guard, touched, call) in found {
         let two = match two.get(&other) {
             Some(&known) => known,
             None => {
-                let found = known_as_two(execution, arena, object, other);
+                let found = known_as_two(&operations, arena, object, other);
                 two.insert(other, found);
                 found
             }
@@ -202,9 +203,10 @@ fn kept_until(
     }
     // Where the two are known to be two, what becomes of the other says nothing of this one.
     let mut given_back: FxHashMap<Object, Guard> = FxHashMap::default();
+    let operations = Operations::of(execution);
     let candidates = known.iter().filter(|(_, wanted)| **wanted);
     for (&other, _) in candidates {
-        let two = known_as_two(execution, arena, object, other);
+        let two = known_as_two(&operations, arena, object, other);
         given_back.insert(other, two);
     }
     let guards = &mut arena.formula.guards;
@@ -288,17 +290,44 @@ pub fn meant_for_another(
     paths.retain(|&(other, _)| {
         other != object && other.machine == object.machine && may_be_found_as(arena, object, other)
     });
+    let operations = Operations::of(execution);
     let mut covered = vec![before];
     for (other, paths) in paths {
-        let two = known_as_two(execution, arena, object, other);
+        let two = known_as_two(&operations, arena, object, other);
         covered.push(arena.formula.guards.and_not(paths, two));
     }
     arena.formula.guards.union(covered)
 }
 
+/// The operations of an execution by object, in order.
+struct Operations<'e> {
+    log: &'e [OpEvent],
+    by_object: FxHashMap<Object, Vec<usize>>,
+}
+
+impl<'e> Operations<'e> {
+    fn of(execution: &'e Execution) -> Self {
+        let log = &execution.log.ops;
+        let mut by_object: FxHashMap<Object, Vec<usize>> = FxHashMap::default();
+        for (index, event) in log.iter().enumerate() {
+            by_object.entry(event.object).or_default().push(index);
+        }
+        Operations { log, by_object }
+    }
+
+    /// Those of two objects, in order.
+    fn of_two(&self, a: Object, b: Object) -> impl Iterator<Item = &'e OpEvent> {
+        let lists = [a, b].map(|object| self.by_object.get(&object));
+        let mut both: Vec<usize> = lists.into_iter().flatten().flatten().copied().collect();
+        both.sort_unstable();
+        let log = self.log;
+        both.into_iter().map(move |index| &log[index])
+    }
+}
+
 /// The paths on which the function itself shows that two objects are two: it takes the one while it holds the other, which would be a
 /// mistake if they were one. How they were found on entry says nothing of that.
-fn known_as_two(execution: &Execution, arena: &mut Arena<'_>, a: Object, b: Object) -> Guard {
+fn known_as_two(operations: &Operations<'_>, arena: &mut Arena<'_>, a: Object, b: Object) -> Guard {
     let machine = arena.machine_of(a);
     // One that may be taken again tells nothing.
     let again = machine.counts || machine.saved.is_some();
@@ -313,12 +342,8 @@ fn known_as_two(execution: &Execution, arena: &mut Arena<'_>, a: Object, b: Obje
     };
     let mut holds = [Guard::FALSE; 2];
     let mut both = Guard::FALSE;
-    for event in &execution.log.ops {
-        let this = match event.object {
-            object if object == a => 0,
-            object if object == b => 1,
-            _ => continue,
-        };
+    for event in operations.of_two(a, b) {
+        let this = usize::from(event.object == b);
         let guards = &mut arena.formula.guards;
         if event.gives_back(initial) {
             holds[this] = guards.and_not(holds[this], event.guard);

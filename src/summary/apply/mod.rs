@@ -347,12 +347,16 @@ impl Application<'_, '_> {
             let ended = exec.arena.formula.guards.and(place, ended);
             let of = (&self.binding, &object.object);
             memory::check_start(exec, state, of, (loc, machine), ended);
-            if memory::is_elsewhere(exec, loc, machine) {
+            let elsewhere = memory::is_elsewhere(exec, loc, machine);
+            if elsewhere && ended != Guard::FALSE {
                 continue;
             }
             let at = exec.arena.object_at(loc, machine);
-            let paths = exec.arena.formula.guards.and(state.guard, ended);
-            exec.arena.note_address(at, loc, paths);
+            // A reference to a block is counted by one of its members.
+            if !elsewhere {
+                let paths = exec.arena.formula.guards.and(state.guard, ended);
+                exec.arena.note_address(at, loc, paths);
+            }
             rows::doubt(exec, state, at, place, &rows);
             let name = match exec.arena.machine_at(machine).key {
                 Key::Location | Key::Value => exec.arena.name_of(loc),

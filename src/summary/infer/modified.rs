@@ -15,6 +15,7 @@ use crate::property::Target;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
+use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::naming::Named;
 use crate::symbolic::region::{Loc, RegionKind};
@@ -71,6 +72,13 @@ pub(super) fn modified(
         }
         let whole = whole.map(|term| pointer_on(oracle, exit, term));
         let value = whole.and_then(|term| converter.expr(oracle, term));
+        let value = match (value, whole) {
+            (None, Some(term)) => compared(oracle, converter, exit, (loc, term)),
+            (Some(value), Some(term)) if is_open(&value) => {
+                Some(compared(oracle, converter, exit, (loc, term)).unwrap_or(value))
+            }
+            (value, _) => value,
+        };
         if whole.is_none()
             && let Some(last) = object.path.last_mut()
         {
@@ -102,6 +110,43 @@ pub(super) fn modified(
     }
     summary.writes_more = more;
     summary.modified = modified;
+}
+
+/// What a pointer that callers know nothing of has been found to be wherever the function returns: null, or the address of the place that it is
+/// in, as in a list that is empty (`while (head->next != head) free_first(head);`).
+fn compared(
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    exit: &Exit<'_>,
+    (loc, value): (Loc, Term),
+) -> Option<IExpr> {
+    if !arena.watches || arena.formula.terms.width(value) != POINTER_BITS {
+        return None;
+    }
+    let before = Loc {
+        offset: loc.offset.checked_sub(i64::from(POINTER_BITS / 8))?,
+        ..loc
+    };
+    let terms = &mut arena.formula.terms;
+    let mut candidates = vec![terms.constant(0, POINTER_BITS)];
+    // The second pointer of a list's head leads to the first, as that does.
+    candidates.extend([loc, before].map(|at| arena.regions.address(terms, at)));
+    let paths = exit.state.guard;
+    let mut found = |formula: &mut Formula, alternative: Term, paths: Guard| {
+        let mut candidates = candidates.iter();
+        let equal = candidates.find(|&&candidate| {
+            let equal = formula.terms.eq(alternative, candidate);
+            let known = formula.known_guard(equal);
+            known.is_some_and(|known| formula.guards.implies(paths, known))
+        });
+        equal.copied().unwrap_or(alternative)
+    };
+    let formula = &mut arena.formula;
+    let other = formula.replace_alternatives(value, paths, &mut found);
+    match other == value {
+        true => None,
+        false => converter.expr(arena, other),
+    }
 }
 
 /// Whether a value hangs on something that callers are not told.

@@ -89,7 +89,11 @@ pub(super) fn rows(
         for (row, guard) in &made {
             let ended = from_other_states(execution, (exits.object, machine), row);
             for ended in ended {
-                others.extend(spared(&made, row.from, &ended));
+                for spared in spared(&made, row.from, ended.from) {
+                    if !others.contains(&spared) {
+                        others.push(spared);
+                    }
+                }
                 others.push((ended, *guard));
             }
         }
@@ -303,16 +307,15 @@ fn from_other_states(
         .collect()
 }
 
-/// What else may become of a block that a row ends: where the function may end one in order or leave it, and no condition tells which, it may
-/// leave one in another state, too.
-fn spared(made: &[(Row, Guard)], from: StateId, ended: &Row) -> Vec<(Row, Guard)> {
-    let left = made.iter().filter(|(row, _)| {
-        row.from == from && row.to == Target::State(from) && !row.excludes(ended)
-    });
+/// What else may become of a block that a row ends from one state: where the function leaves one in order, it leaves one in another state, too.
+fn spared(made: &[(Row, Guard)], from: StateId, other: StateId) -> Vec<(Row, Guard)> {
+    let left = made
+        .iter()
+        .filter(|(row, _)| row.from == from && row.to == Target::State(from));
     let spared = left.map(|(row, guard)| {
         let spared = Row {
-            from: ended.from,
-            to: Target::State(ended.from),
+            from: other,
+            to: Target::State(other),
             ..row.clone()
         };
         (spared, *guard)

@@ -91,7 +91,7 @@ impl Returns {
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum ResultType {
+pub(super) enum ResultType {
     Bool,
     #[default]
     Int,
@@ -101,7 +101,7 @@ enum ResultType {
 
 impl ResultType {
     /// Bits.
-    fn width(self) -> u16 {
+    pub(super) fn width(self) -> u16 {
         match self {
             ResultType::Bool => 8,
             ResultType::Int => 32,

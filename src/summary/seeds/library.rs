@@ -8,11 +8,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::effect::modify;
+use super::effect::{ResultType, modify};
 use super::{Replaces, Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
-use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Use};
+use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
 use crate::symbolic::term::Op;
 
 /// A `[[library]]` row as written.
@@ -60,6 +60,8 @@ pub(super) struct LibraryRow {
     at_least: Option<i32>,
     /// The parameter that the result is never greater than.
     at_most: Option<u32>,
+    /// What the functions add to a number in memory, in one step.
+    adds: Option<Addition>,
     /// The result is what the world outside the program answers.
     #[serde(default)]
     outside: bool,
@@ -73,6 +75,62 @@ pub(super) struct LibraryRow {
     /// Whatever the tree's own definition of the function does.
     #[serde(default)]
     replaces: Replaces,
+}
+
+/// What functions add to a number in memory that several threads may count with.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Addition {
+    /// The parameter that leads to the number.
+    to: u32,
+    number: i32,
+    /// The type of the number in memory.
+    #[serde(default, rename = "type")]
+    of: ResultType,
+    result: Option<Answer>,
+}
+
+/// What the result of an addition tells.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    Old,
+    New,
+    /// Whether the new number is 0, a `_Bool`.
+    Zero,
+}
+
+impl Addition {
+    fn add_to(&self, summary: &mut Summary) {
+        let width = self.of.width();
+        let object = IObj {
+            root: Root::Param(self.to),
+            path: vec![Offset::bytes(0)],
+        };
+        let old = IExpr::Value {
+            object: object.clone(),
+            width,
+            when: When::Entry,
+            narrow: false,
+            pointer: Told(false),
+        };
+        let mask = u128::MAX >> (128 - u32::from(width));
+        let new = IExpr::Linear {
+            width,
+            constant: i128::from(self.number) as u128 & mask,
+            terms: vec![(1, old.clone())],
+        };
+        modify(summary, object.clone(), u64::from(width / 8));
+        let cells = summary.modified.iter_mut();
+        for cell in cells.filter(|cell| cell.object == object) {
+            cell.value = Some(new.clone());
+        }
+        summary.result = self.result.map(|result| match result {
+            Answer::Old => old,
+            Answer::New => new,
+            Answer::Zero => syntax::zero(new, width),
+        });
+    }
 }
 
 impl LibraryRow {
@@ -187,6 +245,9 @@ impl LibraryRow {
         }
         if let Some(param) = self.within {
             summary.result = Some(pointer_within(param));
+        }
+        if let Some(addition) = &self.adds {
+            addition.add_to(summary);
         }
     }
 }

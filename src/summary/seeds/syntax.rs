@@ -284,9 +284,20 @@ pub(super) fn passed(param: u32, width: u16) -> IExpr {
 
 /// Whether a value is not zero.
 pub(super) fn not_zero(value: IExpr, width: u16) -> IExpr {
-    let op = |op, args| IExpr::Op { op, width: 1, args };
-    let zero = IExpr::Const { value: 0, width };
-    op(Op::Not, vec![op(Op::Eq, vec![value, zero])])
+    IExpr::Op {
+        op: Op::Not,
+        width: 1,
+        args: vec![zero(value, width)],
+    }
+}
+
+/// Whether a value is 0.
+pub(super) fn zero(value: IExpr, width: u16) -> IExpr {
+    IExpr::Op {
+        op: Op::Eq,
+        width: 1,
+        args: vec![value, IExpr::Const { value: 0, width }],
+    }
 }
 
 /// Reads a condition on an argument: `param1 == null`, `param1 == 0` of an `int`, or what [`bits`] reads. A condition of width 1 and
