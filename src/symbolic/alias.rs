@@ -26,9 +26,12 @@ const MAX_CHOICES: usize = 32;
 pub struct Chains {
     /// The number of objects.
     entries: usize,
-    /// By machine and base of a region on the access path, counted from the object: the object, and where it or the pointer lies there.
-    by_base: FxHashMap<(MachineId, usize, Option<Term>), Vec<(Loc, Loc)>>,
+    by_base: FxHashMap<Step, Vec<(Loc, Loc)>>,
 }
+
+/// A step of an access path: the object's machine, the number of steps from the object, and the base of the region there. By it are found the
+/// objects, each with where it, or the pointer to it, lies there.
+type Step = (MachineId, usize, Option<Term>);
 
 impl Chains {
     fn of(arena: &Arena<'_>) -> Self {
