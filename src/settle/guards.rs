@@ -116,6 +116,15 @@ impl Split<'_, '_> {
             .len()
     }
 
+    /// The functions of a list that only read the member: where they hold the lock, it is there for readers, too.
+    fn readers(list: &[&At<'_>]) -> usize {
+        let mut writes: BTreeMap<(&str, u32), bool> = BTreeMap::new();
+        for at in list {
+            *writes.entry(at.source).or_default() |= at.access.write;
+        }
+        writes.values().filter(|&&writes| !writes).count()
+    }
+
     /// At least half of the functions hold the lock, which belongs to the member.
     pub fn is_believed(&self, member: &Class) -> bool {
         !self.with.is_empty()
@@ -283,7 +292,7 @@ fn findings<'p>(
     if without == 0 || with < FEWEST || !own && with < FOR_EACH * without || meant {
         return Vec::new();
     }
-    let readers_hold = readers(&split.with) >= FEWEST;
+    let readers_hold = Split::readers(&split.with) >= FEWEST;
     let mut found = Vec::new();
     let mut told = BTreeSet::new();
     let mut writes_first: Vec<&&At<'_>> = split.without.iter().collect();
@@ -317,15 +326,6 @@ fn findings<'p>(
         ));
     }
     found
-}
-
-/// Functions among these that only read the member: where they hold the lock, it is there for them, too.
-fn readers(with: &[&At<'_>]) -> usize {
-    let mut writes: BTreeMap<(&str, u32), bool> = BTreeMap::new();
-    for at in with {
-        *writes.entry(at.source).or_default() |= at.access.write;
-    }
-    writes.values().filter(|&&writes| !writes).count()
 }
 
 /// Whether a lock belongs to what it guards: it is a global, or lies in the same record.

@@ -535,21 +535,5 @@ pub fn nonzero(object: IObj, width: u16, pointer: bool) -> IExpr {
         narrow: false,
         pointer: Told(pointer),
     };
-    is_nonzero(value, width)
-}
-
-/// The condition that a value of `width` bits is not zero.
-pub fn is_nonzero(value: IExpr, width: u16) -> IExpr {
-    use crate::symbolic::term::Op;
-    let zero = IExpr::Const { value: 0, width };
-    let is_zero = IExpr::Op {
-        op: Op::Eq,
-        width: 1,
-        args: vec![value, zero],
-    };
-    IExpr::Op {
-        op: Op::Not,
-        width: 1,
-        args: vec![is_zero],
-    }
+    IExpr::is_nonzero(value, width)
 }

@@ -189,6 +189,24 @@ impl IExpr {
         }
     }
 
+    /// The condition that a value of `width` bits is 0.
+    pub fn is_zero(value: IExpr, width: u16) -> IExpr {
+        IExpr::Op {
+            op: Op::Eq,
+            width: 1,
+            args: vec![value, IExpr::Const { value: 0, width }],
+        }
+    }
+
+    /// The condition that it is not.
+    pub fn is_nonzero(value: IExpr, width: u16) -> IExpr {
+        IExpr::Op {
+            op: Op::Not,
+            width: 1,
+            args: vec![IExpr::is_zero(value, width)],
+        }
+    }
+
     fn width(&self) -> u16 {
         match self {
             IExpr::Const { width, .. }

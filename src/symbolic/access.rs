@@ -193,7 +193,7 @@ impl Arena<'_> {
 }
 
 /// The first byte of a region.
-fn start_of(region: RegionId) -> Loc {
+pub(super) fn start_of(region: RegionId) -> Loc {
     Loc {
         region,
         symbolic: SymbolicOffset::NONE,

@@ -2,6 +2,7 @@
 //!
 //! In: a region, an object, a location. Out: the pointers that lead there, each read from the region that the next one leads to.
 
+use super::access::start_of;
 use super::arena::Arena;
 use super::class::Class;
 use super::region::{Loc, RegionId};
@@ -14,16 +15,14 @@ const MAX_PATH: usize = 16;
 impl Arena<'_> {
     /// The regions on the access path to one, from that one outwards, each with the pointer that leads to it.
     pub fn access_path(&self, region: RegionId) -> Vec<(RegionId, Option<Term>)> {
-        let mut path = Vec::new();
-        let mut next = Some(region);
-        while let Some(region) = next.take()
-            && path.len() < MAX_PATH
-        {
-            let base = self.regions.base(region);
-            path.push((region, base));
-            next = self.read_from(region).map(|loc| loc.region);
-        }
-        path
+        let path = self.outwards(start_of(region)).take(MAX_PATH);
+        path.map(|loc| (loc.region, self.regions.base(loc.region)))
+            .collect()
+    }
+
+    /// A location, where the pointer to its region was read from, and so on; for ever, if the path comes back to where it was.
+    pub fn outwards(&self, loc: Loc) -> impl Iterator<Item = Loc> {
+        std::iter::successors(Some(loc), |loc| self.read_from(loc.region))
     }
 
     /// The location in memory that the pointer to a region was read from; `None` for globals and locals, and where the

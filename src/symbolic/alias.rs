@@ -40,7 +40,7 @@ impl Chains {
             by_base: FxHashMap::default(),
         };
         for object in arena.entries.keys() {
-            for (level, at) in chain(arena, object.loc).into_iter().enumerate() {
+            for (level, at) in arena.outwards(object.loc).take(MAX_CHAIN).enumerate() {
                 let key = (object.machine, level, arena.regions.base(at.region));
                 chains
                     .by_base
@@ -51,14 +51,6 @@ impl Chains {
         }
         chains
     }
-}
-
-/// A location, where the pointer to it was read from, and so on.
-fn chain(arena: &Arena<'_>, loc: Loc) -> Vec<Loc> {
-    let next = |loc: &Loc| arena.read_from(loc.region);
-    std::iter::successors(Some(loc), next)
-        .take(MAX_CHAIN)
-        .collect()
 }
 
 impl Arena<'_> {
@@ -175,7 +167,7 @@ impl Arena<'_> {
             self.chains = Chains::of(self);
         }
         let mut others: BTreeSet<Loc> = BTreeSet::new();
-        for (level, at) in chain(self, object.loc).into_iter().enumerate() {
+        for (level, at) in self.outwards(object.loc).take(MAX_CHAIN).enumerate() {
             let base = self.regions.base(at.region);
             let mut wanted: Vec<(Option<Term>, bool)> = Vec::new();
             if base.is_none_or(|base| parts.contains(&base)) {

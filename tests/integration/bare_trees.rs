@@ -8,7 +8,8 @@ use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::contains;
-use tempfile::TempDir;
+
+use crate::tools::tree;
 
 /// A function that takes a lock twice, if threads are wanted.
 const TWICE: &str = "\
@@ -25,16 +26,6 @@ int twice(int x)
 	return x;
 }
 ";
-
-fn tree(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
 
 fn check(folder: &Path, arguments: &[&str]) -> Assert {
     let mut command = Command::cargo_bin("cassini").expect("the binary is built for this test");

@@ -1,24 +1,14 @@
 //! Trees that cannot be read as they should be: the program says what is wrong and where, and the rest
 //! of the run is unharmed.
 
-use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::contains;
-use tempfile::TempDir;
 
-fn tree(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
+use crate::tools::tree;
 
 /// `cassini check .` in `folder`.
 fn check(folder: &Path, arguments: &[&str]) -> Assert {

@@ -7,6 +7,8 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use tempfile::TempDir;
 
+use crate::tools::tree;
+
 const DOUBLE_LOCK: &str = "\
 typedef struct { int word; } spinlock_t;
 void spin_lock(spinlock_t *lock);
@@ -38,16 +40,6 @@ int quiet(int x)
 
 fn cassini() -> Command {
     Command::cargo_bin("cassini").expect("the binary is built for this test")
-}
-
-fn tree(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
 }
 
 fn check(tree: &Path) -> Command {

@@ -19,8 +19,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::tools::missing;
 use serde_json::Value;
+
+use crate::tools::missing;
 
 /// What a marker says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::tools::missing;
 use tempfile::TempDir;
+
+use crate::tools::missing;
 
 const KINDS: [&str; 9] = [
     "delete-unlock",

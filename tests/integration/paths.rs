@@ -10,6 +10,8 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use tempfile::TempDir;
 
+use crate::tools::tree;
+
 /// A function that takes the lock twice.
 const TWICE: &str = "\
 typedef struct { int word; } spinlock_t;
@@ -21,16 +23,6 @@ void NAME(spinlock_t *lock)
 	spin_lock(lock);
 }
 ";
-
-fn tree(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
 
 /// A tree with a bug in each of these files.
 fn buggy(files: &[&str]) -> TempDir {

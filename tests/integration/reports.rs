@@ -10,6 +10,8 @@ use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::tools::missing;
+
 /// A function that takes the lock twice.
 const TWICE: &str = "\
 void NAME(spinlock_t *lock)
@@ -294,9 +296,9 @@ fn sarif_reports_are_valid() {
         .output();
     match python {
         Ok(output) if String::from_utf8_lossy(&output.stderr).contains("No module named") => {
-            crate::tools::missing("jsonschema for python3");
+            missing("jsonschema for python3");
         }
-        Err(_) => crate::tools::missing("python3"),
+        Err(_) => missing("python3"),
         Ok(output) => {
             let told = String::from_utf8_lossy(&output.stdout);
             let error = String::from_utf8_lossy(&output.stderr);

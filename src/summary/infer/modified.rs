@@ -72,12 +72,9 @@ pub(super) fn modified(
         }
         let whole = whole.map(|term| pointer_on(oracle, exit, term));
         let value = whole.and_then(|term| converter.expr(oracle, term));
-        let value = match (value, whole) {
-            (None, Some(term)) => compared(oracle, converter, exit, (loc, term)),
-            (Some(value), Some(term)) if is_open(&value) => {
-                Some(compared(oracle, converter, exit, (loc, term)).unwrap_or(value))
-            }
-            (value, _) => value,
+        let value = match whole.filter(|_| value.as_ref().is_none_or(is_open)) {
+            Some(term) => compared(oracle, converter, exit, (loc, term)).or(value),
+            None => value,
         };
         if whole.is_none()
             && let Some(last) = object.path.last_mut()

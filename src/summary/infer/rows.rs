@@ -89,10 +89,9 @@ pub(super) fn rows(
         for (row, guard) in &made {
             let ended = from_other_states(execution, (exits.object, machine), row);
             for ended in ended {
-                for spared in spared(&made, row.from, ended.from) {
-                    if !others.contains(&spared) {
-                        others.push(spared);
-                    }
+                // Once for each of the other states.
+                if others.iter().all(|(row, _)| row.from != ended.from) {
+                    others.extend(spared(&made, row.from, ended.from));
                 }
                 others.push((ended, *guard));
             }

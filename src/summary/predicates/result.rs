@@ -5,7 +5,7 @@
 
 use super::{Predicate, Side};
 use crate::ir::POINTER_BITS;
-use crate::summary::infer::{is_nonzero, nonzero};
+use crate::summary::infer::nonzero;
 use crate::summary::{IExpr, IObj, Root, Told, When};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -166,7 +166,7 @@ impl Miner<'_, '_> {
                 width: self.width,
                 args: vec![self.value(), self.constant(bit)],
             };
-            self.add(is_nonzero(masked, self.width), set);
+            self.add(IExpr::is_nonzero(masked, self.width), set);
         }
     }
 }

@@ -118,7 +118,7 @@ impl InitialiseRow {
                 width: INT,
                 args: bits,
             };
-            means.push(not_zero(bits, INT));
+            means.push(IExpr::is_nonzero(bits, INT));
         }
         let one = |one: IExpr, other: IExpr| op(Op::Or, vec![one, other]);
         let recursive = means.into_iter().reduce(one);
@@ -126,7 +126,7 @@ impl InitialiseRow {
         let mut pointer = kind.clone();
         match pointer.path.pop() {
             Some(_) => {
-                let there = not_zero(read(pointer, POINTER_BITS), POINTER_BITS);
+                let there = IExpr::is_nonzero(read(pointer, POINTER_BITS), POINTER_BITS);
                 op(Op::And, vec![there, recursive])
             }
             None => recursive,
@@ -209,9 +209,4 @@ fn constant(value: u32, width: u16) -> IExpr {
 
 fn op(op: Op, args: Vec<IExpr>) -> IExpr {
     IExpr::Op { op, width: 1, args }
-}
-
-fn not_zero(value: IExpr, width: u16) -> IExpr {
-    let zero = op(Op::Eq, vec![value, constant(0, width)]);
-    op(Op::Not, vec![zero])
 }

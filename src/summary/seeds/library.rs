@@ -103,10 +103,7 @@ enum Answer {
 impl Addition {
     fn add_to(&self, summary: &mut Summary) {
         let width = self.of.width();
-        let object = IObj {
-            root: Root::Param(self.to),
-            path: vec![Offset::bytes(0)],
-        };
+        let object = pointed_to(self.to);
         let old = IExpr::Value {
             object: object.clone(),
             width,
@@ -120,15 +117,11 @@ impl Addition {
             constant: i128::from(self.number) as u128 & mask,
             terms: vec![(1, old.clone())],
         };
-        modify(summary, object.clone(), u64::from(width / 8));
-        let cells = summary.modified.iter_mut();
-        for cell in cells.filter(|cell| cell.object == object) {
-            cell.value = Some(new.clone());
-        }
+        leave(summary, &object, u64::from(width / 8), &new);
         summary.result = self.result.map(|result| match result {
             Answer::Old => old,
             Answer::New => new,
-            Answer::Zero => syntax::zero(new, width),
+            Answer::Zero => IExpr::is_zero(new, width),
         });
     }
 }
@@ -217,7 +210,7 @@ impl LibraryRow {
             access.incond.push(Some(true));
             summary
                 .inputs
-                .push(syntax::not_zero(pointer(param), POINTER_BITS));
+                .push(IExpr::is_nonzero(pointer(param), POINTER_BITS));
             summary.uses.push(access);
         }
         for &param in &self.uses_number {
@@ -270,10 +263,7 @@ fn places(texts: &[Spanned<String>], document: &mut Document) -> Option<Vec<IObj
 /// The access to what a parameter leads to.
 fn used(summary: &Summary, param: u32) -> Use {
     Use {
-        object: IObj {
-            root: Root::Param(param),
-            path: vec![Offset::bytes(0)],
-        },
+        object: pointed_to(param),
         name: format!("param{param}"),
         incond: vec![None; summary.inputs.len()],
         answered: false,
@@ -284,15 +274,29 @@ fn used(summary: &Summary, param: u32) -> Use {
 
 /// Adds that these places hold null afterwards.
 fn clear(summary: &mut Summary, places: &[IObj]) {
+    let null = IExpr::Const {
+        value: 0,
+        width: POINTER_BITS,
+    };
     for place in places {
-        modify(summary, place.clone(), u64::from(POINTER_BITS / 8));
-        let written = summary.modified.iter_mut();
-        for modified in written.filter(|modified| modified.object == *place) {
-            modified.value = Some(IExpr::Const {
-                value: 0,
-                width: POINTER_BITS,
-            });
-        }
+        leave(summary, place, u64::from(POINTER_BITS / 8), &null);
+    }
+}
+
+/// Adds that a place of so many bytes holds a value afterwards.
+fn leave(summary: &mut Summary, place: &IObj, size: u64, value: &IExpr) {
+    modify(summary, place.clone(), size);
+    let written = summary.modified.iter_mut();
+    for modified in written.filter(|modified| modified.object == *place) {
+        modified.value = Some(value.clone());
+    }
+}
+
+/// What a parameter leads to.
+fn pointed_to(param: u32) -> IObj {
+    IObj {
+        root: Root::Param(param),
+        path: vec![Offset::bytes(0)],
     }
 }
 

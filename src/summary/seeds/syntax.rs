@@ -282,24 +282,6 @@ pub(super) fn passed(param: u32, width: u16) -> IExpr {
     }
 }
 
-/// Whether a value is not zero.
-pub(super) fn not_zero(value: IExpr, width: u16) -> IExpr {
-    IExpr::Op {
-        op: Op::Not,
-        width: 1,
-        args: vec![zero(value, width)],
-    }
-}
-
-/// Whether a value is 0.
-pub(super) fn zero(value: IExpr, width: u16) -> IExpr {
-    IExpr::Op {
-        op: Op::Eq,
-        width: 1,
-        args: vec![value, IExpr::Const { value: 0, width }],
-    }
-}
-
 /// Reads a condition on an argument: `param1 == null`, `param1 == 0` of an `int`, or what [`bits`] reads. A condition of width 1 and
 /// whether it is to hold.
 pub(super) fn argument(text: &str) -> Result<Condition, String> {
@@ -318,7 +300,7 @@ pub(super) fn argument(text: &str) -> Result<Condition, String> {
         return Err(format!("`{name}` is no argument"));
     };
     Ok(Condition {
-        predicate: not_zero(passed(param, width), width),
+        predicate: IExpr::is_nonzero(passed(param, width), width),
         holds: *operator == "!=",
     })
 }
