@@ -14,6 +14,21 @@ impl Body {
         &self.exprs[id.index()]
     }
 
+    /// Whether a statement itself, not a function called in it, may write to memory that a pointer leads to: not if it assigns to a variable.
+    pub fn may_write_memory(&self, statement: &StmtKind) -> bool {
+        match statement {
+            StmtKind::Store { addr, .. } => {
+                !matches!(self.expr(*addr).kind, ExprKind::AddrLocal(_))
+            }
+            StmtKind::Copy { .. } | StmtKind::Zero { .. } | StmtKind::Havoc { .. } => true,
+            StmtKind::Expose { .. }
+            | StmtKind::Call(_)
+            | StmtKind::Assume(_)
+            | StmtKind::Assert(_)
+            | StmtKind::ScopeEnd(_) => false,
+        }
+    }
+
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.index()]
     }

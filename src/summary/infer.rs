@@ -18,7 +18,7 @@ use self::rows::rows;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::predicates::{moved_on, needed, select};
-use super::{IExpr, IObj, Row, Summary, SummaryObject, Told, Unnamed, When};
+use super::{IExpr, IObj, Root, Row, Summary, SummaryObject, Told, Unnamed, When};
 use crate::ir::{Counted, POINTER_BITS};
 use crate::property::{StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -319,6 +319,8 @@ pub fn infer(
             }
             false => Vec::new(),
         };
+        let returned = *interface.root.first() == Root::Return && !only_if.is_empty();
+        let or_another = returned && returns_another(oracle, exit, &object.moves);
         summary.objects.push(SummaryObject {
             object: interface,
             name,
@@ -330,6 +332,7 @@ pub fn infer(
             exact: !execution.cut && moves().all(|event| event.primitive),
             alone: !execution.cut && moves().all(|event| event.primitive || event.alone),
             only_if,
+            or_another,
             leads_back: oracle.leads_back.contains(&object.object.loc.region),
         });
         let root = &summary.objects[index as usize].object.root;
@@ -536,4 +539,17 @@ pub fn nonzero(object: IObj, width: u16, pointer: bool) -> IExpr {
         pointer: Told(pointer),
     };
     IExpr::is_nonzero(value, width)
+}
+
+/// Whether the result may be another pointer than null on paths on which an object is not moved.
+fn returns_another(oracle: &mut Oracle<'_>, exit: &Exit<'_>, moves: &[Move]) -> bool {
+    let Some(result) = exit.result else {
+        return false;
+    };
+    let null = oracle.null_paths(result);
+    let moved = moved_on(oracle, moves);
+    let guards = &mut oracle.formula.guards;
+    let others = guards.and_not(exit.state.guard, moved);
+    let others = guards.and_not(others, null);
+    oracle.possible(others)
 }

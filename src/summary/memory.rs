@@ -13,7 +13,7 @@ use crate::property::{Role, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{RegionId, RegionKind};
@@ -25,6 +25,8 @@ const MAX_USES: usize = 16;
 const MAX_WAYS: usize = 4;
 /// Conditions without which control does not come back.
 const MAX_CONDITIONS: usize = 4;
+/// Conditions over arguments that decide together whether a result is null.
+const MAX_DECIDING: usize = 6;
 /// Members of a new block that callers learn of.
 const MAX_CONTENTS: usize = 16;
 /// Pointers from a root to what is accessed.
@@ -51,7 +53,7 @@ pub fn add_behind(
 ) {
     if oracle.watches {
         add_keeps(execution, oracle, summary, exit);
-        add_null_result(oracle, summary, exit);
+        add_null_result(execution, oracle, summary, exit);
         summary.may_end = !execution.log.ends.is_empty();
         summary.returns_when = returns_when(execution, oracle, exit);
         summary.outside = exit
@@ -309,6 +311,7 @@ pub fn contents(
                 null: NullResult::default(),
                 null_with_nonzero: None,
                 only_if: Vec::new(),
+                replaced: Told(false),
             });
         }
     }
@@ -316,7 +319,12 @@ pub fn contents(
 }
 
 /// Finds out whether the result may be null.
-fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'_>) {
+fn add_null_result(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    summary: &mut Summary,
+    exit: &Exit<'_>,
+) {
     let Some(result) = exit
         .result
         .filter(|&result| oracle.formula.terms.width(result) == POINTER_BITS)
@@ -331,6 +339,14 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
         let guards = &mut oracle.formula.guards;
         let never = guards.and_not(failed, when);
         null = guards.and_not(null, never);
+    }
+    // A function that may end the program is called because the result is null.
+    for call in execution.log.may_end.iter().filter(|call| !call.told) {
+        let guards = &mut oracle.formula.guards;
+        let called = guards.and(exit.state.guard, call.guard);
+        if called != Guard::FALSE && guards.implies(called, null) {
+            null = guards.and_not(null, called);
+        }
     }
     if !oracle.possible(null) {
         summary.null_result = NullResult::Never;
@@ -347,7 +363,7 @@ fn add_null_result(oracle: &mut Oracle<'_>, summary: &mut Summary, exit: &Exit<'
     } else {
         return;
     };
-    summary.null_when = over_arguments(oracle, null).into_iter().reduce(both);
+    summary.null_when = over_arguments(oracle, null);
 }
 
 /// Whether a result is the constant null on some of these paths, or what a callee has returned that returns null at times, and more than what
@@ -365,19 +381,55 @@ fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool 
     oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty()
 }
 
-/// The conditions over what the function was called with, and what lies there, that hold on all of these paths.
-fn over_arguments(arena: &mut Arena<'_>, paths: Guard) -> Vec<IExpr> {
+/// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing.
+fn over_arguments(arena: &mut Arena<'_>, paths: Guard) -> Option<IExpr> {
     let mut converter = Converter::of_entry();
-    let mut found = Vec::new();
-    for (condition, holds) in arena.formula.guards.implied_literals(paths) {
+    let implied = arena.formula.guards.implied_literals(paths);
+    let implied: Vec<Cond> = implied
+        .into_iter()
+        .map(|(condition, _)| condition)
+        .collect();
+    let mut support = arena.formula.guards.support(paths).to_vec();
+    support.sort_by_key(|condition| !implied.contains(condition));
+    let mut passed = Vec::new();
+    for condition in support {
         let term = arena.formula.cond_term(condition);
-        if let Some(expr) = converter.expr(arena, term)
-            && expr.is_made_of(is_passed)
-        {
-            found.push(if holds { expr } else { negated(expr) });
+        let expr = converter.expr(arena, term);
+        if let Some(expr) = expr.filter(|expr| expr.is_made_of(is_passed)) {
+            passed.push((condition, expr));
         }
     }
-    found
+    passed.truncate(MAX_DECIDING);
+    match decide(arena, paths, &passed) {
+        IExpr::Const { .. } => None,
+        when => Some(when),
+    }
+}
+
+/// Whether there are such paths, by the values of these conditions.
+fn decide(arena: &mut Arena<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
+    let known = |holds: bool| IExpr::Const {
+        value: u128::from(holds),
+        width: 1,
+    };
+    let Some(((condition, expr), others)) = conditions.split_first() else {
+        return known(paths != Guard::FALSE);
+    };
+    let mut under = |holds| {
+        let paths = arena.formula.guards.restrict(paths, &[(*condition, holds)]);
+        decide(arena, paths, others)
+    };
+    let (yes, no) = (under(true), under(false));
+    let op = |op, args| IExpr::Op { op, width: 1, args };
+    let condition = expr.clone();
+    match (&yes, &no) {
+        _ if yes == no => yes,
+        (IExpr::Const { value: 1, .. }, IExpr::Const { .. }) => condition,
+        (IExpr::Const { .. }, IExpr::Const { .. }) => negated(condition),
+        (IExpr::Const { value: 1, .. }, _) => op(Op::Or, vec![condition, no]),
+        (_, IExpr::Const { value: 0, .. }) => both(condition, yes),
+        _ => op(Op::Ite, vec![condition, yes, no]),
+    }
 }
 
 /// Whether callers have an object's value before the call: an argument, or what lies at a known distance behind one.

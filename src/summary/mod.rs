@@ -55,6 +55,8 @@ pub struct SummaryObject {
     pub leads_back: bool,
     /// The function makes it only where these conditions on what is there on entry have these values.
     pub only_if: Vec<(IExpr, bool)>,
+    /// It is what the result leads to; where the function does not make it the result may lead to something else, which it has not made.
+    pub or_another: bool,
 }
 
 /// One element of R: (sm, incond, s, outcond, s').
@@ -115,6 +117,8 @@ pub struct Modified {
     pub null_with_nonzero: Option<bool>,
     /// The function writes it only where these conditions on what is there on entry have these values; none if the value tells.
     pub only_if: Vec<(IExpr, bool)>,
+    /// Wherever the function ends the block that the pointer there has led to on entry, it leaves another one there.
+    pub replaced: Told<bool>,
 }
 
 /// The function may sleep.
@@ -250,6 +254,10 @@ pub struct Summary {
     pub format: Option<u32>,
     /// The result is what the world outside the program has answered: no caller and no callee sees to it that it is the one or the other.
     pub outside: bool,
+    /// Called again with the same arguments, it has the same result, until something is written or a function is called that may change it.
+    pub repeats: bool,
+    /// It changes the results of functions that repeat theirs, beside what it writes.
+    pub changes_answers: bool,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
@@ -374,6 +382,7 @@ impl Summary {
             && self.null_result == other.null_result
             && self.null_when == other.null_when
             && (self.outside, self.range) == (other.outside, other.range)
+            && (self.repeats, self.changes_answers) == (other.repeats, other.changes_answers)
             && all_alike(&self.uses, &other.uses, same_use)
             && all_alike(&self.objects, &other.objects, same_object)
             && all_alike(&self.rows, &other.rows, same_row)

@@ -57,7 +57,7 @@ impl Predicate {
 }
 
 /// Whether the arguments decide an expression over entry values.
-fn is_of_arguments(expr: &IExpr) -> bool {
+pub fn is_of_arguments(expr: &IExpr) -> bool {
     let mut only = true;
     expr.each(&mut |part| {
         only &= match part {

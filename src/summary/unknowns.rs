@@ -206,6 +206,7 @@ mod tests {
             null: Default::default(),
             null_with_nonzero: None,
             only_if: Vec::new(),
+            replaced: Told(false),
         });
         let mut summary = Summary {
             modified: modified.collect(),

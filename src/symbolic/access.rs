@@ -109,6 +109,17 @@ impl Arena<'_> {
         }
     }
 
+    /// Notes of which record a pointer at an address is a member.
+    pub(super) fn note_record(&mut self, address: Term, record: &str) {
+        if record.is_empty() {
+            return;
+        }
+        for &(_, loc) in self.locations(address).iter() {
+            let known = self.records_at.entry(loc);
+            known.or_insert_with(|| record.into());
+        }
+    }
+
     /// Whether the base of an address is a pointer, or the number of an open file: not a number that is added to a null pointer.
     fn may_be_followed(&self, base: Term) -> bool {
         let is_address = self.formula.terms.width(base) == POINTER_BITS;

@@ -26,7 +26,7 @@ use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset}
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::{Node, Op, Term};
 use crate::ir::{LocalId, POINTER_BITS};
-use crate::property::{AssertionRule, Key, Machine, Property, StateId};
+use crate::property::{AssertionRule, Key, Machine, Property, Role, StateId};
 
 /// The slot that a frame's result is returned through.
 const RESULT: LocalId = LocalId(u32::MAX);
@@ -103,6 +103,10 @@ pub struct Arena<'a> {
     pub links: FxHashSet<Cond>,
     /// The member as which each pointer is read from memory, and the pointers that are read as several: members of a union.
     pub(super) read_as: FxHashMap<Term, String>,
+    /// Where a pointer was found that a callee has left in a variable.
+    pub(super) found_at: FxHashMap<Term, Loc>,
+    /// Of which record the pointers at these places are members, as the source has it.
+    pub(super) records_at: FxHashMap<Loc, Box<str>>,
     pub read_as_several: FxHashSet<Term>,
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,
@@ -181,6 +185,8 @@ impl<'a> Arena<'a> {
             null_only: Vec::new(),
             links: FxHashSet::default(),
             read_as: FxHashMap::default(),
+            found_at: FxHashMap::default(),
+            records_at: FxHashMap::default(),
             read_as_several: FxHashSet::default(),
             exposed: FxHashSet::default(),
             nullable: FxHashMap::default(),
@@ -325,6 +331,23 @@ impl<'a> Arena<'a> {
             Some(tracked) => tracked.clone(),
             None => self.entry_state(object),
         }
+    }
+
+    /// The paths on which a block is in a state in which it is gone.
+    pub fn ended_on(&mut self, state: &State, block: RegionId) -> Guard {
+        let mut ended = Guard::FALSE;
+        for (object, tracked) in &state.objects {
+            if object.loc.region != block {
+                continue;
+            }
+            let machine = self.machine_of(*object);
+            for &(status, paths) in &tracked.set {
+                if matches!(status, Status::At(at) if machine.role(at) == Role::Dead) {
+                    ended = self.formula.guards.or(ended, paths);
+                }
+            }
+        }
+        ended
     }
 
     /// The machine that an object is one of.

@@ -107,10 +107,17 @@ impl Executor<'_> {
             }
             Meaning::Choice(names) => self.call_one_of(&at, state, names),
             Meaning::Unknown => {
+                self.change_answers();
                 let result = self.logged_call(&at, state, true);
                 self.returned(&at, state, result);
             }
         }
+    }
+
+    /// A callee may have changed what functions answer that repeat themselves.
+    fn change_answers(&mut self) {
+        self.execution.changes_answers = true;
+        self.answers.clear();
     }
 
     /// Whether a value as wide as a pointer is none: to look for what it leads to would make one of a size that it is added to.
@@ -157,6 +164,9 @@ impl Executor<'_> {
             CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
         };
         let asked = asks.then(|| CalledWith::new(Arc::new(name.clone()), &at.args));
+        if !matches!(&view, CalleeView::Known(effects) if !effects.changes_answers()) {
+            self.change_answers();
+        }
         let first = self.arena.formula.terms.next_var();
         self.call_viewed(at, state, (name, view));
         if let Some(called) = asked {
@@ -308,10 +318,13 @@ impl Executor<'_> {
             self.havoc_out_parameters(at.frame.id, state, rest);
         }
         if effects.may_end() && self.arena.watches {
-            self.note_may_end(state.guard, &[]);
+            self.note_may_end(state.guard, &[], effects.tells_when_it_ends());
         }
         self.note_records(state, &at.args);
-        let result = effects.apply(self, state, site);
+        let mut result = effects.apply(self, state, site);
+        if effects.repeats() {
+            result = result.map(|result| *self.answers.entry(site.called()).or_insert(result));
+        }
         if effects.is_noreturn() {
             self.end(state, &at.site);
         }
@@ -487,7 +500,7 @@ impl Executor<'_> {
         let exit = self.run(&mut frame, entered);
         self.inlining = outer;
         if exit.is_some() && self.execution.log.ends.len() > ends {
-            self.note_may_end(called, &[]);
+            self.note_may_end(called, &[], true);
         }
         match exit {
             Some(exit) => *state = exit,

@@ -60,10 +60,16 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn is_noreturn(&self) -> bool;
     /// The function itself ends the program on some of its paths.
     fn may_end(&self) -> bool;
+    /// The arguments tell on which of its paths the function ends the program.
+    fn tells_when_it_ends(&self) -> bool;
     /// The result is null on some of the function's paths, whatever callers pass.
     fn may_return_null(&self) -> bool;
     /// The function changes nothing that its callers know: it answers a question.
     fn only_answers(&self) -> bool;
+    /// Called again with the same arguments, the function has the same result, until something changes it.
+    fn repeats(&self) -> bool;
+    /// A call may change the result of a function that repeats its own.
+    fn changes_answers(&self) -> bool;
     /// Parameters that the function passes on, or leaves where others may find them.
     fn kept(&self) -> &[u32];
     /// From this argument on it may keep all that are pointers.
@@ -82,7 +88,7 @@ pub trait Effects: fmt::Debug + Send + Sync {
 }
 
 /// What a function is called with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CalledWith {
     pub callee: Arc<SymbolName>,
     /// The arguments but for records.

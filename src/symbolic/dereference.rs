@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::access::Accessor;
+use super::access::{Accessor, start_of};
 use super::arena::Arena;
 use super::exec::Executor;
 use super::guard::Guard;
@@ -24,6 +24,9 @@ pub type Locations = Rc<[(Guard, Loc)]>;
 
 /// Locations of one address beyond this number are dropped.
 const MAX_LOCATIONS: usize = 12;
+/// Nested choices of a value, and bytes of a block, that are looked at for a pointer which the block holds.
+const MAX_CHOICES: u32 = 6;
+const MAX_SEARCHED: u64 = 4096;
 /// Conditions at which one address is split: n independent ones have 2^n outcomes.
 const MAX_SPLITS: u32 = 48;
 
@@ -185,20 +188,35 @@ impl Arena<'_> {
 }
 
 impl Arena<'_> {
-    /// Whether a pointer that is stored at a location, and the pointer to what the location lies in, are both read from one block: the
-    /// block is taken out from between two others (`e->prev->next = e->next`). Not looked for where memory is not watched.
-    pub fn takes_out(&mut self, loc: Loc, value: Term) -> bool {
+    /// Whether a pointer that is stored at a location may take the place of the pointer to the block in which the pointer to the location's
+    /// block was found, as in a doubly linked list (`e->prev->next = e->next`): both blocks are records of one kind, and another member of theirs is
+    /// read than is written. Where the source names no record (`*e->previous = e->next`), the block must hold what is stored. Not
+    /// looked for where memory is not watched.
+    pub fn links_back(&mut self, memory: &Memory, loc: Loc, value: Term) -> bool {
         if !self.watches || self.formula.terms.width(value) != POINTER_BITS {
             return false;
         }
-        let Some(one) = self.read_from(loc.region) else {
+        let Some(held) = self.read_from(loc.region) else {
             return false;
         };
-        let [(_, to)] = self.locations(value)[..] else {
-            return false;
-        };
-        let other = self.read_from(to.region);
-        other.is_some_and(|other| other.region == one.region)
+        match (self.records_at.get(&loc), self.records_at.get(&held)) {
+            (None, _) => self.is_held_by(memory, held.region, value),
+            (Some(written), read) => loc.offset != held.offset && read == Some(written),
+        }
+    }
+
+    /// Whether a block holds a pointer, or one that this is by choice.
+    fn is_held_by(&mut self, memory: &Memory, block: RegionId, pointer: Term) -> bool {
+        let start = start_of(block);
+        let written = memory.words(&self.formula.terms, start, MAX_SEARCHED);
+        let choices = self.formula.choices(pointer, MAX_CHOICES);
+        choices.into_iter().any(|choice| {
+            let was_there = self.locations(choice).iter().any(|(_, to)| {
+                let from = self.read_from(to.region);
+                from.is_some_and(|from| from.region == block)
+            });
+            was_there || written.iter().any(|&(_, word)| word == choice)
+        })
     }
 }
 
@@ -277,6 +295,9 @@ impl Executor<'_> {
         let value = self.arena.read_at(state, &locations, ty);
         if self.arena.watches && self.arena.is_left_by_callee(value) {
             self.arena.names.left_at(value, address);
+            if let [(_, loc)] = locations[..] {
+                self.arena.found_at.entry(value).or_insert(loc);
+            }
         }
         value
     }
@@ -293,7 +314,9 @@ impl Executor<'_> {
         }
         if let [(_, loc)] = locations[..] {
             state.memory.write_shape(loc, value, shape);
-            self.relink(state, Guard::TRUE, loc, value, shape);
+            if self.arena.links_back(&state.memory, loc, value) {
+                self.relink(state, Guard::TRUE, loc, value, shape);
+            }
             self.release_stored_bits(state, Guard::TRUE, loc, shape.bytes);
             return;
         }
@@ -302,7 +325,9 @@ impl Executor<'_> {
             let old = memory.read(&mut self.arena.heap(), loc, shape);
             let new = self.arena.formula.ite_guard(guard, value, old);
             state.memory.write_shape(loc, new, shape);
-            self.relink(state, guard, loc, value, shape);
+            if self.arena.links_back(&state.memory, loc, value) {
+                self.relink(state, guard, loc, value, shape);
+            }
             self.release_stored_bits(state, guard, loc, shape.bytes);
         }
     }
@@ -346,10 +371,14 @@ impl Executor<'_> {
     /// Where the pointer to a block was read from; else where the callee that has made it has left it, and the pointer: on some paths another one may
     /// be there.
     fn pointers_to(&self, block: RegionId) -> (SmallVec<[Loc; 2]>, Option<Term>) {
+        let pointer = self.arena.regions.base(block);
+        let found = pointer.and_then(|pointer| self.arena.found_at.get(&pointer));
+        if let Some(&place) = found {
+            return (smallvec![place], pointer);
+        }
         if let Some(place) = self.arena.read_from(block) {
             return (smallvec![place], None);
         }
-        let pointer = self.arena.regions.base(block);
         let places = pointer.and_then(|pointer| self.arena.left_at.get(&pointer));
         (places.cloned().unwrap_or_default(), pointer)
     }

@@ -256,10 +256,11 @@ impl Executor<'_> {
         }
         if self.arena.watches
             && ty == Ty::Ptr
-            && let ExprKind::Member { name, .. } = frame.body.expr(addr).kind
+            && let ExprKind::Member { name, record, .. } = frame.body.expr(addr).kind
         {
-            self.arena
-                .note_member(value, &frame.body.names[name as usize]);
+            let [name, record] = [name, record].map(|name| &frame.body.names[name as usize]);
+            self.arena.note_member(value, name);
+            self.arena.note_record(address, record);
         }
         value
     }

@@ -3,13 +3,13 @@
 //! In: a body. Out: its [`Execution`] and the [`Arena`] of what that speaks of, from which summaries, findings and traces are
 //! made. Calls are in [`super::call`], the ends of blocks in [`super::control`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 
 use super::arena::Arena;
-use super::callee::Callees;
+use super::callee::{CalledWith, Callees};
 use super::dereference::Locations;
 use super::execution::Execution;
 use super::frame::Frame;
@@ -35,6 +35,8 @@ pub struct Executor<'a> {
     pub stack: Vec<Site>,
     /// The values of opaque expressions, by function and arguments.
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
+    /// The results of calls that have them again if they are made again, as far as nothing has changed that.
+    pub(super) answers: FxHashMap<CalledWith, Term>,
     /// The paths on which the outermost function that is being inlined was called, and the first unknown made since.
     pub inlining: Option<(Guard, Var)>,
     /// The statement being executed, and the address that it accesses.
@@ -45,6 +47,8 @@ pub struct Executor<'a> {
     deadline: Option<Instant>,
     /// The variables of each frame, by its number.
     pub(super) variables: Vec<Vec<Variable>>,
+    /// The addresses of variables that functions which may change anything have got within a record.
+    pub(super) variables_in_records: BTreeSet<Term>,
     /// [`Body::flags`] of the analysed function.
     pub(super) flags: Vec<LocalId>,
 }
@@ -94,6 +98,7 @@ pub fn execute<'a>(
         limits,
         stack: Vec::new(),
         opaque: FxHashMap::default(),
+        answers: FxHashMap::default(),
         inlining: None,
         site: None,
         accessed: None,
@@ -102,6 +107,7 @@ pub fn execute<'a>(
             .time_limit
             .and_then(|limit| Instant::now().checked_add(limit)),
         variables: Vec::new(),
+        variables_in_records: BTreeSet::new(),
         flags: body.flags(),
     };
     let offsets = &body.spellings.offsets;
@@ -208,6 +214,9 @@ impl Executor<'_> {
         frame.uses = self.execution.log.uses.len();
         for stmt in &body.block(instance.block).stmts {
             self.come_to(frame, stmt.pos);
+            if body.may_write_memory(&stmt.kind) {
+                self.answers.clear();
+            }
             match &stmt.kind {
                 StmtKind::Store { addr, value } => {
                     let (address, pointer) = self.address(frame, state, *addr);
@@ -225,6 +234,13 @@ impl Executor<'_> {
                         pointer: ty == Ty::Ptr,
                     };
                     self.note_access(frame, state, address, how);
+                    if self.arena.watches
+                        && ty == Ty::Ptr
+                        && let ExprKind::Member { record, .. } = body.expr(*addr).kind
+                    {
+                        let record = &body.names[record as usize];
+                        self.arena.note_record(address, record);
+                    }
                     self.store(state, address, term, shape);
                     if ty == Ty::Ptr {
                         self.note_assigned(frame, state, address, *value);

@@ -39,6 +39,8 @@ pub struct Execution {
     pub keeps_listed: bool,
     /// A callee may have written more than its summary tells.
     pub writes_more: bool,
+    /// A callee may have changed what functions answer that repeat themselves ([`super::callee::Effects::repeats`]).
+    pub changes_answers: bool,
     /// What callees may have changed.
     pub(super) writes: CalleeWrites,
     /// The functions called that move some object.

@@ -155,6 +155,27 @@ impl Formula {
         found
     }
 
+    /// The values that one may be by choice, each with its part of these paths; of more choices than `limit` the last ones stay what they are.
+    pub fn alternatives(&mut self, value: Term, paths: Guard, limit: u32) -> Vec<(Guard, Term)> {
+        let mut found = Vec::new();
+        let mut work = vec![(paths, value)];
+        let mut looked_at = 0;
+        while let Some((paths, value)) = work.pop() {
+            looked_at += 1;
+            match self.terms.node(value) {
+                _ if paths == Guard::FALSE => {}
+                Node::Op { op: Op::Ite, args } if looked_at < limit => {
+                    let (condition, then, els) = (args[0], args[1], args[2]);
+                    let chosen = self.guard_of(condition);
+                    work.push((self.guards.and(paths, chosen), then));
+                    work.push((self.guards.and_not(paths, chosen), els));
+                }
+                _ => found.push((paths, value)),
+            }
+        }
+        found
+    }
+
     /// Whether a term is one of these or is made of one, but for its conditions.
     pub fn is_made_of_any(&self, term: Term, parts: &FxHashSet<Term>) -> bool {
         if parts.is_empty() {

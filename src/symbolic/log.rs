@@ -67,6 +67,8 @@ pub struct PointerWrite {
 pub struct MayEnd {
     /// The paths on which it is made.
     pub guard: Guard,
+    /// Its arguments tell on which paths it ends the program: those are left out behind the call.
+    pub told: bool,
     /// What the callee gets, and may decide by. None if it has a summary, which tells when it does not return as far as that is known.
     pub args: Vec<Term>,
     /// Number of operations logged before it.

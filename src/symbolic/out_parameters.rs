@@ -6,7 +6,7 @@
 
 use super::arena::Arena;
 use super::callee_writes::Rewrite;
-use super::exec::{ArgValue, Executor};
+use super::exec::{ArgValue, Executor, Variable};
 use super::guard::Guard;
 use super::memory::Memory;
 use super::origin::Origin;
@@ -62,6 +62,13 @@ impl Executor<'_> {
         }
     }
 
+    /// Makes unknown the variables that a function called before may have kept.
+    pub(super) fn havoc_variables_in_records(&mut self, caller: FrameId, state: &mut State) {
+        for address in self.variables_in_records.clone() {
+            self.havoc_variables(caller, state, address);
+        }
+    }
+
     /// Notes that an unknown callee gets a value that depends on the state that an object was in on entry.
     fn pass_on_state(&mut self, state: &State) {
         self.execution.log.state_passed_on = self
@@ -71,12 +78,55 @@ impl Executor<'_> {
             .or(self.execution.log.state_passed_on, state.guard);
     }
 
+    /// Makes unknown the variables that an address leads to, and those whose addresses are in these: a callee that gets a table of variables
+    /// (the options of a command line, with where the argument of each goes) keeps it, so that further calls may write to them.
     pub(super) fn havoc_out_parameter(
         &mut self,
         caller: FrameId,
         state: &mut State,
         address: Term,
     ) {
+        let inner = match self.arena.watches {
+            true => self.variables_within(state, address),
+            false => Vec::new(),
+        };
+        self.havoc_variables(caller, state, address);
+        for inner in inner {
+            self.havoc_variables(caller, state, inner);
+            self.variables_in_records.insert(inner);
+        }
+    }
+
+    /// The addresses of variables that are in the records among the variables that an address leads to.
+    fn variables_within(&mut self, state: &State, address: Term) -> Vec<Term> {
+        let mut found = Vec::new();
+        for &(_, loc) in self.arena.locations(address).iter() {
+            let Some(local) = self.variable_at(loc).filter(|local| local.ty.is_none()) else {
+                continue;
+            };
+            let rest = local.size.saturating_sub(loc.offset.unsigned_abs());
+            let words = state.memory.words(&self.arena.formula.terms, loc, rest);
+            found.extend(words.into_iter().map(|(_, word)| word));
+        }
+        found.retain(|&word| {
+            let places = self.arena.locations(word);
+            places
+                .iter()
+                .any(|&(_, loc)| self.variable_at(loc).is_some())
+        });
+        found
+    }
+
+    /// The variable of a function's own at a location.
+    fn variable_at(&self, loc: Loc) -> Option<Variable> {
+        let RegionKind::Local { frame, local } = *self.arena.regions.kind(loc.region) else {
+            return None;
+        };
+        let variables = self.variables.get(frame.0 as usize)?;
+        variables.get(local.index()).copied()
+    }
+
+    fn havoc_variables(&mut self, caller: FrameId, state: &mut State, address: Term) {
         if self.arena.formula.terms.width(address) != POINTER_BITS {
             return;
         }
@@ -85,8 +135,7 @@ impl Executor<'_> {
                 frame: owner,
                 local: id,
             } = *self.arena.regions.kind(loc.region)
-                && let Some(variables) = self.variables.get(owner.0 as usize)
-                && let Some(&local) = variables.get(id.index())
+                && let Some(local) = self.variable_at(loc)
                 && let Ok(offset) = u64::try_from(loc.offset)
                 && offset < local.size
                 && local.size - offset <= MAX_OUT_PARAMETER_SIZE

@@ -453,3 +453,27 @@ int pinged_before_close(const char *path) //~ clean
     close(number);
     return answer;
 }
+
+// With a descriptor, `signalfd` changes that one.
+int signalfd(int number, const void *set, int flags);
+static int signals = -1;
+
+int open_signals(const void *set) //~ clean
+{
+    signals = signalfd(-1, set, 0);
+    return signals < 0;
+}
+
+int change_signals(const void *set) //~ clean
+{
+    int result = signals < 0 ? 0 : signalfd(signals, set, 0);
+
+    return result < 0;
+}
+
+int lose_signals(const void *set)
+{
+    int number = signalfd(-1, set, 0); //~ file/leak
+
+    return number < 0;
+}

@@ -193,6 +193,7 @@ fn summary() -> Summary {
             exact: true,
             alone: true,
             only_if: Vec::new(),
+            or_another: false,
             leads_back: false,
         }],
         rows: vec![
@@ -209,6 +210,7 @@ fn summary() -> Summary {
             null: Default::default(),
             null_with_nonzero: None,
             only_if: Vec::new(),
+            replaced: Told(false),
             value: Some(IExpr::Op {
                 op: Op::Ite,
                 width: 64,

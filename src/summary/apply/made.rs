@@ -6,6 +6,7 @@
 use super::binding::Binding;
 use crate::ir::Ty;
 use crate::property::{Key, Role, StateId, Target};
+use crate::summary::predicates::is_of_arguments;
 use crate::summary::{Root, Summary, SummaryObject};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::exec::Executor;
@@ -50,6 +51,35 @@ pub(super) fn read_before(
             exec.arena.peek(state, address, Ty::Ptr);
         }
     }
+}
+
+/// The paths on which the callee may make an object, by what is there on entry.
+pub(super) fn made_on(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    object: &SummaryObject,
+    binding: &Binding<'_, '_>,
+) -> Guard {
+    let mut made_on = Guard::TRUE;
+    for (condition, holds) in &object.only_if {
+        let Some(here) = binding.value(exec, state, condition) else {
+            continue;
+        };
+        let here = exec.arena.guard_of(state, here);
+        let guards = &mut exec.arena.formula.guards;
+        let here = match holds {
+            true => here,
+            false => guards.not(here),
+        };
+        if guards.excludes(state.guard, here) {
+            return Guard::FALSE;
+        }
+        // Where nothing else is returned the result tells whether there is an object.
+        if object.or_another && is_of_arguments(condition) {
+            made_on = guards.and(made_on, here);
+        }
+    }
+    made_on
 }
 
 /// Whether a region, or the pointer to it, was there before the call whose first unknown this is: what it leads to is none that the callee

@@ -72,6 +72,10 @@ impl Effects for Summary {
         self.may_end
     }
 
+    fn tells_when_it_ends(&self) -> bool {
+        !self.returns_when.is_empty()
+    }
+
     fn may_return_null(&self) -> bool {
         matches!(self.null_result, NullResult::May | NullResult::AtTimes)
             && !null::returns_argument(self)
@@ -79,6 +83,16 @@ impl Effects for Summary {
 
     fn only_answers(&self) -> bool {
         self.modified.is_empty() && self.rows.is_empty() && !self.opaque && !self.moves_more
+    }
+
+    fn repeats(&self) -> bool {
+        self.repeats
+    }
+
+    fn changes_answers(&self) -> bool {
+        let writes = !self.modified.is_empty() || self.writes_more;
+        let may = writes || self.opaque || self.partial || self.changes_answers;
+        may && !self.repeats
     }
 
     fn kept(&self) -> &[u32] {
@@ -145,11 +159,12 @@ fn apply(
         inputs,
         outputs: Vec::new(),
         objects: Vec::new(),
-        not_made: Vec::new(),
+        made_on: Vec::new(),
     };
     application.find_objects(exec, state);
     let result = application.result(exec, state);
     let null_when = null::null_when(exec, state, summary, &application.binding);
+    let replaced = modify::replaced(exec, state, summary, &application.binding);
     modify::modify(exec, state, summary, &application.binding, (made, result));
     application.binding.returns(result);
     if let Some(result) = result {
@@ -169,6 +184,7 @@ fn apply(
     for index in 0..summary.objects.len() {
         application.operate(exec, state, index, order);
     }
+    modify::replace(exec, state, &replaced);
     application.hold(exec, state);
     result
 }
@@ -204,8 +220,8 @@ struct Application<'s, 'c> {
     outputs: Vec<Guard>,
     /// Where each of the summary's objects lies.
     objects: Vec<Vec<(Guard, Loc)>>,
-    /// Which of them this call does not make, by what is there on entry.
-    not_made: Vec<bool>,
+    /// The paths on which the callee may make each of them, by what is there on entry.
+    made_on: Vec<Guard>,
 }
 
 impl Application<'_, '_> {
@@ -213,9 +229,8 @@ impl Application<'_, '_> {
     fn find_objects(&mut self, exec: &mut Executor<'_>, state: &mut State) {
         let binding = &self.binding;
         for object in &self.summary.objects {
-            let mut conditions = object.only_if.iter();
-            let not_made = conditions.any(|condition| binding.excludes(exec, state, condition));
-            self.not_made.push(not_made);
+            self.made_on
+                .push(made::made_on(exec, state, object, binding));
             if object.object.root.is_output() {
                 self.objects.push(Vec::new());
                 continue;
@@ -293,7 +308,7 @@ impl Application<'_, '_> {
             .map(|output| self.binding.condition(exec, state, output))
             .collect();
         for (index, object) in self.summary.objects.iter().enumerate() {
-            if !object.object.root.is_output() || self.not_made[index] {
+            if !object.object.root.is_output() || self.made_on[index] == Guard::FALSE {
                 continue;
             }
             if let Some(result) = self.binding.result()
@@ -338,6 +353,9 @@ impl Application<'_, '_> {
                 let exists = exec.arena.exists(loc);
                 place = exec.arena.formula.guards.and(place, exists);
             }
+            let known = exec.arena.formula.guards.and(place, self.made_on[index]);
+            let unknown = exec.arena.formula.guards.and_not(place, known);
+            place = known;
             let ended = memory::ended(exec, machine, &rows);
             if ended != Guard::FALSE
                 && memory::is_no_block(exec, &self.binding, &object.object, loc, machine)
@@ -367,6 +385,10 @@ impl Application<'_, '_> {
             let paths = guards.and(place, state.guard);
             if object.open {
                 exec.execution.open.add(guards, at, paths);
+            }
+            let unknown = guards.and(unknown, state.guard);
+            if unknown != Guard::FALSE {
+                exec.execution.open.add(guards, at, unknown);
             }
             if exec.execution.log.several {
                 exec.execution.chosen.add(guards, at, paths);

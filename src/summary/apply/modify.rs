@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binding::Binding;
 use super::memory::ends;
-use crate::ir::POINTER_BITS;
+use crate::ir::{POINTER_BITS, Ty};
 use crate::summary::{IExpr, IObj, NullResult, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::callee_writes::Rewrite;
@@ -43,6 +43,47 @@ pub(super) fn modify(
     // All values are of the state before the call, so nothing is written until all are known.
     for write in writes(exec, state, summary, (binding, result)) {
         write_back(exec, state, write, (binding, made));
+    }
+}
+
+/// The pointers whose blocks the callee may end, where it leaves another one then, with their places.
+pub(super) fn replaced(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) -> Vec<(Loc, Term)> {
+    let mut found = Vec::new();
+    for modified in summary.modified.iter().filter(|it| it.replaced.0) {
+        if let [(_, place)] = binding.locate(exec, state, &modified.object)[..] {
+            let shape = exec.arena.shape(Ty::Ptr);
+            let memory = state.memory.clone();
+            found.push((place, memory.read(&mut exec.arena.heap(), place, shape)));
+        }
+    }
+    found
+}
+
+/// Takes those whose blocks are gone after the call not to be there any more: callers are not told on which paths the callee has replaced them.
+pub(super) fn replace(exec: &mut Executor<'_>, state: &mut State, replaced: &[(Loc, Term)]) {
+    for &(place, old) in replaced {
+        let mut ended = Guard::FALSE;
+        for &(chosen, block) in &*exec.arena.locations(old) {
+            let gone = exec.arena.ended_on(state, block.region);
+            let guards = &mut exec.arena.formula.guards;
+            let here = guards.and(chosen, gone);
+            ended = guards.or(ended, here);
+        }
+        let shape = exec.arena.shape(Ty::Ptr);
+        let memory = state.memory.clone();
+        let left = memory.read(&mut exec.arena.heap(), place, shape);
+        let other = match exec.arena.formula.terms.node(left) {
+            Node::Op { op: Op::Ite, args } if args[1] == old => args[2],
+            Node::Op { op: Op::Ite, args } if args[2] == old => args[1],
+            _ => continue,
+        };
+        let left = exec.arena.formula.ite_guard(ended, other, left);
+        state.memory.write_shape(place, left, shape);
     }
 }
 
@@ -168,7 +209,7 @@ fn write_back(
         exec.note_callee_write(loc, Rewrite { old, new, made });
         note_pointer_write(exec, (loc, old, new), made);
         state.memory.write_shape(loc, new, shape);
-        if through_ended || single && exec.arena.takes_out(loc, new) {
+        if through_ended || single && exec.arena.links_back(&state.memory, loc, new) {
             exec.relink(state, guard, loc, new, shape);
         }
         exec.release_stored_bits(state, guard, loc, size);

@@ -48,6 +48,7 @@ pub(super) fn result(
     }
     match summary.null_result {
         NullResult::May | NullResult::AtTimes if never => {
+            is_never_null(exec, state, result);
             state.nonnull.insert(result);
         }
         NullResult::May | NullResult::AtTimes if returns_argument(summary) => {}

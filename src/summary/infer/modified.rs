@@ -17,6 +17,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::heap::Shape;
 use crate::symbolic::naming::Named;
 use crate::symbolic::region::{Loc, RegionKind};
 use crate::symbolic::term::{Node, Op, Term};
@@ -91,6 +92,9 @@ pub(super) fn modified(
             }
             false => Vec::new(),
         };
+        let open = value.as_ref().is_none_or(is_open);
+        let left = whole.filter(|_| open && oracle.watches);
+        let replaced = left.is_some_and(|term| is_replaced(oracle, exit, (loc, size, term)));
         modified.push(Modified {
             object,
             size,
@@ -99,6 +103,7 @@ pub(super) fn modified(
             null: null.unwrap_or_default(),
             null_with_nonzero: whole.and_then(|term| null_with_nonzero(oracle, exit, term)),
             only_if,
+            replaced: Told(replaced),
         });
         values.push(whole);
     }
@@ -106,6 +111,7 @@ pub(super) fn modified(
         tell_apart(oracle, exit, &summary.result, (&mut modified, &values));
     }
     summary.writes_more = more;
+    summary.changes_answers = execution.changes_answers;
     summary.modified = modified;
 }
 
@@ -162,25 +168,39 @@ fn written_on(
         return Guard::TRUE;
     };
     let mut written = Guard::FALSE;
-    let mut work = vec![(exit.state.guard, value)];
-    let mut looked_at = 0;
-    while let Some((paths, value)) = work.pop() {
-        looked_at += 1;
-        if paths == Guard::FALSE || arena.is_initial(loc, size, value) {
-            continue;
-        }
-        match arena.formula.terms.node(value) {
-            Node::Op { op: Op::Ite, args } if looked_at < MAX_ALTERNATIVES => {
-                let (condition, then, els) = (args[0], args[1], args[2]);
-                let chosen = arena.formula.guard_of(condition);
-                let guards = &mut arena.formula.guards;
-                work.push((guards.and(paths, chosen), then));
-                work.push((guards.and_not(paths, chosen), els));
-            }
-            _ => written = arena.formula.guards.or(written, paths),
+    let paths = exit.state.guard;
+    for (paths, value) in arena.formula.alternatives(value, paths, MAX_ALTERNATIVES) {
+        if !arena.is_initial(loc, size, value) {
+            written = arena.formula.guards.or(written, paths);
         }
     }
     written
+}
+
+/// Whether the function ends the block that a pointer has led to on entry, and has another pointer in its place wherever it does.
+fn is_replaced(
+    arena: &mut Arena<'_>,
+    exit: &Exit<'_>,
+    (loc, size, value): (Loc, u64, Term),
+) -> bool {
+    if arena.formula.terms.width(value) != POINTER_BITS {
+        return false;
+    }
+    let shape = Shape {
+        bytes: size,
+        bits: POINTER_BITS,
+    };
+    let old = arena.heap().initial(loc, shape);
+    let [(_, block)] = arena.locations(old)[..] else {
+        return false;
+    };
+    let ended = arena.ended_on(exit.state, block.region);
+    let ended = arena.formula.guards.and(exit.state.guard, ended);
+    let formula = &mut arena.formula;
+    let left = formula.alternatives(value, ended, MAX_ALTERNATIVES);
+    let is_choice = |value| matches!(formula.terms.node(value), Node::Op { op: Op::Ite, .. });
+    let another = |&(_, value): &(Guard, Term)| value != old && !is_choice(value);
+    !left.is_empty() && left.iter().all(another)
 }
 
 /// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.

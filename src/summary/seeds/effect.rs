@@ -315,6 +315,7 @@ impl<'a> Effect<'a> {
             exact: true,
             alone: true,
             only_if: Vec::new(),
+            or_another: false,
             leads_back: self.leads_back,
         });
         if let Root::Exit(pointer) = &self.object.root {
@@ -427,6 +428,7 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             null: Default::default(),
             null_with_nonzero: None,
             only_if: Vec::new(),
+            replaced: Told(false),
         });
     }
 }

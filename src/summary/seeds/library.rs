@@ -65,6 +65,12 @@ pub(super) struct LibraryRow {
     /// The result is what the world outside the program answers.
     #[serde(default)]
     outside: bool,
+    /// Asked again with the same arguments, the functions answer the same until something changes that.
+    #[serde(default)]
+    repeats: bool,
+    /// The functions change what others answer that repeat themselves.
+    #[serde(default)]
+    changes_answers: bool,
     /// The functions write to nothing that they get a pointer to.
     #[serde(default)]
     reads: bool,
@@ -223,6 +229,8 @@ impl LibraryRow {
         summary.opaque |= !self.reads;
         summary.noreturn |= self.noreturn;
         summary.outside |= self.outside;
+        summary.repeats |= self.repeats;
+        summary.changes_answers |= self.changes_answers;
         if self.null != NullResult::Unknown {
             summary.null_result = self.null;
         }

@@ -282,28 +282,53 @@ pub(super) fn passed(param: u32, width: u16) -> IExpr {
     }
 }
 
-/// Reads a condition on an argument: `param1 == null`, `param1 == 0` of an `int`, or what [`bits`] reads. A condition of width 1 and
+/// Reads a condition on an argument: `param1 == null`, `param1 == -1` of an `int`, or what [`bits`] reads. A condition of width 1 and
 /// whether it is to hold.
 pub(super) fn argument(text: &str) -> Result<Condition, String> {
     let words: Vec<_> = text.split_whitespace().collect();
-    let [name, operator @ ("==" | "!="), number @ ("null" | "0")] = words.as_slice() else {
+    let compared = match words.as_slice() {
+        [name, operator @ ("==" | "!="), "null"] => Some((name, operator, 0, POINTER_BITS)),
+        [name, operator @ ("==" | "!="), number] => {
+            let number = number.parse::<i32>().ok();
+            number.map(|number| (name, operator, number, INT_BITS))
+        }
+        _ => None,
+    };
+    let Some((name, operator, number, width)) = compared else {
         return bits(text).map(|predicate| Condition {
             predicate,
             holds: true,
         });
     };
-    let width = match *number {
-        "null" => POINTER_BITS,
-        _ => 32,
-    };
     let Some(param) = param(name) else {
         return Err(format!("`{name}` is no argument"));
     };
-    Ok(Condition {
-        predicate: IExpr::is_nonzero(passed(param, width), width),
-        holds: *operator == "!=",
+    let argument = passed(param, width);
+    // What is not 0 is told as in inferred summaries.
+    Ok(match number {
+        0 => Condition {
+            predicate: IExpr::is_nonzero(argument, width),
+            holds: *operator == "!=",
+        },
+        _ => Condition {
+            predicate: IExpr::Op {
+                op: Op::Eq,
+                width: 1,
+                args: vec![
+                    argument,
+                    IExpr::Const {
+                        value: u128::from(number.cast_unsigned()),
+                        width,
+                    },
+                ],
+            },
+            holds: *operator == "==",
+        },
     })
 }
+
+/// Bits of an `int`.
+const INT_BITS: u16 = 32;
 
 /// The numbers from here on are errors where a pointer should be (`IS_ERR`).
 const FIRST_ERROR: i64 = -4095;

@@ -49,6 +49,7 @@ impl Executor<'_> {
 
     pub(super) fn havoc_arguments(&mut self, at: &Invocation<'_>, state: &mut State) {
         self.havoc_out_parameters(at.frame.id, state, &at.args);
+        self.havoc_variables_in_records(at.frame.id, state);
         match self.arena.watches {
             true => self.havoc_passed_places(at.frame.body, state, at.call, &at.args),
             false => self.havoc_pointers_to_given_back(state, &at.args),
@@ -114,7 +115,7 @@ impl Executor<'_> {
             return;
         }
         let body = at.frame.body;
-        self.note_may_end(state.guard, &at.args);
+        self.note_may_end(state.guard, &at.args, false);
         for arg in &at.call.args {
             let Arg::Scalar(value) = *arg else { continue };
             let ExprKind::Load { addr, .. } = body.expr(value).kind else {
@@ -132,10 +133,11 @@ impl Executor<'_> {
         }
     }
 
-    /// Notes a call behind which the program may have ended.
-    pub(super) fn note_may_end(&mut self, guard: Guard, args: &[ArgValue]) {
+    /// Notes a call behind which the program may have ended; `told`: see [`MayEnd::told`].
+    pub(super) fn note_may_end(&mut self, guard: Guard, args: &[ArgValue], told: bool) {
         self.execution.log.may_end.push(MayEnd {
             guard,
+            told,
             args: args.iter().filter_map(ArgValue::value).collect(),
             order: self.execution.log.ops.len(),
         });
