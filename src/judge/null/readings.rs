@@ -246,7 +246,7 @@ fn is_asked_on(oracle: &mut Oracle<'_>, condition: Cond, paths: Guard) -> bool {
 }
 
 /// Whether a function that ends the program on some of its paths, or one that a pointer names and that may be any, was called because the pointer is
-/// null: `if (!p) (*out_of_memory)();`.
+/// null: `if (!p) (*out_of_memory)();`. There may be further reasons: `if (!p || !*p) (*out_of_memory)();`.
 fn decided_by_end(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
@@ -259,11 +259,19 @@ fn decided_by_end(
         return false;
     }
     let guards = &mut oracle.formula.guards;
+    let is_null = guards.as_literal(null).map(|(condition, _)| condition);
     let may_end = execution.log.may_end.iter().map(|call| call.guard);
     let unknown = execution.log.unknown_calls.iter().take(event.unknown_calls);
     let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
     let mut calls = may_end.chain(any);
-    calls.any(|call| guards.implies(call, null) && guards.implies(paths, call))
+    calls.any(|call| {
+        let because = guards.implies(call, null)
+            || is_null.is_some_and(|condition| {
+                let either = guards.for_either(paths, condition);
+                !guards.implies(either, call)
+            });
+        because && guards.implies(paths, call)
+    })
 }
 
 /// Whether the access is made in a call behind which the same statement ends the program: a failed assertion that tells what it knows.
