@@ -256,9 +256,6 @@ fn alone(
     check: usize,
 ) -> (Result<bool, OutOfBudget>, Option<String>) {
     let checks = as_in_source(view, check);
-    if always_fails(view, oracle, &checks) {
-        return (Ok(true), None);
-    }
     let (excluded, usual) = blocked(view, oracle, configuration, &checks);
     if excluded == Guard::TRUE {
         return (Ok(true), None);
@@ -292,8 +289,13 @@ fn alone(
     (answer, told(oracle, excluded))
 }
 
-/// Where any of these checks fails.
-fn failing(view: &View, oracle: &mut Oracle<'_>, checks: &[usize]) -> Guard {
+/// Where any of these checks fails, over the predicates of a configuration, and what goes without saying of the inputs.
+fn blocked(
+    view: &View,
+    oracle: &mut Oracle<'_>,
+    configuration: Configuration,
+    checks: &[usize],
+) -> (Guard, Vec<(Cond, bool)>) {
     let mut failing = Guard::FALSE;
     for &check in checks {
         let check = &view.checks[check];
@@ -305,30 +307,6 @@ fn failing(view: &View, oracle: &mut Oracle<'_>, checks: &[usize]) -> Guard {
         };
         failing = oracle.formula.guards.or(failing, fails);
     }
-    failing
-}
-
-/// Whether some branch leads to the failure of one of these checks whenever it is taken: what blocks that makes the branch dead, whatever the predicates
-/// are. So guards that are too large for them cost nothing.
-fn always_fails(view: &View, oracle: &mut Oracle<'_>, checks: &[usize]) -> bool {
-    let failing = failing(view, oracle, checks);
-    let branches = view.locations.iter().map(|location| location.reach);
-    let branches = branches
-        .filter(|&reach| reach != Guard::FALSE && oracle.formula.guards.implies(reach, failing));
-    let branches: Vec<Guard> = branches.collect();
-    branches
-        .into_iter()
-        .any(|reach| matches!(oracle.solve(reach), Ok(Some(_))))
-}
-
-/// Where any of these checks fails, over the predicates of a configuration, and what goes without saying of the inputs.
-fn blocked(
-    view: &View,
-    oracle: &mut Oracle<'_>,
-    configuration: Configuration,
-    checks: &[usize],
-) -> (Guard, Vec<(Cond, bool)>) {
-    let failing = failing(view, oracle, checks);
     let asked = oracle.formula.guards.support(failing).to_vec();
     let usual = usual_on_entry(oracle, &asked);
     let mut excluded = oracle.formula.guards.restrict(failing, &usual);
