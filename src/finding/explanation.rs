@@ -114,6 +114,8 @@ pub enum Kind {
     AnotherMember,
     /// A loop that would put the object somewhere runs at least once.
     LoopRuns,
+    /// A loop that ends what is in a table ends the object in one of its rounds.
+    EndedInLoop,
     /// What the block itself says decides whether it is freed: a count of those who hold it.
     Counted,
     /// A specification of the inputs and callees excludes it that leaves no code dead.
@@ -122,7 +124,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 49] = [
+    pub const ALL: [Kind; 50] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -170,6 +172,7 @@ impl Kind {
         Kind::OftenUntested,
         Kind::AnotherMember,
         Kind::LoopRuns,
+        Kind::EndedInLoop,
         Kind::Counted,
         Kind::Excluded,
     ];
@@ -190,7 +193,7 @@ impl Kind {
             | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
             | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds
             | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | OftenUntested
-            | ReplacedByLink | AnotherMember | LoopRuns | Counted => Level::Note,
+            | ReplacedByLink | AnotherMember | LoopRuns | EndedInLoop | Counted => Level::Note,
         }
     }
 
@@ -301,6 +304,7 @@ impl Kind {
             }
             AnotherMember => format!("`{object}` is another member of a union here"),
             LoopRuns => format!("a loop that `{object}` goes into is never skipped"),
+            EndedInLoop => format!("a round of a loop ends `{object}`"),
             Counted => format!("what `{object}` itself says, as a count of those who hold it does, keeps it from being freed"),
             Excluded => "callers and callees see to it, which no code here speaks against".to_owned(),
         };

@@ -19,7 +19,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, LoopEvent, OpEvent};
 use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::RegionId;
+use crate::symbolic::region::{RegionId, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, Status};
 use crate::symbolic::term::{Node, Op, Term, Var};
 use crate::symbolic::unroll::LoopId;
@@ -109,6 +109,9 @@ impl Findings<'_> {
         };
         if skips_loop(execution, oracle, object, paths) {
             finding.explain_by(Kind::LoopRuns);
+        }
+        if is_ended_in_loop(execution, oracle, object, paths) {
+            finding.explain_by(Kind::EndedInLoop);
         }
         if is_counted(execution, oracle, exit, object, paths) {
             finding.explain_by(Kind::Counted);
@@ -213,7 +216,7 @@ fn lost_together(
 fn holders(execution: &Execution) -> FxHashMap<RegionId, Vec<(RegionId, Guard)>> {
     let mut holders: FxHashMap<RegionId, Vec<(RegionId, Guard)>> = FxHashMap::default();
     for event in &execution.log.escapes {
-        if let Holder::Region(holder) = event.to
+        if let Some(holder) = event.block()
             && holder != event.region
         {
             let of_block = holders.entry(event.region).or_default();
@@ -322,6 +325,48 @@ fn is_made_from(oracle: &mut Oracle<'_>, value: Term, var: Var) -> bool {
         );
         !choice && value != unchanged && oracle.formula.vars(value).contains(&var)
     })
+}
+
+/// Whether an object is lost only behind loops that may have ended it: they end it in the first of their rounds, and were left before all rounds
+/// were done; or they end others which were read from the table that it was put into, and it is not known where in the table it is.
+fn is_ended_in_loop(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    object: Object,
+    paths: Guard,
+) -> bool {
+    let machine = oracle.machine_of(object);
+    let tables = tables(execution, object.loc.region);
+    let mut behind = Vec::new();
+    for event in &execution.log.ops {
+        let Some(around) = event.in_loop.and_then(|it| execution.log.loops.get(&it)) else {
+            continue;
+        };
+        let ends = matches!(event.to, Some(Status::At(to)) if machine.role(to) == Role::Dead);
+        let from = oracle.read_from(event.object.loc.region);
+        if !ends || event.object.machine != object.machine {
+            continue;
+        }
+        if event.object == object {
+            behind.push(around.unfinished);
+        } else if from.is_some_and(|from| tables.contains(&from.region)) {
+            behind.push(around.reached);
+        }
+    }
+    let behind = oracle.formula.guards.union(behind);
+    let otherwise = oracle.formula.guards.and_not(paths, behind);
+    behind != Guard::FALSE && oracle.model(otherwise).is_none()
+}
+
+/// The blocks that the pointer to a block is put into, at a place that is not known.
+fn tables(execution: &Execution, block: RegionId) -> Vec<RegionId> {
+    let events = execution.log.escapes.iter();
+    let events = events.filter(|event| event.region == block);
+    let places = events.filter_map(|event| match event.to {
+        Holder::Block(place) if place.symbolic != SymbolicOffset::NONE => Some(place.region),
+        _ => None,
+    });
+    places.collect()
 }
 
 /// Whether an object is lost only where loops that would put it somewhere are left out: what the loop tests is tested, too, to come to it.

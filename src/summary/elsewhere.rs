@@ -46,17 +46,16 @@ pub fn known_elsewhere(
                 for held in before.filter(|held| held.holder == event.region) {
                     held.copied = arena.formula.guards.or(held.copied, event.guard);
                 }
-                // What a callee has made may lead back to itself.
-                if made_by_callee(execution, event.region) {
+                if may_lead_to_itself(execution, event.region) {
                     add(arena, &mut known, event.region, event.guard);
                 }
             }
-            Holder::Region(holder) => held.push(Held {
-                holder,
+            Holder::Block(place) => held.push(Held {
+                holder: place.region,
                 region: event.region,
                 guard: event.guard,
-                copied: ended_by_callee(execution, arena, holder),
-                gone: gone(arena, exit, holder),
+                copied: ended_by_callee(execution, arena, place.region),
+                gone: gone(arena, exit, place.region),
             }),
             Holder::Location(_) | Holder::Callee => {
                 add(arena, &mut known, event.region, event.guard);
@@ -140,9 +139,12 @@ fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionI
     arena.formula.guards.union(ended)
 }
 
-/// Whether a block comes from a function with a body.
-fn made_by_callee(execution: &Execution, region: RegionId) -> bool {
+/// Whether who is given what lies in a block may find the block by it: it holds a pointer into itself, or comes from a function with a body,
+/// which may have put one there.
+pub(super) fn may_lead_to_itself(execution: &Execution, block: RegionId) -> bool {
     let mut ops = execution.log.ops.iter();
-    let made = ops.find(|event| event.object.loc.region == region && event.moves());
+    let made = ops.find(|event| event.object.loc.region == block && event.moves());
+    let mut escapes = execution.log.escapes.iter();
     made.is_some_and(|event| !event.primitive)
+        || escapes.any(|event| event.region == block && event.block() == Some(block))
 }

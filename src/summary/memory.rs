@@ -147,7 +147,7 @@ fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary
         let Some(param) = param_of(arena, event.region) else {
             continue;
         };
-        if matches!(event.to, Holder::Region(_)) {
+        if event.block().is_some() {
             // A block that nobody finds keeps nothing: the function has ended it itself.
             let known = known.get_or_insert_with(|| known_elsewhere(execution, arena, exit));
             if known.get(&event.region).copied().unwrap_or_default() == Guard::FALSE {

@@ -3,6 +3,7 @@
 //! In: a finished execution, and its summary with its M. Out: the objects that are [`SummaryObject::shared`].
 
 use super::convert::Converter;
+use super::elsewhere::may_lead_to_itself;
 use super::infer::Exit;
 use super::{IExpr, Modified, Root, Summary, SummaryObject};
 use crate::symbolic::arena::Arena;
@@ -38,8 +39,8 @@ pub fn add(
             let elsewhere = |event: &EscapeEvent| match event.to {
                 Holder::Callee => true,
                 Holder::Location(loc) => returned || !left.contains(&Some(loc)),
-                Holder::Region(holder) => returned && leaves(execution, holder),
-                Holder::Contents => false,
+                Holder::Block(place) => returned && leaves(execution, place.region),
+                Holder::Contents => returned && may_lead_to_itself(execution, region),
             };
             let mut escapes = execution.log.escapes.iter();
             known.shared |= escapes.any(|event| event.region == region && elsewhere(event))

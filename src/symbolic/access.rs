@@ -410,6 +410,7 @@ impl Executor<'_> {
             others: Guard::TRUE,
             by_result: false,
             contested: false,
+            in_loop: self.in_loop,
             call: log.call,
             stack,
             text: text.unwrap_or_else(|| "used here".into()),

@@ -181,7 +181,7 @@ impl Executor<'_> {
 
     /// The edge that a folded test takes, or the other one if that leaves a loop that has run often enough.
     fn decided(
-        &self,
+        &mut self,
         frame: &mut Frame<'_>,
         instance: &Instance,
         state: &State,
@@ -194,6 +194,7 @@ impl Executor<'_> {
             && let Some(header) = frame.unrolling.innermost_header(instance)
             && self.ends_here(frame, instance.block, taken, header, state.guard)
         {
+            self.note_unfinished(frame, instance, state.guard);
             return (other, state.guard);
         }
         (taken, state.guard)

@@ -22,6 +22,8 @@ const MAX_SEARCHED: u64 = 4096;
 const MAX_PATH: usize = 6;
 /// Parts of a value that are looked at for a number.
 const MAX_PARTS: usize = 64;
+/// Bytes of a list's head: two pointers.
+const EMPTY_HEAD: i64 = 16;
 /// Parts of a pointer that are looked at for what it leads to.
 const MAX_LEADING_PARTS: usize = 2_000;
 
@@ -226,12 +228,14 @@ impl Executor<'_> {
         let to = match self.arena.regions.kind(loc.region) {
             RegionKind::Local { .. } if !self.arena.exposed.contains(&loc.region) => return,
             RegionKind::Local { .. } => Holder::Callee,
-            _ if self.arena.is_owned(loc.region) => Holder::Region(loc.region),
+            _ if self.arena.is_owned(loc.region) => Holder::Block(loc),
             _ => Holder::Location(loc),
         };
         self.escapes(value, paths, to);
         // What is in a variable whose address is stored in memory is found there, too.
-        if !matches!(to, Holder::Region(_)) {
+        if matches!(to, Holder::Block(_)) {
+            self.note_own(loc, value, paths);
+        } else {
             for place in self.arena.places_in_locals(value) {
                 self.arena.exposed.insert(place.region);
             }
@@ -244,6 +248,22 @@ impl Executor<'_> {
         }
     }
 
+    /// Notes that a block holds a pointer into itself, by which whoever is given what lies in it finds the block. An empty list's head, which
+    /// leads to itself, is none.
+    fn note_own(&mut self, loc: Loc, value: Term, paths: Guard) {
+        let pointer = self.arena.formula.terms.width(value) == POINTER_BITS;
+        if !pointer || !self.arena.leads(value).followed {
+            return;
+        }
+        for &(guard, place) in &*self.arena.locations(value) {
+            let head = place.offset..place.offset + EMPTY_HEAD;
+            if place.region == loc.region && !head.contains(&loc.offset) {
+                let guard = self.arena.formula.guards.and(paths, guard);
+                self.escape_to(loc.region, guard, Holder::Block(loc));
+            }
+        }
+    }
+
     /// Notes that a callee has left a pointer to what it has made at a location: nothing was read from there before.
     pub fn note_left(&mut self, loc: Loc, value: Term, paths: Guard) {
         if !self.arena.watches || !self.arena.is_owned(loc.region) {
@@ -252,7 +272,7 @@ impl Executor<'_> {
         for (guard, region) in self.arena.followed(value) {
             let guard = self.arena.formula.guards.and(paths, guard);
             if region != loc.region {
-                self.escape_to(region, guard, Holder::Region(loc.region));
+                self.escape_to(region, guard, Holder::Block(loc));
             }
         }
     }
@@ -401,9 +421,36 @@ impl Executor<'_> {
         self.escape_to(region, guard, Holder::Contents);
     }
 
-    /// A pointer read from a block that is followed, or from what is found by going on from there: the block's contents escape.
-    fn read_from_followed(&self, value: Term) -> Option<RegionId> {
-        let mut value = value;
+    /// The blocks that are followed from which pointers that a value may be were read, or from what is found by going on from there: the blocks'
+    /// contents escape. A number that is added (`&table->entry[i]`) leaves the pointer what it is.
+    fn read_from_followed(&self, value: Term) -> Vec<RegionId> {
+        let terms = &self.arena.formula.terms;
+        let mut found = Vec::new();
+        let mut work = vec![value];
+        let mut left = MAX_PARTS;
+        while let Some(part) = work.pop()
+            && left > 0
+        {
+            left -= 1;
+            match terms.node(part) {
+                _ if terms.width(part) != POINTER_BITS => {}
+                Node::Var(_) => found.extend(self.followed_before(part)),
+                Node::Op { op: Op::Ite, args } => work.extend(&args[1..]),
+                Node::Linear { terms, .. } => {
+                    let whole = terms.iter().filter(|&&(factor, _)| factor == 1);
+                    work.extend(whole.map(|&(_, part)| part));
+                }
+                _ => {}
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The block that is followed from which an unknown was read, or from which one comes to where it was read.
+    fn followed_before(&self, unknown: Term) -> Option<RegionId> {
+        let mut value = unknown;
         for _ in 0..MAX_PATH {
             let Node::Var(var) = *self.arena.formula.terms.node(value) else {
                 return None;
@@ -420,12 +467,12 @@ impl Executor<'_> {
     }
 
     fn escapes(&mut self, value: Term, paths: Guard, to: Holder) {
-        if let Some(region) = self.read_from_followed(value) {
+        for region in self.read_from_followed(value) {
             self.contents_escape(region, paths);
         }
         for (guard, region) in self.arena.followed(value) {
             let guard = self.arena.formula.guards.and(paths, guard);
-            if to != Holder::Region(region) {
+            if !matches!(to, Holder::Block(place) if place.region == region) {
                 self.escape_to(region, guard, to);
             }
         }

@@ -43,7 +43,7 @@ pub struct Executor<'a> {
     pub(super) site: Option<Site>,
     pub(super) accessed: Option<(ExprId, Term)>,
     /// The outermost loop of the analysed function that is being executed.
-    pub(super) in_loop: Option<LoopId>,
+    pub(crate) in_loop: Option<LoopId>,
     deadline: Option<Instant>,
     /// The variables of each frame, by its number.
     pub(super) variables: Vec<Vec<Variable>>,

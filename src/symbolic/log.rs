@@ -138,6 +138,8 @@ pub struct OpEvent {
     pub by_result: bool,
     /// Whether the callee leaves the object held on purpose is decided by its callers, when all functions are done.
     pub contested: bool,
+    /// The outermost loop of the analysed function that it happens in.
+    pub in_loop: Option<LoopId>,
     /// The call that it is part of, as counted by [`Log::call`].
     pub call: u32,
     /// Call sites from the analysed function's own frame down to the operation.
@@ -388,25 +390,39 @@ pub struct EndEvent {
 /// What an outermost loop of the analysed function was seen to do.
 #[derive(Clone, Debug, Default)]
 pub struct LoopEvent {
+    /// The paths on which execution comes to it.
+    pub reached: Guard,
     /// The paths on which its body is executed.
     pub entered: Guard,
     /// The conditions under which the loop is left out, though execution comes to where it stands.
     pub skipped: Vec<Guard>,
     /// The conditions of its own tests.
     pub tests: Vec<Guard>,
+    /// The paths on which it is left before its constant number of rounds is done.
+    pub unfinished: Guard,
 }
 
 /// Where a pointer is found afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// In this block of memory, as long as there is one.
-    Region(RegionId),
+    /// At this place in a block of memory, as long as there is one.
+    Block(Loc),
     /// At this location, which others know of.
     Location(Loc),
     /// Wherever a callee puts it.
     Callee,
     /// Not the pointer to the block is meant, but those that are found in it: somebody else may have copied them.
     Contents,
+}
+
+impl EscapeEvent {
+    /// The block that the pointer is put into.
+    pub fn block(&self) -> Option<RegionId> {
+        match self.to {
+            Holder::Block(place) => Some(place.region),
+            _ => None,
+        }
+    }
 }
 
 /// A row of a callee's summary.

@@ -21,10 +21,16 @@ impl Executor<'_> {
         let Some(around) = self.in_loop else {
             return;
         };
-        let only_tests = frame.unrolling.begins(instance.block, around)
-            && self.leaves(frame, instance.block, around);
-        if !only_tests && instance.iterations.first() == Some(&0) {
-            let event = self.execution.log.loops.entry(around).or_default();
+        if instance.iterations.first() != Some(&0) {
+            return;
+        }
+        let begins = frame.unrolling.begins(instance.block, around);
+        let only_tests = begins && self.leaves(frame, instance.block, around);
+        let event = self.execution.log.loops.entry(around).or_default();
+        if begins {
+            event.reached = self.arena.formula.guards.or(event.reached, paths);
+        }
+        if !only_tests {
             event.entered = self.arena.formula.guards.or(event.entered, paths);
         }
     }
@@ -68,6 +74,17 @@ impl Executor<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Notes that a loop whose test says that it goes on is left.
+    pub(super) fn note_unfinished(&mut self, frame: &Frame<'_>, from: &Instance, paths: Guard) {
+        if !self.arena.watches || !self.stack.is_empty() {
+            return;
+        }
+        if let Some(around) = frame.unrolling.outermost(from.block) {
+            let event = self.execution.log.loops.entry(around).or_default();
+            event.unfinished = self.arena.formula.guards.or(event.unfinished, paths);
         }
     }
 

@@ -307,7 +307,19 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3]
         };
         list.push(Item { text, clear });
     }
+    keeps.extend(kept_elsewhere(words.summary).map(plain));
     [("sets", sets), ("may set", may_set), ("keeps", keeps)]
+}
+
+/// The parameters that the function keeps, and those that lead to what it keeps, at places that it does not tell.
+fn kept_elsewhere(summary: &Summary) -> impl Iterator<Item = String> {
+    let name = |&param: &u32| summary.params.get(param as usize);
+    let whole = summary.keeps.iter().filter_map(name);
+    let contents = summary.keeps_contents.iter();
+    let contents = contents.filter(|param| !summary.keeps.contains(param));
+    let contents = contents.filter_map(name);
+    let whole = whole.map(|param| format!("{param} somewhere"));
+    whole.chain(contents.map(|param| format!("what {param} leads to somewhere")))
 }
 
 /// A value in words. In short a long one is the values that it is one of, those that `left_out` says aside; `None` if

@@ -284,6 +284,7 @@ impl Transition<'_, '_> {
             others,
             by_result: self.moved.by_result && !row.doubtful,
             contested: row.contested,
+            in_loop: exec.in_loop,
             call: log.call,
             stack: site.stack.clone(),
             text: site.text.into(),
