@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::property::{Event, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::guard::{Cond, Guard, Guards};
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::state::{Object, Status};
@@ -153,6 +153,8 @@ impl States {
         let writes = before.iter();
         let writes = writes.filter(|other| other.object.machine == machine && other.writes());
         let writes: Vec<&Operation> = writes.collect();
+        let seen = before.iter().any(|other| other.object == object);
+        let may_be_older = seen && is_made_by_callee(oracle, object);
         let skipped = writes.len().saturating_sub(MAX_WRITES);
         for write in writes.into_iter().skip(skipped) {
             let alias = self.alias(object, write.object, oracle);
@@ -170,14 +172,16 @@ impl States {
                 let to = lead.and_then(|(_, to)| *to).unwrap_or(state);
                 let moved = guards.and(held, here);
                 let left = guards.and_not(held, here);
-                for (state, guard) in [(to, moved), (state, left)] {
-                    match after.iter_mut().find(|entry| entry.0 == state) {
-                        Some(entry) => entry.1 = guards.or(entry.1, guard),
-                        None => after.push((state, guard)),
-                    }
-                }
+                add(guards, &mut after, to, moved);
+                add(guards, &mut after, state, left);
             }
             tracked = after;
+        }
+        if may_be_older {
+            // Where the callee has made nothing, the pointer leads to a block that was there before.
+            let machine = oracle.machine_of(object);
+            let (initial, usual) = (machine.initial, machine.expected());
+            tracked = moved(&mut oracle.formula.guards, tracked, initial, usual);
         }
         asserted.sort_unstable();
         asserted.dedup();
@@ -267,6 +271,22 @@ impl States {
             all = guards.and_not(all, wrong);
         }
         all
+    }
+}
+
+/// These states, one of them taken for another.
+fn moved(guards: &mut Guards, states: Tracked, from: StateId, to: StateId) -> Tracked {
+    let mut after: Tracked = Vec::new();
+    for (state, guard) in states {
+        add(guards, &mut after, if state == from { to } else { state }, guard);
+    }
+    after
+}
+
+fn add(guards: &mut Guards, states: &mut Tracked, state: StateId, paths: Guard) {
+    match states.iter_mut().find(|entry| entry.0 == state) {
+        Some(entry) => entry.1 = guards.or(entry.1, paths),
+        None => states.push((state, paths)),
     }
 }
 

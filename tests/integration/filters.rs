@@ -11,13 +11,14 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "acspec.c",
     "angelic.c",
     "answers.c",
     "answered_callee.c",
     "ends_program.c",
     "one_of_several.c",
+    "perhaps_made.c",
     "several_blocks.c",
 ];
 
