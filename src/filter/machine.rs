@@ -278,7 +278,12 @@ impl States {
 fn moved(guards: &mut Guards, states: Tracked, from: StateId, to: StateId) -> Tracked {
     let mut after: Tracked = Vec::new();
     for (state, guard) in states {
-        add(guards, &mut after, if state == from { to } else { state }, guard);
+        add(
+            guards,
+            &mut after,
+            if state == from { to } else { state },
+            guard,
+        );
     }
     after
 }

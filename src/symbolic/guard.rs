@@ -50,7 +50,8 @@ impl Guard {
         self.0 & 1 == 1
     }
 
-    fn negated_if(self, negate: bool) -> Guard {
+    /// The guard, or its negation.
+    pub fn negated_if(self, negate: bool) -> Guard {
         Guard(self.0 ^ u32::from(negate))
     }
 }

@@ -3,7 +3,8 @@
 //! In: a callee's assertions, the call site and the state before it. Out: [`AssertEvent`]s.
 
 use super::binding::{Binding, cube};
-use super::{Called, name_object, sleep};
+use super::name::{self, Called};
+use super::sleep;
 use crate::summary::Summary;
 use crate::summary::assertion::is_lock;
 use crate::symbolic::class::Class;
@@ -41,7 +42,7 @@ pub(super) fn check(
             name: &assertion.name,
             class: assertion.class.as_ref(),
         };
-        name_object(exec, summary, binding, called, &places);
+        name::object(exec, summary, binding, called, &places);
         let condition = exec.arena.formula.guards.and(here, inlined);
         let mut event = AssertEvent {
             loc,

@@ -227,22 +227,26 @@ impl<'s, 'c> Binding<'s, 'c> {
         }
     }
 
-    /// Whether a condition has another value before the call than this.
-    pub(super) fn excludes(
+    /// The paths on which a condition over entry values has the outcome; `None` if nothing is known of it.
+    pub(super) fn holds(
         &self,
         exec: &mut Executor<'_>,
         state: &mut State,
         (condition, holds): &(IExpr, bool),
+    ) -> Option<Guard> {
+        let here = self.value(exec, state, condition)?;
+        Some(exec.arena.guard_of(state, here).negated_if(!holds))
+    }
+
+    /// Whether a condition over entry values surely has the other outcome.
+    pub(super) fn excludes(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        outcome: &(IExpr, bool),
     ) -> bool {
-        let Some(here) = self.value(exec, state, condition) else {
-            return false;
-        };
-        let here = exec.arena.guard_of(state, here);
-        let guards = &mut exec.arena.formula.guards;
-        match holds {
-            true => guards.excludes(state.guard, here),
-            false => guards.implies(state.guard, here),
-        }
+        let here = self.holds(exec, state, outcome);
+        here.is_some_and(|here| exec.arena.formula.guards.excludes(state.guard, here))
     }
 
     pub(super) fn value(

@@ -3,7 +3,7 @@
 //! In: a callee's initialisations, the call site and the states before and after it. Out: [`InitEvent`]s.
 
 use super::binding::Binding;
-use super::{Called, name_object};
+use super::name::{self, Called};
 use crate::summary::Summary;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -82,7 +82,7 @@ pub(super) fn log(
             name: &initialisation.name,
             class: initialisation.class.as_ref(),
         };
-        name_object(exec, summary, binding, called, &places);
+        name::object(exec, summary, binding, called, &places);
         for (guard, loc) in places {
             let guard = exec.arena.formula.guards.and(state.guard, guard);
             if guard != Guard::FALSE {

@@ -61,21 +61,16 @@ pub(super) fn made_on(
     binding: &Binding<'_, '_>,
 ) -> Guard {
     let mut made_on = Guard::TRUE;
-    for (condition, holds) in &object.only_if {
-        let Some(here) = binding.value(exec, state, condition) else {
+    for outcome in &object.only_if {
+        let Some(here) = binding.holds(exec, state, outcome) else {
             continue;
         };
-        let here = exec.arena.guard_of(state, here);
         let guards = &mut exec.arena.formula.guards;
-        let here = match holds {
-            true => here,
-            false => guards.not(here),
-        };
         if guards.excludes(state.guard, here) {
             return Guard::FALSE;
         }
         // Where nothing else is returned the result tells whether there is an object.
-        if object.or_another && is_of_arguments(condition) {
+        if object.or_another && is_of_arguments(&outcome.0) {
             made_on = guards.and(made_on, here);
         }
     }

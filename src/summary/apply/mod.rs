@@ -14,6 +14,7 @@ mod initialisation;
 mod made;
 mod memory;
 mod modify;
+mod name;
 mod null;
 mod rows;
 mod sleep;
@@ -23,17 +24,14 @@ use std::sync::Arc;
 
 use self::binding::{Binding, cube};
 use self::rows::Enabled;
-use super::handles::RESULT;
-use super::{IObj, NullResult, ResultRange, Root, Row, Summary, SummaryObject};
+use super::{NullResult, ResultRange, Root, Row, Summary};
 use crate::property::{Key, Target};
 use crate::symbolic::callee::{CallSite, CalleeView, Effects};
-use crate::symbolic::class::Class;
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Source;
-use crate::symbolic::naming::{self, member_of};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, NUMBER_BITS, RegionKind};
+use crate::symbolic::region::Loc;
 use crate::symbolic::state::{MachineId, Object, State};
 use crate::symbolic::term::{Term, Var};
 
@@ -199,10 +197,7 @@ fn comes_back(
     let mut paths = state.guard;
     for (condition, holds) in &summary.returns_when {
         let here = binding.condition(exec, state, condition);
-        let here = match holds {
-            true => here,
-            false => exec.arena.formula.guards.not(here),
-        };
+        let here = here.negated_if(!holds);
         paths = exec.arena.formula.guards.and(paths, here);
     }
     if paths != state.guard {
@@ -246,7 +241,7 @@ impl Application<'_, '_> {
             {
                 exec.arena.classify_choice(address, &places);
             }
-            name_object(exec, self.summary, binding, object.into(), &places);
+            name::object(exec, self.summary, binding, object.into(), &places);
             self.objects
                 .push(match address.filter(|_| !object.optional) {
                     Some(address) => exec.certain_places(state, address, places),
@@ -322,7 +317,7 @@ impl Application<'_, '_> {
             {
                 null::leave_out_null(exec, result, &mut places);
             }
-            name_object(exec, self.summary, &self.binding, object.into(), &places);
+            name::object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
             let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);
             places.retain(|(_, loc)| !known(loc));
@@ -494,95 +489,6 @@ fn note_assertions(
     let binding = Binding::new(site);
     let inputs = binding.inputs(exec, state, summary);
     assertion::check(exec, state, summary, &inputs, &binding);
-}
-
-/// How a callee calls an object.
-struct Called<'s> {
-    pub object: &'s IObj,
-    pub name: &'s str,
-    pub class: Option<&'s Class>,
-}
-
-impl<'s> From<&'s SummaryObject> for Called<'s> {
-    fn from(object: &'s SummaryObject) -> Self {
-        Called {
-            object: &object.object,
-            name: &object.name,
-            class: object.class.as_ref(),
-        }
-    }
-}
-
-/// Names a callee's object in the caller's terms where the caller's own source does not: `dev->lock`
-/// in a callee that gets `&card->dev` is `card->dev.lock` here.
-fn name_object(
-    exec: &mut Executor<'_>,
-    summary: &Summary,
-    binding: &Binding<'_, '_>,
-    called: Called<'_>,
-    places: &[(Guard, Loc)],
-) {
-    let root = called.object.root.first();
-    let inside = match root {
-        Root::Param(index) => summary.params.get(*index as usize).map(String::as_str),
-        Root::Return => Some(RESULT),
-        Root::Global(_) | Root::Exit(_) | Root::Entry(_) => None,
-    };
-    let name = match (root, inside, binding.root(root)) {
-        // A global has one name everywhere.
-        (Root::Global(_), ..) => Some(called.name.to_owned()),
-        (_, Some(inside), Some(value)) => {
-            let outside = exec.arena.name_of_value(value);
-            let outside = match binding.first_members(root) {
-                Some(first) => format!("&{}", member_of(&format!("*{outside}"), first)),
-                None => outside,
-            };
-            naming::through_call(called.name, inside, &outside)
-        }
-        _ => None,
-    };
-    let name = name.or_else(|| number_left(exec, summary, binding, called.object));
-    for &(_, loc) in places {
-        let address = exec
-            .arena
-            .regions
-            .address(&mut exec.arena.formula.terms, loc);
-        if let Some(name) = &name {
-            match *exec.arena.regions.kind(loc.region) {
-                RegionKind::Value { of } => {
-                    let arena = &mut exec.arena;
-                    arena.names.variable(&arena.formula.terms, of, name);
-                }
-                _ => exec.arena.names.object(address, name),
-            }
-        }
-        if let Some(class) = called.class {
-            exec.arena.names.class(address, class);
-        }
-    }
-}
-
-/// The name of a number that a function of a library leaves where an argument leads: `ends[1]` of `pipe(ends)`.
-fn number_left(
-    exec: &mut Executor<'_>,
-    summary: &Summary,
-    binding: &Binding<'_, '_>,
-    object: &IObj,
-) -> Option<String> {
-    let Root::Exit(place) = &object.root else {
-        return None;
-    };
-    let outside = exec.arena.name_of_value(binding.root(&place.root)?);
-    let [offset] = &place.path[..] else {
-        return None;
-    };
-    let array = outside.strip_prefix('&').unwrap_or(&outside);
-    let index = offset.constant / i64::from(NUMBER_BITS / 8);
-    match summary.objects.len() {
-        _ if !object.path.is_empty() => None,
-        1 => outside.strip_prefix('&').map(str::to_owned),
-        _ => Some(format!("{array}[{index}]")),
-    }
 }
 
 /// Notes the paths on which two objects of the callee are the same object here: they have two access paths from one

@@ -7,15 +7,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::Seed;
 use super::effect::modify;
-use super::{Seed, syntax};
+use super::syntax::{self, INT_BITS};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
 use crate::summary::{IExpr, IObj, Initialisation, Root, Told, When};
 use crate::symbolic::term::Op;
-
-/// Bits of the numbers in question.
-const INT: u16 = 32;
 
 /// A `[[write]]` row as written: functions that store an `int`.
 #[derive(Deserialize)]
@@ -43,7 +41,7 @@ impl WriteRow {
         for name in functions(&self.names, document) {
             let summary = &mut seed(seeds, name, &self.types, &object).summary;
             let summary = std::sync::Arc::make_mut(summary);
-            modify(summary, object.clone(), u64::from(INT / 8));
+            modify(summary, object.clone(), u64::from(INT_BITS / 8));
             let written = summary.modified.iter_mut();
             for modified in written.filter(|modified| modified.object == object) {
                 modified.value = Some(value.clone());
@@ -108,17 +106,17 @@ impl InitialiseRow {
 
     /// Whether the object is recursive.
     fn condition(&self, kind: &IObj) -> IExpr {
-        let number = read(kind.clone(), INT);
-        let is = |value: &u32| op(Op::Eq, vec![number.clone(), constant(*value, INT)]);
+        let number = read(kind.clone(), INT_BITS);
+        let is = |value: &u32| op(Op::Eq, vec![number.clone(), constant(*value, INT_BITS)]);
         let mut means: Vec<IExpr> = self.recursive.iter().map(is).collect();
         if self.recursive_bits != 0 {
-            let bits = vec![number.clone(), constant(self.recursive_bits, INT)];
+            let bits = vec![number.clone(), constant(self.recursive_bits, INT_BITS)];
             let bits = IExpr::Op {
                 op: Op::And,
-                width: INT,
+                width: INT_BITS,
                 args: bits,
             };
-            means.push(IExpr::is_nonzero(bits, INT));
+            means.push(IExpr::is_nonzero(bits, INT_BITS));
         }
         let one = |one: IExpr, other: IExpr| op(Op::Or, vec![one, other]);
         let recursive = means.into_iter().reduce(one);
@@ -183,11 +181,11 @@ fn seed<'s>(
 /// Reads `param1` or a number.
 fn value(text: &str) -> Option<IExpr> {
     if let Ok(number) = text.parse() {
-        return Some(constant(number, INT));
+        return Some(constant(number, INT_BITS));
     }
     let place = syntax::place(text).ok()?;
     let param = place.path.is_empty() && matches!(place.root, Root::Param(_));
-    param.then(|| read(place, INT))
+    param.then(|| read(place, INT_BITS))
 }
 
 fn read(object: IObj, width: u16) -> IExpr {

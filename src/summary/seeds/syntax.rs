@@ -328,7 +328,7 @@ pub(super) fn argument(text: &str) -> Result<Condition, String> {
 }
 
 /// Bits of an `int`.
-const INT_BITS: u16 = 32;
+pub(super) const INT_BITS: u16 = 32;
 
 /// The numbers from here on are errors where a pointer should be (`IS_ERR`).
 const FIRST_ERROR: i64 = -4095;
