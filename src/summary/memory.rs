@@ -481,8 +481,14 @@ fn returns_when(
     for (condition, holds) in oracle.formula.guards.implied_literals(exit.state.guard) {
         let without = oracle.formula.guards.literal(condition, !holds);
         let term = oracle.formula.cond_term(condition);
+        let guards = &mut oracle.formula.guards;
+        // Of a loop that was cut it is not known where the further rounds lead.
+        let ends = match execution.cut {
+            true => guards.implies(without, ended),
+            false => !guards.excludes(without, ended),
+        };
         if found.len() < MAX_CONDITIONS
-            && oracle.formula.guards.implies(without, ended)
+            && ends
             && let Some(expr) = converter.expr(oracle, term)
             && is_over_parameters(&expr)
         {

@@ -222,9 +222,30 @@ impl<'s, 'c> Binding<'s, 'c> {
         object: &IObj,
     ) -> Vec<(Guard, Loc)> {
         match self.address(exec, state, object, false) {
-            Some(address) => exec.arena.locations(address).to_vec(),
+            Some(address) => self.places(exec, object, address),
             None => Vec::new(),
         }
+    }
+
+    /// The places that the address of an object leads to. A member of what a null argument leads to is none: the callee has tested the argument, or
+    /// fails.
+    pub(super) fn places(
+        &self,
+        exec: &mut Executor<'_>,
+        object: &IObj,
+        address: Term,
+    ) -> Vec<(Guard, Loc)> {
+        let mut places = exec.arena.locations(address).to_vec();
+        let argument = self.root(&object.root);
+        let argument = argument.filter(|_| !object.path.is_empty());
+        let null = argument.map_or(Guard::FALSE, |pointer| exec.arena.chosen_null(pointer));
+        if null != Guard::FALSE {
+            for (place, _) in &mut places {
+                *place = exec.arena.formula.guards.and_not(*place, null);
+            }
+            places.retain(|(place, _)| *place != Guard::FALSE);
+        }
+        places
     }
 
     /// The paths on which a condition over entry values has the outcome; `None` if nothing is known of it.

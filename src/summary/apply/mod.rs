@@ -231,8 +231,9 @@ impl Application<'_, '_> {
                 continue;
             }
             let address = binding.address(exec, state, &object.object, !object.optional);
-            let places =
-                address.map_or_else(Vec::new, |address| exec.arena.locations(address).to_vec());
+            let places = address.map_or_else(Vec::new, |address| {
+                binding.places(exec, &object.object, address)
+            });
             if let Some(address) = address {
                 exec.hand_untold(state, address);
             }

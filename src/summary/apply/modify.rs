@@ -19,6 +19,9 @@ use crate::symbolic::region::{FrameId, Loc, RegionKind};
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Op, Term, Var};
 
+/// Nested choices of a pointer that is replaced.
+const MAX_ALTERNATIVES: u32 = 32;
+
 /// An element of M at a call site.
 struct Write {
     places: Vec<(Guard, Loc)>,
@@ -67,23 +70,25 @@ pub(super) fn replaced(
 /// Takes those whose blocks are gone after the call not to be there any more: callers are not told on which paths the callee has replaced them.
 pub(super) fn replace(exec: &mut Executor<'_>, state: &mut State, replaced: &[(Loc, Term)]) {
     for &(place, old) in replaced {
-        let mut ended = Guard::FALSE;
-        for &(chosen, block) in &*exec.arena.locations(old) {
-            let gone = exec.arena.ended_on(state, block.region);
-            let guards = &mut exec.arena.formula.guards;
-            let here = guards.and(chosen, gone);
-            ended = guards.or(ended, here);
-        }
         let shape = exec.arena.shape(Ty::Ptr);
         let memory = state.memory.clone();
         let left = memory.read(&mut exec.arena.heap(), place, shape);
-        let other = match exec.arena.formula.terms.node(left) {
-            Node::Op { op: Op::Ite, args } if args[1] == old => args[2],
-            Node::Op { op: Op::Ite, args } if args[2] == old => args[1],
-            _ => continue,
-        };
-        let left = exec.arena.formula.ite_guard(ended, other, left);
-        state.memory.write_shape(place, left, shape);
+        let mut after = left;
+        for &(chosen, block) in &*exec.arena.locations(old) {
+            let gone = exec.arena.ended_on(state, block.region);
+            let gone = exec.arena.formula.guards.and(chosen, gone);
+            let arena = &mut exec.arena;
+            let gone_one = arena.regions.address(&mut arena.formula.terms, block);
+            let alternatives = arena.formula.alternatives(left, gone, MAX_ALTERNATIVES);
+            let other = alternatives.iter().find(|&&(_, value)| value != gone_one);
+            let Some(&(_, other)) = other else { continue };
+            for (paths, value) in alternatives {
+                if value == gone_one {
+                    after = exec.arena.formula.ite_guard(paths, other, after);
+                }
+            }
+        }
+        state.memory.write_shape(place, after, shape);
     }
 }
 
