@@ -235,6 +235,8 @@ pub struct Summary {
     pub initialises: Vec<Initialisation>,
     /// What it accesses in any case, or under conditions that its callers know.
     pub uses: Vec<Use>,
+    /// The parameter that says how much of that it accesses, of a primitive: nothing if it is 0.
+    pub size: Option<u32>,
     /// Parameters that may be found elsewhere when it has returned.
     pub keeps: Vec<u32>,
     /// Parameters that lead to pointers which may be found elsewhere when it has returned.

@@ -29,8 +29,10 @@ pub(super) fn check_uses(
     if !exec.arena.watches {
         return;
     }
+    let sized = accesses_some(exec, state, summary, binding.site);
     for access in &summary.uses {
-        let mut here = cube(exec, &access.incond, inputs);
+        let here = cube(exec, &access.incond, inputs);
+        let mut here = exec.arena.formula.guards.and(here, sized);
         if access.answered {
             let answer = outside_answer(exec, state, binding.site);
             here = exec.arena.formula.guards.and(here, answer);
@@ -51,6 +53,34 @@ pub(super) fn check_uses(
             exec.dereference(state, &locations);
         }
     }
+}
+
+/// The paths on which the callee accesses anything, as far as the function has asked for the size itself: `if (!p && n) abort(); memcpy(p, q, n);`. A size
+/// that nobody has asked for is not taken to be 0.
+fn accesses_some(
+    exec: &mut Executor<'_>,
+    state: &State,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) -> Guard {
+    let size = summary.size.and_then(|param| site.args.get(param as usize));
+    let Some(size) = size.and_then(ArgValue::value) else {
+        return Guard::TRUE;
+    };
+    let some = exec.arena.nonzero(size);
+    let some = exec.arena.formula.guard_of(some);
+    match asks_for(exec, state, some) {
+        true => some,
+        false => Guard::TRUE,
+    }
+}
+
+/// Whether the function has come here by what it has asked of all these conditions.
+pub(super) fn asks_for(exec: &mut Executor<'_>, state: &State, conditions: Guard) -> bool {
+    let guards = &mut exec.arena.formula.guards;
+    let asked = guards.support(state.guard).to_vec();
+    let conditions = guards.support(conditions);
+    conditions.iter().all(|condition| asked.contains(condition))
 }
 
 /// Notes which arguments the callee keeps.

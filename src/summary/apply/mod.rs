@@ -263,8 +263,20 @@ impl Application<'_, '_> {
                     outside: self.summary.outside,
                 };
                 let own = self.summary.result_width().unwrap_or(width).min(width);
-                let answer = exec.arena.call_result(state, own, origin);
-                let answer = self.within_range(exec, answer);
+                let answer = match self.summary.range {
+                    // A number that is never negative has one bit less.
+                    ResultRange {
+                        least: Some(0),
+                        most: None,
+                    } => {
+                        let answer = exec.arena.call_result(state, own - 1, origin);
+                        exec.arena.formula.terms.zext(answer, own)
+                    }
+                    _ => {
+                        let answer = exec.arena.call_result(state, own, origin);
+                        self.within_range(exec, answer)
+                    }
+                };
                 exec.arena.returned_as(answer, width)
             }
         })

@@ -3,12 +3,13 @@
 //! In: the summary, and the result. Out: notes of the result, and the state without paths that there are not.
 
 use super::binding::Binding;
+use super::memory::asks_for;
 use crate::summary::{IExpr, NullResult, Root, Summary};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::State;
-use crate::symbolic::term::{Op, Term};
+use crate::symbolic::term::{Node, Op, Term, Terms};
 
 /// The paths on which a result that is a pointer may be null, told by what is there before the call, if the summary says so.
 pub(super) fn null_when(
@@ -46,7 +47,11 @@ pub(super) fn result(
         }
         _ => {}
     }
-    match summary.null_result {
+    let null_result = match null_when {
+        Some(when) if is_unlikely(exec, state, summary, when) => NullResult::AtTimes,
+        _ => summary.null_result,
+    };
+    match null_result {
         NullResult::May | NullResult::AtTimes if never => {
             is_never_null(exec, state, result);
             state.nonnull.insert(result);
@@ -70,6 +75,33 @@ pub(super) fn result(
             state.nonnull.insert(result);
         }
     }
+}
+
+/// Whether a result is null only where an argument is one number, a size of 0, or null, and the function has not asked for that: it takes it that
+/// this is not so.
+fn is_unlikely(exec: &mut Executor<'_>, state: &State, summary: &Summary, when: Guard) -> bool {
+    if summary.null_result != NullResult::May || summary.is_primitive() {
+        return false;
+    }
+    let formula = &mut exec.arena.formula;
+    let mut otherwise = formula.guards.and(state.guard, when);
+    for condition in formula.guards.support(when).to_vec() {
+        if is_one_number(&formula.terms, formula.cond_term(condition)) {
+            let equal = formula.guards.literal(condition, true);
+            otherwise = formula.guards.and_not(otherwise, equal);
+        }
+    }
+    otherwise == Guard::FALSE && !asks_for(exec, state, when)
+}
+
+/// Whether a condition says that something is one number. A test of some bits of it does not.
+fn is_one_number(terms: &Terms, condition: Term) -> bool {
+    let Node::Op { op: Op::Eq, args } = terms.node(condition) else {
+        return false;
+    };
+    let bits = |&arg: &Term| matches!(terms.node(arg), Node::Op { op: Op::And, .. });
+    let constant = |&arg: &Term| terms.as_const(arg).is_some();
+    args.iter().any(constant) && !args.iter().any(bits)
 }
 
 /// Whether a result is one of the arguments, or else a constant: null, an error number. Whoever knows what state the object is in need not

@@ -26,6 +26,8 @@ pub(super) struct LibraryRow {
     /// The same where they are not null.
     #[serde(default)]
     uses_unless_null: Vec<u32>,
+    /// The parameter that says how much they access.
+    size: Option<u32>,
     /// Where the functions leave null instead of a pointer.
     #[serde(default)]
     clears: Vec<Spanned<String>>,
@@ -234,6 +236,7 @@ impl LibraryRow {
         if self.null != NullResult::Unknown {
             summary.null_result = self.null;
         }
+        summary.size = self.size.or(summary.size);
         summary.length_of = self.length.or(summary.length_of);
         summary.format = self.format.or(summary.format);
         summary.range.least = self.at_least.or(summary.range.least);
