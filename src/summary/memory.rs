@@ -482,11 +482,12 @@ fn returns_when(
         let without = oracle.formula.guards.literal(condition, !holds);
         let term = oracle.formula.cond_term(condition);
         let guards = &mut oracle.formula.guards;
-        // Of a loop that was cut it is not known where the further rounds lead.
-        let ends = match execution.cut {
-            true => guards.implies(without, ended),
-            false => !guards.excludes(without, ended),
-        };
+        // Of a loop that was cut it is not known where the further rounds lead. Otherwise it is enough that the program ends somewhere because of
+        // this: the rest are ways on which execution has taken a pointer to be valid.
+        let mut ends = guards.implies(without, ended);
+        for event in execution.log.ends.iter().filter(|_| !execution.cut) {
+            ends |= event.guard != Guard::FALSE && guards.implies(event.guard, without);
+        }
         if found.len() < MAX_CONDITIONS
             && ends
             && let Some(expr) = converter.expr(oracle, term)

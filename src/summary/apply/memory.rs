@@ -68,11 +68,9 @@ fn accesses_some(
         return Guard::TRUE;
     };
     let some = exec.arena.nonzero(size);
-    let some = exec.arena.formula.guard_of(some);
-    match asks_for(exec, state, some) {
-        true => some,
-        false => Guard::TRUE,
-    }
+    let some = exec.arena.formula.known_guard(some);
+    some.filter(|&some| asks_for(exec, state, some))
+        .unwrap_or(Guard::TRUE)
 }
 
 /// Whether the function has come here by what it has asked of all these conditions.

@@ -70,26 +70,42 @@ pub(super) fn replaced(
 /// Takes those whose blocks are gone after the call not to be there any more: callers are not told on which paths the callee has replaced them.
 pub(super) fn replace(exec: &mut Executor<'_>, state: &mut State, replaced: &[(Loc, Term)]) {
     for &(place, old) in replaced {
+        let mut ended: Vec<(Guard, Term)> = Vec::new();
+        for &(chosen, block) in &*exec.arena.locations(old) {
+            let gone = exec.arena.ended_on(state, block.region);
+            let arena = &mut exec.arena;
+            let pointer = arena.regions.address(&mut arena.formula.terms, block);
+            ended.push((arena.formula.guards.and(chosen, gone), pointer));
+        }
         let shape = exec.arena.shape(Ty::Ptr);
         let memory = state.memory.clone();
         let left = memory.read(&mut exec.arena.heap(), place, shape);
-        let mut after = left;
-        for &(chosen, block) in &*exec.arena.locations(old) {
-            let gone = exec.arena.ended_on(state, block.region);
-            let gone = exec.arena.formula.guards.and(chosen, gone);
-            let arena = &mut exec.arena;
-            let gone_one = arena.regions.address(&mut arena.formula.terms, block);
-            let alternatives = arena.formula.alternatives(left, gone, MAX_ALTERNATIVES);
-            let other = alternatives.iter().find(|&&(_, value)| value != gone_one);
-            let Some(&(_, other)) = other else { continue };
-            for (paths, value) in alternatives {
-                if value == gone_one {
-                    after = exec.arena.formula.ite_guard(paths, other, after);
-                }
+        let after = match exec.arena.formula.terms.node(left) {
+            Node::Op { op: Op::Ite, args } if args[1..].contains(&old) => {
+                let other = args[if args[1] == old { 2 } else { 1 }];
+                let ended = ended.iter().map(|&(gone, _)| gone);
+                let ended = exec.arena.formula.guards.union(ended);
+                exec.arena.formula.ite_guard(ended, other, left)
             }
-        }
+            _ => without(exec, left, &ended),
+        };
         state.memory.write_shape(place, after, shape);
     }
+}
+
+/// A value that is another one of its choices where it would be one of these.
+fn without(exec: &mut Executor<'_>, value: Term, left_out: &[(Guard, Term)]) -> Term {
+    let mut after = value;
+    for &(paths, pointer) in left_out {
+        let formula = &mut exec.arena.formula;
+        let alternatives = formula.alternatives(value, paths, MAX_ALTERNATIVES);
+        let other = alternatives.iter().find(|&&(_, value)| value != pointer);
+        let Some(&(_, other)) = other else { continue };
+        for (paths, _) in alternatives.iter().filter(|(_, value)| *value == pointer) {
+            after = formula.ite_guard(*paths, other, after);
+        }
+    }
+    after
 }
 
 /// Writes what lies in the block that the callee has made and returned.
