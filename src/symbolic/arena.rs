@@ -245,6 +245,11 @@ impl<'a> Arena<'a> {
         self.is_from(value, |origin| matches!(origin, Origin::Call { .. }))
     }
 
+    /// Whether a value hangs on nothing but what the function was called with.
+    pub fn is_from_callers(&self, value: Term) -> bool {
+        self.is_from(value, |origin| matches!(origin, Origin::Param(_)))
+    }
+
     fn is_from(&self, value: Term, wanted: impl Fn(&Origin) -> bool) -> bool {
         let mut vars = self.formula.vars(value).into_iter().peekable();
         vars.peek().is_some() && vars.all(|var| wanted(self.origins.of(var)))

@@ -171,7 +171,7 @@ fn apply(
             names.converted(&exec.arena.formula.terms, result, *of, &site.callee.name);
         }
         let result = (result, null_when);
-        null::result(exec, state, summary, &application.binding, result, made);
+        null::result(exec, state, summary, &application.binding, result);
     }
     // Stage 2: what it names in the state after the call.
     application.find_received(exec, state, made);

@@ -6,10 +6,10 @@ use super::binding::Binding;
 use super::memory::asks_for;
 use crate::summary::{IExpr, NullResult, Root, Summary};
 use crate::symbolic::exec::Executor;
-use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::guard::Guard;
 use crate::symbolic::region::Loc;
 use crate::symbolic::state::State;
-use crate::symbolic::term::{Node, Op, Term, Terms, Var};
+use crate::symbolic::term::{Node, Op, Term, Terms};
 
 /// The paths on which a result that is a pointer may be null, told by what is there before the call, if the summary says so.
 pub(super) fn null_when(
@@ -25,14 +25,13 @@ pub(super) fn null_when(
     Some(binding.condition(exec, state, when))
 }
 
-/// Notes what is known of a result that is a pointer; `null_when`: see [`null_when()`]; `made`: the first unknown of the call.
+/// Notes what is known of a result that is a pointer; `null_when`: see [`null_when()`].
 pub(super) fn result(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
     (result, null_when): (Term, Option<Guard>),
-    made: Var,
 ) {
     // Of a callee that always returns null nothing is left open.
     let known = exec.arena.formula.terms.as_const(result).is_some();
@@ -68,15 +67,8 @@ pub(super) fn result(
             known.or_insert_with(|| binding.site.called());
             exec.arena.locations(result);
             if let Some(&null) = exec.arena.invalid_on.get(&result) {
-                let formula = &exec.arena.formula;
-                let conditions = formula.guards.support(null).iter().copied();
-                // What the callee was called with is no failure of it.
-                let own = conditions.filter(|&condition| {
-                    let vars = formula.vars(formula.cond_term(condition));
-                    vars.into_iter().any(|var| var >= made)
-                });
-                let own: Vec<Cond> = own.collect();
-                exec.arena.failing_conditions.extend(own);
+                let conditions = exec.arena.formula.guards.support(null).to_vec();
+                exec.arena.failing_conditions.extend(conditions);
             }
         }
         NullResult::Never => {
