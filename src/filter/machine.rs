@@ -153,8 +153,6 @@ impl States {
         let writes = before.iter();
         let writes = writes.filter(|other| other.object.machine == machine && other.writes());
         let writes: Vec<&Operation> = writes.collect();
-        let seen = before.iter().any(|other| other.object == object);
-        let may_be_older = seen && is_made_by_callee(oracle, object);
         let skipped = writes.len().saturating_sub(MAX_WRITES);
         for write in writes.into_iter().skip(skipped) {
             let alias = self.alias(object, write.object, oracle);
@@ -177,11 +175,19 @@ impl States {
             }
             tracked = after;
         }
-        if may_be_older {
+        let seen = before.iter().any(|other| other.object == object);
+        if seen && is_made_by_callee(oracle, object) {
             // Where the callee has made nothing, the pointer leads to a block that was there before.
             let machine = oracle.machine_of(object);
-            let (initial, usual) = (machine.initial, machine.expected());
-            tracked = moved(&mut oracle.formula.guards, tracked, initial, usual);
+            let none = tracked.iter().position(|entry| entry.0 == machine.initial);
+            if let Some((_, paths)) = none.map(|none| tracked.remove(none)) {
+                add(
+                    &mut oracle.formula.guards,
+                    &mut tracked,
+                    machine.expected(),
+                    paths,
+                );
+            }
         }
         asserted.sort_unstable();
         asserted.dedup();
@@ -274,20 +280,7 @@ impl States {
     }
 }
 
-/// These states, one of them taken for another.
-fn moved(guards: &mut Guards, states: Tracked, from: StateId, to: StateId) -> Tracked {
-    let mut after: Tracked = Vec::new();
-    for (state, guard) in states {
-        add(
-            guards,
-            &mut after,
-            if state == from { to } else { state },
-            guard,
-        );
-    }
-    after
-}
-
+/// Adds paths on which an object is in a state.
 fn add(guards: &mut Guards, states: &mut Tracked, state: StateId, paths: Guard) {
     match states.iter_mut().find(|entry| entry.0 == state) {
         Some(entry) => entry.1 = guards.or(entry.1, paths),

@@ -55,7 +55,7 @@ pub fn known_elsewhere(
                 region: event.region,
                 guard: event.guard,
                 copied: ended_by_callee(execution, arena, place.region),
-                gone: gone(arena, exit, place.region),
+                gone: arena.ended_on(exit.state, place.region),
             }),
             Holder::Location(_) | Holder::Callee => {
                 add(arena, &mut known, event.region, event.guard);
@@ -80,21 +80,6 @@ pub fn known_elsewhere(
         }
     }
     known
-}
-
-/// The paths on which a block's state has ended when the function returns.
-fn gone(arena: &mut Arena<'_>, exit: &Exit<'_>, region: RegionId) -> Guard {
-    let objects = exit.state.objects.iter();
-    let mut gone = Guard::FALSE;
-    for (object, tracked) in objects.filter(|(object, _)| object.loc.region == region) {
-        let machine = arena.machine_of(*object);
-        let dead = machine.state_ids();
-        for state in dead.filter(|&state| machine.role(state) == Role::Dead) {
-            let here = tracked.guard_of(Status::At(state));
-            gone = arena.formula.guards.or(gone, here);
-        }
-    }
-    gone
 }
 
 /// Adds paths; whether they are new.

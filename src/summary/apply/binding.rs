@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::null::leave_out;
 use crate::ir::{POINTER_BITS, Ty};
 use crate::summary::{Cube, IExpr, IObj, Offset, Root, Summary};
 use crate::symbolic::callee::CallSite;
@@ -240,10 +241,7 @@ impl<'s, 'c> Binding<'s, 'c> {
         let argument = argument.filter(|_| !object.path.is_empty());
         let null = argument.map_or(Guard::FALSE, |pointer| exec.arena.chosen_null(pointer));
         if null != Guard::FALSE {
-            for (place, _) in &mut places {
-                *place = exec.arena.formula.guards.and_not(*place, null);
-            }
-            places.retain(|(place, _)| *place != Guard::FALSE);
+            leave_out(exec, null, &mut places);
         }
         places
     }

@@ -133,8 +133,13 @@ pub(super) fn leave_out_null(
     places: &mut Vec<(Guard, Loc)>,
 ) {
     let null = exec.arena.null_paths(result);
+    leave_out(exec, null, places);
+}
+
+/// Leaves out paths, and places to which no others lead.
+pub(super) fn leave_out(exec: &mut Executor<'_>, paths: Guard, places: &mut Vec<(Guard, Loc)>) {
     for (place, _) in places.iter_mut() {
-        *place = exec.arena.formula.guards.and_not(*place, null);
+        *place = exec.arena.formula.guards.and_not(*place, paths);
     }
     places.retain(|(place, _)| *place != Guard::FALSE);
 }
