@@ -126,12 +126,14 @@ fn write_function(out: &mut dyn Write, row: &FunctionRow, places: &Places) -> io
         Inert(&row.name.name),
         row.line
     )?;
-    let reason = Inert(row.reason.as_deref().unwrap_or_default());
-    match row.outcome.as_deref() {
+    let (outcome, reason) = row.told_outcome();
+    let reason = Inert(reason.unwrap_or_default());
+    match outcome {
         None => writeln!(out, "was not reached: the last check was stopped"),
         Some("analysed") => writeln!(out, "was analysed"),
         Some("no-op") => writeln!(out, "touches no lock, and neither does what it calls"),
         Some("seeded") => writeln!(out, "is a known primitive, and is not analysed"),
+        Some("analysed in part") => writeln!(out, "was analysed in part: {reason}"),
         Some("lost") => writeln!(out, "was not read: {reason}"),
         Some(outcome) => writeln!(out, "was not analysed: {outcome}: {reason}"),
     }

@@ -175,9 +175,11 @@ impl Database {
 
     /// Notes what became of a function in the pass that checks accesses to memory.
     pub fn finished_accesses(&self, id: FunctionId, record: &Record) {
+        let (outcome, reason) = outcome(record);
         self.writer.send(Message::FinishedAccesses {
             function: id.0,
-            outcome: outcome(record).0,
+            outcome,
+            reason,
             key: record.key,
         });
     }

@@ -42,10 +42,14 @@ pub struct FunctionRow {
     /// none if it may be linked into any.
     pub variant: Option<u32>,
     pub programs: Vec<String>,
-    /// Outcome and result of the pass that checks accesses to memory, if there was one.
+    /// Outcome, its reason and result of the pass that checks accesses to memory, if there was one.
     pub access_outcome: Option<String>,
+    pub access_reason: Option<String>,
     pub access_result: Option<ResultKey>,
 }
+
+/// Outcomes of functions of which something was lost.
+const LOST: [&str; 4] = ["analysed in part", "out of budget", "failed", "lost"];
 
 impl FunctionRow {
     /// Outcome and result of one of the two passes.
@@ -53,6 +57,18 @@ impl FunctionRow {
         match accesses {
             true => (self.access_outcome.as_deref(), self.access_result),
             false => (self.outcome.as_deref(), self.result),
+        }
+    }
+
+    /// Outcome and reason of the pass that people are told of: the one that lost something, or else the one that
+    /// checks accesses to memory, which looks at all functions.
+    pub fn told_outcome(&self) -> (Option<&str>, Option<&str>) {
+        let locks = (self.outcome.as_deref(), self.reason.as_deref());
+        let accesses = (self.access_outcome.as_deref(), self.access_reason.as_deref());
+        let has_lost = locks.0.is_some_and(|outcome| LOST.contains(&outcome));
+        match accesses.0 {
+            Some(_) if !has_lost => accesses,
+            _ => locks,
         }
     }
 }
@@ -144,11 +160,10 @@ impl Reader {
             Some((file, name)) => (Some(file), name),
             None => (None, name),
         };
-        let mut statement = self.connection.prepare(
-            "SELECT id, name, scope, file, line, own, body, outcome, reason, result,
-                    variant, programs, access_outcome, access_result
-             FROM functions WHERE name = ?1 ORDER BY own DESC, id",
-        )?;
+        let sql = format!(
+            "SELECT {COLUMNS} FROM functions f WHERE f.name = ?1 ORDER BY f.own DESC, f.id"
+        );
+        let mut statement = self.connection.prepare(&sql)?;
         let rows = statement.query_map([name], function_row)?;
         let mut functions = rows.collect::<Result<Vec<_>, _>>()?;
         if let Some(file) = file {
@@ -163,13 +178,12 @@ impl Reader {
         caller: u32,
         name: &SymbolName,
     ) -> Result<Option<FunctionRow>, StoreError> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result,
-                    f.variant, f.programs, f.access_outcome, f.access_result
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS}
              FROM functions f LEFT JOIN calls ON calls.callee = f.id AND calls.caller = ?1
              WHERE f.name = ?2 AND f.scope IS ?3
-             ORDER BY calls.caller IS NULL, f.own DESC, f.id LIMIT 1",
-        )?;
+             ORDER BY calls.caller IS NULL, f.own DESC, f.id LIMIT 1"
+        ))?;
         let row = statement
             .query_row(params![caller, name.name, name.file], function_row)
             .optional()?;
@@ -317,6 +331,9 @@ impl Reader {
              UNION
              SELECT DISTINCT outcome, file, line, name, reason FROM functions
              WHERE own IN (0, 1) AND outcome IN ('analysed in part', 'out of budget', 'failed')
+             UNION
+             SELECT DISTINCT access_outcome, file, line, name, access_reason FROM functions
+             WHERE access_outcome IN ('analysed in part', 'out of budget', 'failed')
              ORDER BY 2, 3, 1, 4",
         )
     }
@@ -484,6 +501,11 @@ pub fn open_bodies(folder: &Path) -> Result<Bodies, StoreError> {
     })
 }
 
+/// Columns of `functions` by the name `f`, as [`function_row`] reads them.
+const COLUMNS: &str =
+    "f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result,
+    f.variant, f.programs, f.access_outcome, f.access_reason, f.access_result";
+
 fn function_row(row: &Row<'_>) -> Result<FunctionRow, rusqlite::Error> {
     Ok(FunctionRow {
         id: row.get(0)?,
@@ -504,7 +526,8 @@ fn function_row(row: &Row<'_>) -> Result<FunctionRow, rusqlite::Error> {
             .map(|programs| programs.lines().map(str::to_owned).collect())
             .unwrap_or_default(),
         access_outcome: row.get(12)?,
-        access_result: row.get::<_, Option<[u8; 16]>>(13)?.map(ResultKey),
+        access_reason: row.get(13)?,
+        access_result: row.get::<_, Option<[u8; 16]>>(14)?.map(ResultKey),
     })
 }
 

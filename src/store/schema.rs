@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, plain, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 25;
+pub const VERSION: i64 = 26;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree. Further tables, for people: [`super::plain`].
@@ -52,6 +52,7 @@ const TABLES: &str = "
         reason TEXT,
         result BLOB,                -- key in results
         access_outcome TEXT,        -- the same, of the pass that checks accesses to memory, if there was one
+        access_reason TEXT,
         access_result BLOB,
         variant INTEGER,            -- NULL: the function calls the same in all programs that it is linked into
         programs TEXT               -- those of the variant, one to a line; NULL: any

@@ -40,6 +40,7 @@ pub enum Message {
     FinishedAccesses {
         function: u32,
         outcome: &'static str,
+        reason: Option<String>,
         key: Option<ResultKey>,
     },
     State {
@@ -211,13 +212,14 @@ impl Batch {
             Message::FinishedAccesses {
                 function,
                 outcome,
+                reason,
                 key,
             } => self
                 .connection
                 .prepare_cached(
-                    "UPDATE functions SET access_outcome = ?2, access_result = ?3 WHERE id = ?1",
+                    "UPDATE functions SET access_outcome = ?2, access_reason = ?3, access_result = ?4 WHERE id = ?1",
                 )?
-                .execute(params![function, outcome, key.map(|key| key.0)])?,
+                .execute(params![function, outcome, reason, key.map(|key| key.0)])?,
             Message::State { id, state } => self
                 .connection
                 .prepare_cached("INSERT OR REPLACE INTO states VALUES (?1, ?2)")?

@@ -159,10 +159,10 @@ fn write_heading(
             write!(out, " and {} more programs", row.programs.len() - most)?;
         }
     }
-    let reason = row.reason.as_deref().unwrap_or_default();
-    match row.outcome.as_deref() {
+    let (outcome, reason) = row.told_outcome();
+    let reason = reason.unwrap_or_default();
+    match outcome {
         None => writeln!(out, "  (not reached: the last check was stopped before it)"),
-        Some("no-op") if known.summaries[1].is_some() => writeln!(out),
         Some("no-op") => writeln!(out, "  (touches no lock: the no-op summary)"),
         Some("seeded") => writeln!(out, "  (known primitive)"),
         Some("analysed") if known.seeded => {

@@ -5,7 +5,7 @@ use crate::frontend::BodyKey;
 use crate::ir::SymbolName;
 use crate::judge::record::{Facts, FunctionResult, Statistics};
 use crate::program::{CalleeRef, Function, Unit};
-use crate::store::query::Reader;
+use crate::store::query::{Failure, Reader};
 use crate::store::results::read_result;
 
 fn name(name: &str) -> SymbolName {
@@ -157,6 +157,36 @@ fn results_come_back_in_a_later_run_and_answer_queries() {
     assert_eq!((failures.len(), failures[0].line), (1, 5));
     assert_eq!(failures[0].message, "no such block");
     assert_eq!(reader.unfinished().unwrap(), 0);
+}
+
+#[test]
+fn what_either_pass_lost_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(folder.path());
+    database.store_program(&program()).unwrap();
+    database.finished(FunctionId(0), &record(Disposition::NoOp, None));
+    database.finished(FunctionId(1), &record(Disposition::OutOfBudget("too many blocks".into()), None));
+    database.finished_accesses(FunctionId(0), &record(Disposition::Reduced("too complex".into()), None));
+    database.finished_accesses(FunctionId(1), &record(Disposition::Analysed, None));
+    database.finish(&[]).unwrap();
+
+    let reader = Reader::open(folder.path()).unwrap();
+    let told = |failure: Failure| (failure.kind, failure.name.unwrap(), failure.message);
+    let failures = reader.failures().unwrap().into_iter().map(told);
+    let expected = [
+        ("out of budget", "root", "too many blocks"),
+        ("analysed in part", "leaf", "too complex"),
+    ];
+    let mut failures: Vec<_> = failures.collect();
+    failures.sort_by(|a, b| b.cmp(a));
+    assert_eq!(
+        failures,
+        expected.map(|(kind, name, message)| (kind.to_owned(), name.to_owned(), message.to_owned()))
+    );
+    for (name, outcome) in [("leaf", "analysed in part"), ("root", "out of budget")] {
+        let row = &reader.functions(name).unwrap()[0];
+        assert_eq!(row.told_outcome().0, Some(outcome), "{name}");
+    }
 }
 
 #[test]

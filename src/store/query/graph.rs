@@ -4,14 +4,9 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{FoundIn, FunctionRow, Reader, function_row};
+use super::{COLUMNS, FoundIn, FunctionRow, Reader, function_row};
 use crate::ir::SymbolName;
 use crate::store::StoreError;
-
-/// Columns of `functions`, as [`function_row`] reads them.
-const COLUMNS: &str =
-    "f.id, f.name, f.scope, f.file, f.line, f.own, f.body, f.outcome, f.reason, f.result,
-    f.variant, f.programs, f.access_outcome, f.access_result";
 
 impl Reader {
     /// The functions whose names match: by a glob (`uart_*`), or by any part of them.
