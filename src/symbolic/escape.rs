@@ -434,7 +434,7 @@ impl Executor<'_> {
             left -= 1;
             match terms.node(part) {
                 _ if terms.width(part) != POINTER_BITS => {}
-                Node::Var(_) => found.extend(self.followed_before(part)),
+                Node::Var(_) if terms.is_pointer(part) => found.extend(self.followed_before(part)),
                 Node::Op { op: Op::Ite, args } => work.extend(&args[1..]),
                 Node::Linear { terms, .. } => {
                     let whole = terms.iter().filter(|&&(factor, _)| factor == 1);

@@ -1,5 +1,6 @@
 // A block that holds its own nodes, and a pointer to them: who is given one of the nodes finds the block by it. A list's head that
 // leads to itself, as it does while the list is empty, is not such a pointer.
+#include <stdio.h>
 #include <stdlib.h>
 
 struct node {
@@ -107,4 +108,27 @@ void number_and_member(int number) //~ clean
     enter(group, member);
     free(member);
     free(group);
+}
+
+struct record {
+    unsigned long size;
+    char *text;
+};
+
+static unsigned long total;
+
+// A number that was read from a block is no pointer into it.
+int count(FILE *in)
+{
+    struct record *record = malloc(sizeof *record);
+    if (!record)
+        return -1;
+    if (fread(record, sizeof *record, 1, in) != 1) {
+        free(record);
+        return -1;
+    }
+    record->text = malloc(16); //~ heap/leak
+    total += record->size;
+    free(record);
+    return 0;
 }

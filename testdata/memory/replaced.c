@@ -108,3 +108,48 @@ char *drop(struct table *table)
         return 0;
     return table->files[0]; //~ heap/use-after-free
 }
+
+// What is left is chosen twice: the old one may be what either choice takes.
+static void renew(struct table *table, int count) //~ clean
+{
+    if (table->command)
+        return;
+    if (change_folder(table->path)) {
+        char **files = malloc(count * sizeof *files);
+        if (files) {
+            free(table->files);
+            table->files = files;
+        }
+    } else {
+        free(table->files);
+        table->files = 0;
+    }
+}
+
+void renewed_twice(struct table *table) //~ clean
+{
+    renew(table, 8);
+    renew(table, 16);
+}
+
+// Here the old one stays where it was.
+static void renew_or_drop(struct table *table, int count)
+{
+    if (table->command)
+        return;
+    if (change_folder(table->path)) {
+        char **files = malloc(count * sizeof *files);
+        free(table->files);
+        if (files)
+            table->files = files;
+    } else {
+        free(table->files);
+        table->files = 0;
+    }
+}
+
+void dropped_twice(struct table *table)
+{
+    renew_or_drop(table, 8);
+    renew_or_drop(table, 16); //~ heap/double-free
+}

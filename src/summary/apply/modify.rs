@@ -80,6 +80,7 @@ pub(super) fn replace(exec: &mut Executor<'_>, state: &mut State, replaced: &[(L
         let shape = exec.arena.shape(Ty::Ptr);
         let memory = state.memory.clone();
         let left = memory.read(&mut exec.arena.heap(), place, shape);
+        // The other arm of a choice may be a choice in which the pointer is, too.
         let after = match exec.arena.formula.terms.node(left) {
             Node::Op { op: Op::Ite, args } if args[1..].contains(&old) => {
                 let other = args[if args[1] == old { 2 } else { 1 }];
@@ -87,8 +88,9 @@ pub(super) fn replace(exec: &mut Executor<'_>, state: &mut State, replaced: &[(L
                 let ended = exec.arena.formula.guards.union(ended);
                 exec.arena.formula.ite_guard(ended, other, left)
             }
-            _ => without(exec, left, &ended),
+            _ => left,
         };
+        let after = without(exec, after, &ended);
         state.memory.write_shape(place, after, shape);
     }
 }
