@@ -173,6 +173,11 @@ impl Findings<'_> {
         let name = pointer_name(self.body, oracle, event);
         let before = (event.order, event.branches);
         let mut steps = trace::decisions(execution, oracle, &model, paths, before);
+        if reason == Reason::Constant {
+            let chosen = oracle.chosen_null(event.address);
+            let decided = (chosen, event.branches);
+            trace::mark_null(execution, oracle, &mut steps, &model, decided);
+        }
         if let Some(tested) = &tested {
             steps.insert(0, trace::compared(&tested.site, &name));
         }

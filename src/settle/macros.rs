@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::finding::{ExplanationKind as Kind, Finding};
 use crate::source::Sources;
-use crate::summary::trace::{COMPARED, DECIDED, MADE_NULL};
+use crate::summary::trace::{COMPARED, DECIDED, MADE_NULL, MAKES_NULL};
 
 /// The words of C that a statement with a test of its own begins with.
 const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "return", "do", "else"];
@@ -36,24 +36,42 @@ fn made_null_by_macro(finding: &Finding, sources: &mut Sources, root: &Path) -> 
         .trace
         .iter()
         .any(|step| step.message.ends_with(MADE_NULL));
-    let decided = finding.trace.iter();
-    let mut decided = decided
-        .filter(|step| step.depth == 0 && step.message.starts_with(DECIDED))
-        .peekable();
+    let decisions = |how: &'static str| {
+        let steps = finding.trace.iter();
+        steps.filter(move |step| step.depth == 0 && step.message.starts_with(how))
+    };
+    // What decides that it is null, if that is known.
+    let how = match decisions(MAKES_NULL).next() {
+        Some(_) => MAKES_NULL,
+        None => DECIDED,
+    };
     is_null
-        && decided.peek().is_some()
-        && decided.all(|step| {
+        && decisions(how).next().is_some()
+        && decisions(how).all(|step| {
             let line = sources.line(root, &step.file, step.line);
             line.is_some_and(|line| is_use_of_macro(assigned(line)))
         })
 }
 
-/// What a line assigns: all of it, if it assigns nothing.
+/// What a line assigns, without a cast before it: all of the line, if it assigns nothing.
 fn assigned(line: &str) -> &str {
     let assigned = line
         .split_once(" = ")
         .filter(|(left, _)| !left.contains('('));
-    assigned.map_or(line, |(_, right)| right)
+    let assigned = assigned.map_or(line, |(_, right)| right);
+    let cast = assigned
+        .trim_start()
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(')'))
+        .filter(|(cast, _)| is_type(cast));
+    cast.map_or(assigned, |(_, value)| value)
+}
+
+/// Whether words in parentheses are a type, as far as their letters tell.
+fn is_type(words: &str) -> bool {
+    words
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '*' || c == ' ')
 }
 
 /// Whether a line begins with something that looks like a call, and has no test of its own but what may be its arguments.
@@ -114,5 +132,7 @@ mod tests {
         assert!(is_use_of_macro(assigned(line)));
         assert!(!is_use_of_macro(assigned("\tvi = node ? entry(node) : 0;")));
         assert!(!is_use_of_macro(assigned("\tif ((vi = entry(node)))")));
+        assert!(is_use_of_macro(assigned("\tvi = (struct info *) entry(node);")));
+        assert!(!is_use_of_macro(assigned("\tvi = (node) ? entry(node) : 0;")));
     }
 }

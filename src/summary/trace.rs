@@ -119,6 +119,8 @@ pub const COMPARED: &str = "is compared with null here";
 pub const MADE_NULL: &str = "is null on this way";
 /// How the step at a branch begins.
 pub const DECIDED: &str = "the condition is";
+/// How it begins where the decision makes a pointer null that is followed later.
+pub const MAKES_NULL: &str = "null from here on: the condition is";
 
 /// The decisions of a path up to an event, which so many operations and branches come before.
 pub fn decisions(
@@ -249,13 +251,7 @@ fn steps(
     let mut steps: Vec<TraceStep> = Vec::new();
     for index in 0..=end {
         while let Some(branch) = branches.next_if(|branch| branch.order <= index) {
-            let matters = arena
-                .formula
-                .guards
-                .support(branch.guard)
-                .iter()
-                .any(|condition| relevant.contains(condition));
-            let shown = matters && branch.depth == 0;
+            let shown = depends(arena, branch, relevant) && branch.depth == 0;
             if shown && model.eval_guard(&arena.formula, branch.path) {
                 // The other conditions of the branch decide.
                 let Some(next) = decision(arena, model, branch) else {
@@ -280,6 +276,12 @@ fn steps(
     steps
 }
 
+/// Whether a branch depends on one of these conditions.
+fn depends(arena: &Arena<'_>, branch: &BranchEvent, conditions: &[Cond]) -> bool {
+    let mut support = arena.formula.guards.support(branch.guard).iter();
+    support.any(|condition| conditions.contains(condition))
+}
+
 /// The step at a branch, if the source says how its condition comes out there.
 fn decision(arena: &Arena<'_>, model: &Model, branch: &BranchEvent) -> Option<TraceStep> {
     let said = match model.eval_guard(&arena.formula, branch.guard) {
@@ -300,10 +302,8 @@ pub fn mark_parting(
 ) {
     let guards = &arena.formula.guards;
     let (one, two) = (guards.support(paths), guards.support(others));
-    let matters = |branch: &BranchEvent| {
-        let mut conditions = guards.support(branch.guard).iter();
-        conditions.any(|condition| one.contains(condition) || two.contains(condition))
-    };
+    let matters =
+        |branch: &BranchEvent| depends(arena, branch, one) || depends(arena, branch, two);
     let comes = |model: &Model, paths: Guard| model.eval_guard(&arena.formula, paths);
     let parts = |branch: &&BranchEvent| {
         branch.depth == 0
@@ -317,6 +317,29 @@ pub fn mark_parting(
     let step = decision.and_then(|decision| steps.iter_mut().rev().find(|step| **step == decision));
     if let Some(step) = step {
         step.message = format!("the two ways out part here: {}", step.message);
+    }
+}
+
+/// Marks the decisions that make a pointer null: those among so many branches that the choice of the constant depends on.
+pub fn mark_null(
+    execution: &Execution,
+    arena: &Arena<'_>,
+    steps: &mut [TraceStep],
+    model: &Model,
+    (chosen, branches): (Guard, usize),
+) {
+    let conditions = arena.formula.guards.support(chosen);
+    for branch in execution.log.branches.iter().take(branches) {
+        let decides = branch.depth == 0
+            && depends(arena, branch, conditions)
+            && model.eval_guard(&arena.formula, branch.path);
+        let decision = decision(arena, model, branch).filter(|_| decides);
+        let step = decision.and_then(|decision| steps.iter_mut().find(|step| **step == decision));
+        if let Some(step) = step
+            && let Some(said) = step.message.strip_prefix(DECIDED)
+        {
+            step.message = format!("{MAKES_NULL}{said}");
+        }
     }
 }
 
