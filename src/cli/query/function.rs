@@ -161,14 +161,17 @@ fn write_heading(
     }
     let (outcome, reason) = row.told_outcome();
     let reason = reason.unwrap_or_default();
+    let is_no_op = row.outcome.as_deref() == Some("no-op") && known.summaries[1].is_none();
     match outcome {
         None => writeln!(out, "  (not reached: the last check was stopped before it)"),
-        Some("no-op") => writeln!(out, "  (touches no lock: the no-op summary)"),
+        Some("no-op" | "analysed") if is_no_op => {
+            writeln!(out, "  (touches no lock: the no-op summary)")
+        }
         Some("seeded") => writeln!(out, "  (known primitive)"),
         Some("analysed") if known.seeded => {
             writeln!(out, "  (known primitive; its body was checked, too)")
         }
-        Some("analysed") => writeln!(out),
+        Some("no-op" | "analysed") => writeln!(out),
         Some("analysed in part") => writeln!(out, "  (analysed in part: {reason})"),
         Some("lost") => writeln!(out, "  (not read: {reason})"),
         Some(outcome) => writeln!(out, "  ({outcome}: {reason})"),
