@@ -11,6 +11,7 @@ use crate::summary::{Root, Summary, SummaryObject};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, RegionId};
 use crate::symbolic::state::{MachineId, State};
 use crate::symbolic::term::{Node, Var};
@@ -78,11 +79,15 @@ pub(super) fn made_on(
 }
 
 /// Whether a region, or the pointer to it, was there before the call whose first unknown this is: what it leads to is none that the callee
-/// has made.
+/// has made. What lay on entry in a place that was there, was there, too, even if it is read for the first time because of the call.
 pub(super) fn was_there(arena: &Arena<'_>, region: RegionId, made: Var) -> bool {
     match arena.regions.base(region) {
         Some(base) => match *arena.formula.terms.node(base) {
-            Node::Var(var) => var.0 < made.0,
+            Node::Var(var) if var.0 < made.0 => true,
+            Node::Var(var) => match *arena.origins.of(var) {
+                Origin::Initial { loc, .. } => was_there(arena, loc.region, made),
+                _ => false,
+            },
             _ => false,
         },
         // A variable of the program's, or its text.
