@@ -132,7 +132,11 @@ mod tests {
         assert!(is_use_of_macro(assigned(line)));
         assert!(!is_use_of_macro(assigned("\tvi = node ? entry(node) : 0;")));
         assert!(!is_use_of_macro(assigned("\tif ((vi = entry(node)))")));
-        assert!(is_use_of_macro(assigned("\tvi = (struct info *) entry(node);")));
-        assert!(!is_use_of_macro(assigned("\tvi = (node) ? entry(node) : 0;")));
+        assert!(is_use_of_macro(assigned(
+            "\tvi = (struct info *) entry(node);"
+        )));
+        assert!(!is_use_of_macro(assigned(
+            "\tvi = (node) ? entry(node) : 0;"
+        )));
     }
 }

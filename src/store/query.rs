@@ -64,7 +64,10 @@ impl FunctionRow {
     /// checks accesses to memory, which looks at all functions.
     pub fn told_outcome(&self) -> (Option<&str>, Option<&str>) {
         let locks = (self.outcome.as_deref(), self.reason.as_deref());
-        let accesses = (self.access_outcome.as_deref(), self.access_reason.as_deref());
+        let accesses = (
+            self.access_outcome.as_deref(),
+            self.access_reason.as_deref(),
+        );
         let has_lost = locks.0.is_some_and(|outcome| LOST.contains(&outcome));
         match accesses.0 {
             Some(_) if !has_lost => accesses,

@@ -302,8 +302,7 @@ pub fn mark_parting(
 ) {
     let guards = &arena.formula.guards;
     let (one, two) = (guards.support(paths), guards.support(others));
-    let matters =
-        |branch: &BranchEvent| depends(arena, branch, one) || depends(arena, branch, two);
+    let matters = |branch: &BranchEvent| depends(arena, branch, one) || depends(arena, branch, two);
     let comes = |model: &Model, paths: Guard| model.eval_guard(&arena.formula, paths);
     let parts = |branch: &&BranchEvent| {
         branch.depth == 0

@@ -165,8 +165,14 @@ fn what_either_pass_lost_is_told() {
     let database = open(folder.path());
     database.store_program(&program()).unwrap();
     database.finished(FunctionId(0), &record(Disposition::NoOp, None));
-    database.finished(FunctionId(1), &record(Disposition::OutOfBudget("too many blocks".into()), None));
-    database.finished_accesses(FunctionId(0), &record(Disposition::Reduced("too complex".into()), None));
+    database.finished(
+        FunctionId(1),
+        &record(Disposition::OutOfBudget("too many blocks".into()), None),
+    );
+    database.finished_accesses(
+        FunctionId(0),
+        &record(Disposition::Reduced("too complex".into()), None),
+    );
     database.finished_accesses(FunctionId(1), &record(Disposition::Analysed, None));
     database.finish(&[]).unwrap();
 
@@ -181,7 +187,11 @@ fn what_either_pass_lost_is_told() {
     failures.sort_by(|a, b| b.cmp(a));
     assert_eq!(
         failures,
-        expected.map(|(kind, name, message)| (kind.to_owned(), name.to_owned(), message.to_owned()))
+        expected.map(|(kind, name, message)| (
+            kind.to_owned(),
+            name.to_owned(),
+            message.to_owned()
+        ))
     );
     for (name, outcome) in [("leaf", "analysed in part"), ("root", "out of budget")] {
         let row = &reader.functions(name).unwrap()[0];
