@@ -258,6 +258,10 @@ impl Task<'_> {
         let mut records = Vec::new();
         if self.settings.analyse {
             self.store.database.load_results()?;
+            let mut passes = self.passes.iter();
+            if !passes.any(|pass| pass.property.watches_accesses()) {
+                self.store.database.forget_accesses()?;
+            }
             for (number, pass) in self.passes.iter().enumerate() {
                 let (of_pass, known) = self.analyse(&program, pass, number == 0);
                 records.push((pass.property.watches_accesses(), of_pass));

@@ -126,6 +126,16 @@ impl Database {
         Ok(())
     }
 
+    /// Forgets what the pass that checks accesses to memory said in an earlier run, for a run without that pass.
+    pub fn forget_accesses(&self) -> Result<(), StoreError> {
+        self.connection.lock().execute(
+            "UPDATE functions SET access_outcome = NULL, access_reason = NULL, access_result = NULL
+             WHERE access_outcome IS NOT NULL",
+            [],
+        )?;
+        Ok(())
+    }
+
     /// Keeps which folder the program's files are relative to, as it is named from the database's folder.
     pub fn store_root(&self, root: &str) -> Result<(), StoreError> {
         let connection = self.connection.lock();

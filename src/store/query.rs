@@ -48,8 +48,8 @@ pub struct FunctionRow {
     pub access_result: Option<ResultKey>,
 }
 
-/// Outcomes of functions of which something was lost.
-const LOST: [&str; 4] = ["analysed in part", "out of budget", "failed", "lost"];
+/// Outcomes of functions that were read, but not analysed as a whole.
+const NOT_WHOLE: [&str; 3] = ["analysed in part", "out of budget", "failed"];
 
 impl FunctionRow {
     /// Outcome and result of one of the two passes.
@@ -68,7 +68,9 @@ impl FunctionRow {
             self.access_outcome.as_deref(),
             self.access_reason.as_deref(),
         );
-        let has_lost = locks.0.is_some_and(|outcome| LOST.contains(&outcome));
+        let has_lost = locks
+            .0
+            .is_some_and(|outcome| outcome == "lost" || NOT_WHOLE.contains(&outcome));
         match accesses.0 {
             Some(_) if !has_lost => accesses,
             _ => locks,
@@ -329,16 +331,17 @@ impl Reader {
 
     /// Everything that was lost, by place: units and declarations, then functions.
     pub fn failures(&self) -> Result<Vec<Failure>, StoreError> {
-        self.select_failures(
+        let not_whole = NOT_WHOLE.map(|outcome| format!("'{outcome}'")).join(", ");
+        self.select_failures(&format!(
             "SELECT DISTINCT stage, file, line, name, message FROM losses
              UNION
              SELECT DISTINCT outcome, file, line, name, reason FROM functions
-             WHERE own IN (0, 1) AND outcome IN ('analysed in part', 'out of budget', 'failed')
+             WHERE own IN (0, 1) AND outcome IN ({not_whole})
              UNION
              SELECT DISTINCT access_outcome, file, line, name, access_reason FROM functions
-             WHERE access_outcome IN ('analysed in part', 'out of budget', 'failed')
-             ORDER BY 2, 3, 1, 4",
-        )
+             WHERE access_outcome IN ({not_whole})
+             ORDER BY 2, 3, 1, 4"
+        ))
     }
 
     fn select_failures(&self, sql: &str) -> Result<Vec<Failure>, StoreError> {

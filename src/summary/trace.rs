@@ -251,15 +251,10 @@ fn steps(
     let mut steps: Vec<TraceStep> = Vec::new();
     for index in 0..=end {
         while let Some(branch) = branches.next_if(|branch| branch.order <= index) {
-            let shown = depends(arena, branch, relevant) && branch.depth == 0;
-            if shown && model.eval_guard(&arena.formula, branch.path) {
-                // The other conditions of the branch decide.
-                let Some(next) = decision(arena, model, branch) else {
-                    continue;
-                };
-                if steps.last() != Some(&next) {
-                    steps.push(next);
-                }
+            if let Some(next) = decision_on(arena, model, branch, relevant)
+                && steps.last() != Some(&next)
+            {
+                steps.push(next);
             }
         }
         let Some(event) = execution.log.ops.get(index) else {
@@ -280,6 +275,19 @@ fn steps(
 fn depends(arena: &Arena<'_>, branch: &BranchEvent, conditions: &[Cond]) -> bool {
     let mut support = arena.formula.guards.support(branch.guard).iter();
     support.any(|condition| conditions.contains(condition))
+}
+
+/// The step at a branch of the analysed function itself, if it is on the model's path and depends on one of these conditions.
+fn decision_on(
+    arena: &Arena<'_>,
+    model: &Model,
+    branch: &BranchEvent,
+    conditions: &[Cond],
+) -> Option<TraceStep> {
+    let comes = branch.depth == 0
+        && depends(arena, branch, conditions)
+        && model.eval_guard(&arena.formula, branch.path);
+    comes.then(|| decision(arena, model, branch)).flatten()
 }
 
 /// The step at a branch, if the source says how its condition comes out there.
@@ -329,10 +337,7 @@ pub fn mark_null(
 ) {
     let conditions = arena.formula.guards.support(chosen);
     for branch in execution.log.branches.iter().take(branches) {
-        let decides = branch.depth == 0
-            && depends(arena, branch, conditions)
-            && model.eval_guard(&arena.formula, branch.path);
-        let decision = decision(arena, model, branch).filter(|_| decides);
+        let decision = decision_on(arena, model, branch, conditions);
         let step = decision.and_then(|decision| steps.iter_mut().find(|step| **step == decision));
         if let Some(step) = step
             && let Some(said) = step.message.strip_prefix(DECIDED)

@@ -195,6 +195,19 @@ fn names_complete_and_several_are_listed() {
 }
 
 #[test]
+fn a_check_of_locks_alone_keeps_nothing_of_an_earlier_one_of_memory() {
+    let tree = checked();
+    let here = tree.path();
+    let outcomes = "SELECT count(*) AS n FROM functions WHERE access_outcome IS NOT NULL";
+    let number = || rows(here, &["sql", outcomes])[0]["n"].as_i64().unwrap();
+    assert!(number() > 0);
+    cassini(here, &["check", ".", "-q", "--checkers", "lock"]).code(0);
+    assert_eq!(number(), 0);
+    cassini(here, &["check", ".", "-q"]).code(0);
+    assert!(number() > 0);
+}
+
+#[test]
 fn all_answers_have_three_formats() {
     let tree = checked();
     let here = tree.path();

@@ -171,7 +171,7 @@ fn write_heading(
         Some("analysed") if known.seeded => {
             writeln!(out, "  (known primitive; its body was checked, too)")
         }
-        Some("no-op" | "analysed") => writeln!(out),
+        Some("analysed") => writeln!(out),
         Some("analysed in part") => writeln!(out, "  (analysed in part: {reason})"),
         Some("lost") => writeln!(out, "  (not read: {reason})"),
         Some(outcome) => writeln!(out, "  ({outcome}: {reason})"),

@@ -197,6 +197,14 @@ fn what_either_pass_lost_is_told() {
         let row = &reader.functions(name).unwrap()[0];
         assert_eq!(row.told_outcome().0, Some(outcome), "{name}");
     }
+
+    // The next run has no pass that checks accesses.
+    database.forget_accesses().unwrap();
+    let failures = reader.failures().unwrap();
+    let names: Vec<_> = failures.into_iter().map(|failure| failure.name).collect();
+    assert_eq!(names, [Some("root".to_owned())]);
+    let leaf = &reader.functions("leaf").unwrap()[0];
+    assert_eq!(leaf.told_outcome().0, Some("no-op"));
 }
 
 #[test]

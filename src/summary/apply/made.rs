@@ -81,17 +81,17 @@ pub(super) fn made_on(
 /// Whether a region, or the pointer to it, was there before the call whose first unknown this is: what it leads to is none that the callee
 /// has made. What lay on entry in a place that was there, was there, too, even if it is read for the first time because of the call.
 pub(super) fn was_there(arena: &Arena<'_>, region: RegionId, made: Var) -> bool {
-    match arena.regions.base(region) {
-        Some(base) => match *arena.formula.terms.node(base) {
-            Node::Var(var) if var.0 < made.0 => true,
-            Node::Var(var) => match *arena.origins.of(var) {
-                Origin::Initial { loc, .. } => was_there(arena, loc.region, made),
-                _ => false,
-            },
-            _ => false,
-        },
+    let Some(base) = arena.regions.base(region) else {
         // A variable of the program's, or its text.
-        None => true,
+        return true;
+    };
+    let Node::Var(var) = *arena.formula.terms.node(base) else {
+        return false;
+    };
+    match *arena.origins.of(var) {
+        _ if var.0 < made.0 => true,
+        Origin::Initial { loc, .. } => was_there(arena, loc.region, made),
+        _ => false,
     }
 }
 
