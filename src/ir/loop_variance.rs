@@ -2,13 +2,27 @@
 //!
 //! In: a body. Out: the tests whose outcome may be another in each round, because what they read depends on its
 //! own value in the round before (`i = i + 1`) or is not the function's own alone. The result of a call that is
-//! made again in the same way is none of these. And whether the function returns what its loops count.
+//! made again in the same way is none of these. How variables are set, and whether the function returns what its loops count.
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use super::{Arg, BinOp, Body, Callee, ExprId, ExprKind, LocalId, RetTy, StmtKind, TermKind, Ty};
+use super::{
+    Arg, BinOp, BlockId, Body, Callee, ExprId, ExprKind, LocalId, RetTy, StmtKind, TermKind, Ty,
+};
+
+/// How a statement sets a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It adds a constant to a number, or takes one from it (`i++`, `n -= 2`).
+    Counts {
+        up: bool,
+    },
+    /// It adds so many bytes to a pointer (`p++`).
+    Steps(i64),
+    Other,
+}
 
 /// What a function returns whose result hangs on how often a loop runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +184,69 @@ impl Body {
             ExprKind::Index { .. } => true,
             ExprKind::Select { then, els, .. } => {
                 self.is_arithmetic(then) || self.is_arithmetic(els)
+            }
+            _ => false,
+        }
+    }
+
+    /// How each store and each result of a call sets which variable, in which block; not what others set that have a variable's address
+    /// ([`Self::pointed_to`]).
+    pub fn changes(&self) -> Vec<(BlockId, LocalId, Change)> {
+        let mut changes = Vec::new();
+        for (block, content) in (0..).map(BlockId).zip(&self.blocks) {
+            for stmt in &content.stmts {
+                let set = match &stmt.kind {
+                    StmtKind::Store { addr, value } => match self.expr(*addr).kind {
+                        ExprKind::AddrLocal(local) => Some((local, self.change(local, *value))),
+                        _ => None,
+                    },
+                    StmtKind::Call(call) => call.dst.map(|dst| (dst, Change::Other)),
+                    _ => None,
+                };
+                changes.extend(set.map(|(local, change)| (block, local, change)));
+            }
+        }
+        changes
+    }
+
+    fn change(&self, local: LocalId, value: ExprId) -> Change {
+        let constant = |id: ExprId| match self.expr(id).kind {
+            ExprKind::Const(value) => Some(value),
+            _ => None,
+        };
+        match self.expr(value).kind {
+            ExprKind::Cast { arg } => self.change(local, arg),
+            ExprKind::Binary {
+                op: op @ (BinOp::Add | BinOp::Sub),
+                lhs,
+                rhs,
+            } if self.is_value_of(local, lhs) => {
+                let Some(step) = constant(rhs) else {
+                    return Change::Other;
+                };
+                let bits = self.expr(rhs).ty.bits();
+                let negative = bits
+                    .checked_sub(1)
+                    .is_some_and(|sign| step >> sign & 1 == 1);
+                Change::Counts {
+                    up: (op == BinOp::Add) != negative,
+                }
+            }
+            ExprKind::Index { base, index, scale } if self.is_value_of(local, base) => {
+                let steps = constant(index).map(|index| index as i64);
+                let bytes = steps.and_then(|steps| steps.checked_mul(i64::try_from(scale).ok()?));
+                bytes.map_or(Change::Other, Change::Steps)
+            }
+            _ => Change::Other,
+        }
+    }
+
+    /// Whether an expression is what a variable holds, perhaps in another width.
+    fn is_value_of(&self, local: LocalId, value: ExprId) -> bool {
+        match self.expr(value).kind {
+            ExprKind::Cast { arg } => self.is_value_of(local, arg),
+            ExprKind::Load { addr, .. } => {
+                matches!(self.expr(addr).kind, ExprKind::AddrLocal(read) if read == local)
             }
             _ => false,
         }

@@ -18,6 +18,7 @@ pub mod eval;
 pub mod fold;
 mod followed;
 pub mod image;
+mod liveness;
 mod loop_variance;
 mod objects;
 mod operands;
@@ -27,7 +28,7 @@ mod results;
 use serde::{Deserialize, Serialize};
 
 pub use image::{Image, Scalar};
-pub use loop_variance::Counted;
+pub use loop_variance::{Change, Counted};
 pub use objects::ObjectUse;
 pub use results::constant_results;
 

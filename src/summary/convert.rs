@@ -22,6 +22,9 @@ use crate::symbolic::term::{Node, Op, Term, Var};
 const MAX_NODES: u32 = 24;
 /// Values with more nodes are left unknown from there on.
 const MAX_VALUE_NODES: u32 = 64;
+/// Indices with more nodes are no names of blocks and of what is written: callers follow what they compute themselves, and a hash of what
+/// leads through three records is the same as one of theirs on hardly any path that they can tell.
+const MAX_INDEX_NODES: u32 = 8;
 /// Pointers followed from a root.
 const MAX_PATH: usize = 6;
 
@@ -251,6 +254,7 @@ impl Converter {
     }
 
     fn offset(&mut self, arena: &mut Arena<'_>, loc: Loc, budget: &mut u32) -> Option<Offset> {
+        let before = *budget;
         let mut terms = Vec::new();
         for (coefficient, term) in arena.regions.symbolic(loc.symbolic).to_vec() {
             let value = self.expr_within(arena, term, budget)?;
@@ -258,6 +262,9 @@ impl Converter {
                 return None;
             }
             terms.push((coefficient, value));
+        }
+        if arena.watches && before - *budget > MAX_INDEX_NODES {
+            return None;
         }
         terms.sort();
         Some(Offset {

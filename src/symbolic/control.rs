@@ -11,7 +11,7 @@ use super::log::{BranchEvent, CaseEvent, ReturnEvent};
 use super::state::State;
 use super::term::Term;
 use super::unroll::{Instance, Step};
-use crate::ir::{Arg, BlockId, Pos, RetTy, Says, TermKind, Ty};
+use crate::ir::{Arg, BlockId, ExprId, Pos, RetTy, Says, TermKind, Ty};
 
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
@@ -145,8 +145,12 @@ impl Executor<'_> {
                 els,
                 says,
             } => match self.test(frame, instance, state, (cond, [then, els], says)) {
-                Guard::TRUE => vec![self.decided(frame, instance, state, then, els)],
-                Guard::FALSE => vec![self.decided(frame, instance, state, els, then)],
+                Guard::TRUE => {
+                    vec![self.decided(frame, instance, state, (cond, true), [then, els])]
+                }
+                Guard::FALSE => {
+                    vec![self.decided(frame, instance, state, (cond, false), [els, then])]
+                }
                 guard => {
                     let edges = (instance.block, [then, els]);
                     self.log_branch(frame, state, (guard, says), edges, term.pos);
@@ -184,9 +188,9 @@ impl Executor<'_> {
         &mut self,
         frame: &mut Frame<'_>,
         instance: &Instance,
-        state: &State,
-        taken: BlockId,
-        other: BlockId,
+        state: &mut State,
+        (cond, outcome): (ExprId, bool),
+        [taken, other]: [BlockId; 2],
     ) -> (BlockId, Guard) {
         let leaves = frame.unrolling.leaves_loop(instance.block, other)
             && !frame.unrolling.leaves_loop(instance.block, taken);
@@ -194,8 +198,9 @@ impl Executor<'_> {
             && let Some(header) = frame.unrolling.innermost_header(instance)
             && self.ends_here(frame, instance.block, taken, header, state.guard)
         {
-            self.note_unfinished(frame, instance, state.guard);
-            return (other, state.guard);
+            let paths = self.run_to_end(frame, [instance.block, other], state, (cond, !outcome));
+            self.note_unfinished(frame, instance, paths);
+            return (other, paths);
         }
         (taken, state.guard)
     }

@@ -11,7 +11,7 @@ use super::log::Site;
 use super::region::FrameId;
 use super::term::Term;
 use super::unroll::Unrolling;
-use crate::ir::{BlockId, Body, ExprKind, GUESSED_MEMBERS, Pos};
+use crate::ir::{BlockId, Body, Change, ExprKind, GUESSED_MEMBERS, LocalId, Pos};
 
 /// A body being executed.
 pub struct Frame<'b> {
@@ -28,6 +28,8 @@ pub struct Frame<'b> {
     pub(super) headers: FxHashMap<(BlockId, SmallVec<[u32; 4]>), Guard>,
     /// [`Body::varying_tests`].
     pub(super) varying: OnceCell<Vec<bool>>,
+    /// [`Body::changes`] of the variables whose address goes nowhere.
+    pub(super) changes: OnceCell<Vec<(BlockId, LocalId, Change)>>,
     /// The number of accesses that were logged before the block being executed.
     pub(super) uses: usize,
     /// When the analysed function has last assigned each of its variables that are pointers, by their addresses.
@@ -59,6 +61,7 @@ impl<'b> Frame<'b> {
             leaving: FxHashSet::default(),
             headers: FxHashMap::default(),
             varying: OnceCell::new(),
+            changes: OnceCell::new(),
             uses: 0,
             assigned: FxHashMap::default(),
             cut: false,

@@ -40,6 +40,7 @@ pub mod print;
 pub mod region;
 pub mod state;
 pub mod term;
+mod unfinished;
 pub mod unroll;
 mod user_assertion;
 pub mod validity;
