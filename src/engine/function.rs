@@ -54,8 +54,9 @@ pub fn analyse(
     options: &Options,
     timings: &Timings,
 ) -> FunctionResult {
-    let mut result = execute(body, callees, property, options, timings);
-    if matches!(result.outcome, Outcome::OutOfBudget(_))
+    let (mut result, repeated) = execute(body, callees, property, options, timings);
+    if repeated
+        && matches!(result.outcome, Outcome::OutOfBudget(_))
         && property.watches_accesses()
         && let Some(execution) = options.execution.of_one_round()
     {
@@ -63,7 +64,7 @@ pub fn analyse(
             execution,
             ..options.clone()
         };
-        let mut of_one_round = execute(body, callees, property, &options, timings);
+        let (mut of_one_round, _) = execute(body, callees, property, &options, timings);
         of_one_round.facts.statistics += result.facts.statistics;
         match of_one_round.outcome {
             Outcome::Analysed => return of_one_round,
@@ -79,7 +80,7 @@ pub fn analyse(
             execution: less,
             ..options.clone()
         };
-        let mut cheaper = execute(body, callees, property, &options, timings);
+        let (mut cheaper, _) = execute(body, callees, property, &options, timings);
         let reduced = Outcome::Reduced(reason.clone());
         result.facts.statistics += cheaper.facts.statistics;
         if cheaper.outcome == Outcome::Analysed && !cheaper.summary.noreturn {
@@ -91,14 +92,14 @@ pub fn analyse(
     result
 }
 
-/// Executes one function within a budget, and judges it.
+/// Executes one function within a budget, and judges it; whether a loop was executed more than once.
 fn execute(
     body: &Body,
     callees: &dyn Callees,
     property: &Property,
     options: &Options,
     timings: &Timings,
-) -> FunctionResult {
+) -> (FunctionResult, bool) {
     let (execution, arena) = exec::execute(body, property, callees, &options.execution);
     let mut oracle = Oracle::new(arena, options.max_solver_work);
     let judged = match &execution.exhausted {
@@ -123,11 +124,12 @@ fn execute(
         queries,
         solver_calls,
     };
-    FunctionResult {
+    let result = FunctionResult {
         summary: result.summary,
         facts: result.facts,
         outcome,
-    }
+    };
+    (result, execution.repeated)
 }
 
 /// What is made of an execution.

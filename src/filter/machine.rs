@@ -26,12 +26,23 @@ pub struct Operation {
     pub object: Object,
     /// The paths that come to it.
     pub reach: Guard,
-    /// The paths on which it fails.
+    /// The paths on which it fails. Where a callee has ended an object at times, callers cannot know: what ends it once more fails.
     pub fails: Guard,
+    /// Those among them that come to an end here for certain: the callee has ended the object on these.
+    pub ends: Guard,
     /// The conditions that the check itself asks for: the state on entry, and whether two pointers are equal.
     pub asserted: Vec<Cond>,
-    /// Where it leads an object from each state; `None`: it fails there.
-    moves: Vec<(StateId, Option<StateId>)>,
+    moves: Vec<Move>,
+}
+
+/// Where an operation leads an object from a state.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    from: StateId,
+    /// `None`: it fails there.
+    to: Option<StateId>,
+    /// The paths on which it does, where it may lead elsewhere from the same state.
+    on: Guard,
 }
 
 impl Operation {
@@ -39,7 +50,7 @@ impl Operation {
     fn writes(&self) -> bool {
         let moves = self.moves.iter();
         moves
-            .filter_map(|&(from, to)| Some((from, to?)))
+            .filter_map(|lead| Some((lead.from, lead.to?)))
             .any(|(from, to)| from != to)
     }
 
@@ -86,6 +97,15 @@ fn grouped(ops: &[OpEvent]) -> Vec<(usize, usize)> {
     groups
 }
 
+/// Where an operation is taken to lead that may lead to several states.
+#[derive(Clone, Copy)]
+enum Leads {
+    /// To the first of its moves, wherever it is reached.
+    Always,
+    /// Where the paths are those of a move, by that.
+    OnItsPaths,
+}
+
 /// An object's state by guard.
 type Tracked = Vec<(StateId, Guard)>;
 
@@ -113,15 +133,21 @@ impl States {
         });
         let moves = moves(rows);
         let mut asserted = Vec::new();
-        let state = self.state(object, before, oracle, &mut asserted);
-        let wrong = state.iter().filter(|(state, _)| {
-            let lead = moves.iter().find(|(from, _)| from == state);
-            lead.is_some_and(|(_, to)| to.is_none())
-        });
-        let wrong = wrong.fold(Guard::FALSE, |all, (_, held)| {
-            oracle.formula.guards.or(all, *held)
-        });
-        let fails = oracle.formula.guards.and(reach, wrong);
+        let mut wrong = |leads: Leads| {
+            let state = self.state(object, (before, leads), oracle, &mut asserted);
+            let wrong = state.iter().filter(|(state, _)| {
+                let lead = moves.iter().find(|lead| lead.from == *state);
+                lead.is_some_and(|lead| lead.to.is_none())
+            });
+            let guards = &mut oracle.formula.guards;
+            let wrong = guards.union(wrong.map(|(_, held)| *held));
+            guards.and(reach, wrong)
+        };
+        let fails = wrong(Leads::Always);
+        let ends = match fails {
+            Guard::FALSE => Guard::FALSE,
+            _ => wrong(Leads::OnItsPaths),
+        };
         // A block that is ended by an address within it: whatever its state is.
         let inside = oracle.machine_of(object).rule(Event::Inside);
         let inside = rows.iter().filter(|row| {
@@ -130,11 +156,13 @@ impl States {
         let guards = &mut oracle.formula.guards;
         let inside = guards.union(inside.map(|row| row.guard));
         let fails = guards.or(fails, inside);
+        let ends = guards.or(ends, inside);
         Operation {
             events,
             object,
             reach,
             fails,
+            ends,
             asserted,
             moves,
         }
@@ -144,7 +172,7 @@ impl States {
     fn state(
         &mut self,
         object: Object,
-        before: &[Operation],
+        (before, leads): (&[Operation], Leads),
         oracle: &mut Oracle<'_>,
         asserted: &mut Vec<Cond>,
     ) -> Tracked {
@@ -166,11 +194,16 @@ impl States {
             }
             let mut after: Tracked = Vec::new();
             for &(state, held) in &tracked {
-                let lead = write.moves.iter().find(|(from, _)| *from == state);
-                let to = lead.and_then(|(_, to)| *to).unwrap_or(state);
-                let moved = guards.and(held, here);
-                let left = guards.and_not(held, here);
-                add(guards, &mut after, to, moved);
+                let mut left = held;
+                for lead in write.moves.iter().filter(|lead| lead.from == state) {
+                    let on = match leads {
+                        Leads::Always => here,
+                        Leads::OnItsPaths => guards.and(here, lead.on),
+                    };
+                    let moved = guards.and(left, on);
+                    left = guards.and_not(left, on);
+                    add(guards, &mut after, lead.to.unwrap_or(state), moved);
+                }
                 add(guards, &mut after, state, left);
             }
             tracked = after;
@@ -318,35 +351,51 @@ fn base(oracle: &Oracle<'_>, object: Object) -> Option<Term> {
 }
 
 /// Where the rows of one call lead. What may fail counts, even if the callee may leave the object alone, too; then what the execution has taken, the
-/// rows that move it first; and from states in which it did not come to the call, what the summary says.
-fn moves(rows: &[OpEvent]) -> Vec<(StateId, Option<StateId>)> {
-    let mut moves: Vec<(StateId, Option<StateId>)> = Vec::new();
-    let mut add = |from: StateId, to: Option<StateId>| {
-        if !moves.iter().any(|(known, _)| *known == from) {
-            moves.push((from, to));
+/// rows that move it first, each on its own paths if there are several; and from states in which it did not come to the call, what the
+/// summary says.
+fn moves(rows: &[OpEvent]) -> Vec<Move> {
+    let mut moves: Vec<Move> = Vec::new();
+    let add = |moves: &mut Vec<Move>, from: StateId, to: Option<StateId>| {
+        if !moves.iter().any(|known| known.from == from) {
+            let on = Guard::TRUE;
+            moves.push(Move { from, to, on });
         }
     };
     let is_failure = |target: &Target| matches!(target, Target::Error(Some(_)));
     for row in rows {
         let failures = row.from_states.iter();
         let failures = failures.filter(|(_, target)| is_failure(target));
-        failures.for_each(|(from, _)| add(*from, None));
+        failures.for_each(|(from, _)| add(&mut moves, *from, None));
     }
+    let failing = moves.len();
     let taken = rows.iter().filter_map(|row| match (row.from, row.to) {
-        (Status::At(from), Some(Status::At(to))) => Some((from, Some(to))),
-        (Status::At(from), None) if row.rule.is_some() => Some((from, None)),
-        (Status::At(from), None) => Some((from, Some(from))),
+        (Status::At(from), Some(Status::At(to))) => Some((from, Some(to), row.guard)),
+        (Status::At(from), None) if row.rule.is_some() => Some((from, None, row.guard)),
+        (Status::At(from), None) => Some((from, Some(from), row.guard)),
         _ => None,
     });
-    let (moved, left): (Vec<_>, Vec<_>) = taken.partition(|(from, to)| *to != Some(*from));
-    for (from, to) in moved.into_iter().chain(left) {
-        add(from, to);
+    let (moved, left): (Vec<_>, Vec<_>) = taken.partition(|(from, to, _)| *to != Some(*from));
+    for (from, to, on) in moved.into_iter().chain(left) {
+        if !moves[..failing].iter().any(|known| known.from == from) {
+            moves.push(Move { from, to, on });
+        }
+    }
+    // One row's paths need not be known.
+    for index in failing..moves.len() {
+        let from = moves[index].from;
+        let alone = moves[failing..]
+            .iter()
+            .filter(|lead| lead.from == from)
+            .all(|lead| lead.to == moves[index].to);
+        if alone {
+            moves[index].on = Guard::TRUE;
+        }
     }
     for (from, target) in rows.iter().flat_map(|row| row.from_states.iter()) {
         match target {
-            Target::State(to) => add(*from, Some(*to)),
+            Target::State(to) => add(&mut moves, *from, Some(*to)),
             // What is recorded, and not reported, is no failure.
-            Target::Error(_) => add(*from, Some(*from)),
+            Target::Error(_) => add(&mut moves, *from, Some(*from)),
         }
     }
     moves

@@ -45,6 +45,8 @@ pub struct Check {
     pub site: Site,
     pub text: String,
     pub fails: Guard,
+    /// Those among these paths that end with the failure.
+    pub ends: Guard,
     /// Where it fails, be there earlier failures on the way or not.
     pub alone: Guard,
     /// The conditions that the check itself asks for, not the branches that lead to it.
@@ -216,6 +218,7 @@ impl View {
                 site: failure.site.clone(),
                 text: failure.text.clone(),
                 fails: failure.paths,
+                ends: failure.paths,
                 alone: failure.paths,
                 asserted: Vec::new(),
                 followed: Vec::new(),
@@ -263,7 +266,7 @@ impl View {
                     check.fails = fails.unwrap_or_default();
                     going_on = going_on.filter(|_| fails.is_some());
                     going_on = going_on.and_then(|before| {
-                        guards.try_and(before, guards.not(check.fails), MAX_GUARD)
+                        guards.try_and(before, guards.not(check.ends), MAX_GUARD)
                     });
                     if check.alone != Guard::FALSE {
                         self.checks.push(check);

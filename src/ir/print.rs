@@ -349,7 +349,7 @@ impl Printer<'_> {
             | ExprKind::Index { .. } => (format!("&{}", self.place(id)), 14),
             ExprKind::Load { addr, volatile } => {
                 let place = self.place(*addr);
-                if *volatile {
+                if *volatile && !self.for_reader {
                     return format!("volatile({place})");
                 }
                 let own = if place.starts_with('*') { 14 } else { 15 };
@@ -373,6 +373,8 @@ impl Printer<'_> {
                 let (l, r) = (self.value(*lhs, own), self.value(*rhs, own + 1));
                 (format!("{l} {sign} {r}"), own)
             }
+            // Most conversions are not written in the source, and the others with a name that the body does not have.
+            ExprKind::Cast { arg } if self.for_reader => return self.value(*arg, around),
             ExprKind::Cast { arg } => (
                 format!("({}){}", type_name(expr.ty), self.value(*arg, 14)),
                 14,

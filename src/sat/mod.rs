@@ -126,7 +126,7 @@ const PATHS: usize = 64;
 const OPEN_PATHS: u32 = 3;
 /// Work, counted as in [`Budget::work`], for which a conflict is made smaller: a smaller one refutes more paths at once, but
 /// any refutes the path it was found on.
-const BLAME_WORK: u64 = 20_000;
+const BLAME_WORK: u64 = 5_000;
 /// Size of a diagram, less the paths that are known to be none, at which a query gives up.
 const SEARCHED_SIZE: usize = 3_000;
 

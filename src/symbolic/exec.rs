@@ -154,6 +154,7 @@ impl Executor<'_> {
                 return None;
             }
             if frame.unrolling.is_header(instance.block) {
+                self.execution.repeated |= instance.iterations.iter().any(|&round| round > 0);
                 frame
                     .headers
                     .insert((instance.block, instance.iterations.clone()), state.guard);

@@ -49,6 +49,8 @@ pub struct Execution {
     pub handed_out: BTreeSet<SymbolName>,
     /// Paths were cut off at a loop's unrolling limit.
     pub cut: bool,
+    /// Some loop was executed more than once: with fewer rounds the execution would be another.
+    pub repeated: bool,
     /// What kind of result hangs on how often loops run, if one of them was cut off.
     pub counted: Option<Counted>,
     /// The budget that ran out, with which execution ended.
