@@ -165,3 +165,25 @@ fn results_that_a_program_often_leaves_untested_are_told_once() {
     assert!(told[0].ends_with("so are 13 more results of `malloc`"));
     assert_eq!(warnings(42).len(), 14);
 }
+
+#[test]
+fn a_pointer_is_written_as_in_the_source() {
+    let tree = tempfile::tempdir().unwrap();
+    let text = "void *malloc(unsigned long); static char *volatile rows[8];\n\
+                void fill(short row) { rows[row] = malloc(16); rows[row][0] = 'x'; }\n";
+    fs::write(tree.path().join("a.c"), text).unwrap();
+    let output = Command::cargo_bin("cassini")
+        .unwrap()
+        .args(["check", ".", "--format", "json", "--no-progress"])
+        .args(["--level", "note", "--checkers", "null"])
+        .current_dir(tree.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let messages = of(&report["findings"], "null/")
+        .iter()
+        .map(|finding| finding["message"].as_str().unwrap().to_owned())
+        .collect::<Vec<_>>();
+    let expected = "`rows[row]` is followed without a test, though `malloc` may return null";
+    assert_eq!(messages, [expected]);
+}

@@ -144,12 +144,10 @@ impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
             let left = [true, false].map(|value| {
                 let exits = open.exits.iter_mut();
                 let possible = exits.map(|exit| self.is_possible(exit, (number, value)));
-                // It only matters whether more than one is possible.
-                possible.filter(|&possible| possible).take(2).count()
+                possible.filter(|&possible| possible).count()
             });
             let weight = open.weight_of_side(left[0] == 0 || left[1] == 0);
-            let several = left.into_iter().filter(|&left| left > 1).count();
-            ambiguity += weight * several as u64;
+            ambiguity += weight * left.into_iter().map(pairs).sum::<u64>();
             if ambiguity >= bound {
                 return None;
             }
@@ -175,6 +173,12 @@ impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
     }
 }
 
+/// How many twos there are among so many.
+fn pairs(exits: usize) -> u64 {
+    let exits = exits as u64;
+    exits * exits.saturating_sub(1) / 2
+}
+
 impl Open {
     /// A predicate that is the same on all paths here tells nothing.
     fn weight_of_side(&self, same: bool) -> u64 {
@@ -192,8 +196,10 @@ impl Partition {
         }
     }
 
-    /// How much of the space of conditions leaves an exit open.
+    /// How much of the space of conditions leaves an exit open, counted once for each two exits that are not told apart there: otherwise a
+    /// condition that one exit has at times would take away as much as one that tells it from the others.
     pub fn ambiguity(&self) -> u64 {
-        self.open.iter().map(|open| open.weight).sum()
+        let open = self.open.iter();
+        open.map(|open| open.weight * pairs(open.exits.len())).sum()
     }
 }

@@ -1,0 +1,68 @@
+/* What a function has made and freed again where it fails is told from what it leaves by its result, even if it fails earlier with results of many
+ * kinds, by which the failure says nothing. */
+#include <stdlib.h>
+
+struct expression {
+	char *code;
+	char *marks;
+};
+
+static const int meanings[] = { 0, 3, 8, 16, 4, 5 };
+static const int others[] = { 30, 4, 32, 5, 37, 9 };
+
+static int compile(struct expression *expression, const char *text)
+{
+	int error = 0;
+
+	expression->code = malloc(80);
+	if (expression->code && text[0] == '(') {
+		free(expression->code);
+		expression->code = NULL;
+		error = text[1];
+	}
+	if (expression->code == NULL) {
+		unsigned int i;
+
+		if (error < 100)
+			return 3;
+		error -= 100;
+		if (error < 6)
+			return meanings[error];
+		for (i = 0; i < 6; i += 2)
+			if (error == others[i])
+				return others[i + 1];
+		return 3;
+	}
+	expression->marks = malloc(9);
+	if (expression->marks == NULL) {
+		free(expression->code);
+		return 12;
+	}
+	return 0;
+}
+
+int match(const char *text) //~ clean
+{
+	struct expression expression = { NULL, NULL };
+	int result = compile(&expression, text);
+
+	if (result != 0)
+		return 2;
+	free(expression.code);
+	free(expression.marks);
+	return 0;
+}
+
+int match_wrong(const char *text)
+{
+	struct expression expression = { NULL, NULL };
+	int result = compile(&expression, text);
+
+	if (result == 12)
+		free(expression.code); //~ heap/double-free
+	if (result != 0)
+		return 2;
+	free(expression.code);
+	free(expression.marks);
+	return 0;
+}
