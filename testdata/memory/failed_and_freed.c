@@ -12,7 +12,7 @@ static const int others[] = { 30, 4, 32, 5, 37, 9 };
 
 static int compile(struct expression *expression, const char *text)
 {
-	int error = 0;
+	int error;
 
 	expression->code = malloc(80);
 	if (expression->code && text[0] == '(') {
@@ -41,15 +41,22 @@ static int compile(struct expression *expression, const char *text)
 	return 0;
 }
 
-int match(const char *text) //~ clean
+static void release(struct expression *expression)
 {
-	struct expression expression = { NULL, NULL };
+	free(expression->code);
+	free(expression->marks);
+}
+
+int match(const char *text, int wanted) //~ clean
+{
+	struct expression expression;
 	int result = compile(&expression, text);
 
+	if (result != wanted)
+		exit(1);
 	if (result != 0)
 		return 2;
-	free(expression.code);
-	free(expression.marks);
+	release(&expression);
 	return 0;
 }
 
