@@ -40,7 +40,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             execution: Limits::default(),
-            max_solver_work: 200_000,
+            max_solver_work: 400_000,
         }
     }
 }
