@@ -22,8 +22,8 @@ use crate::symbolic::term::{Node, Op, Term, Var};
 const MAX_NODES: u32 = 24;
 /// Values with more nodes are left unknown from there on.
 const MAX_VALUE_NODES: u32 = 64;
-/// Indices with more nodes are no names of blocks and of what is written: callers follow what they compute themselves, and a hash of what
-/// leads through three records is the same as one of theirs on hardly any path that they can tell.
+/// A place whose array indices have more nodes than this has no name in a summary of what happens to memory: callers hardly ever compute such
+/// an index themselves, and each such place costs them conditions.
 const MAX_INDEX_NODES: u32 = 8;
 /// Pointers followed from a root.
 const MAX_PATH: usize = 6;

@@ -173,7 +173,7 @@ impl<'c, 'o, 'a> Chooser<'c, 'o, 'a> {
     }
 }
 
-/// How many twos there are among so many.
+/// How many pairs so many exits make.
 fn pairs(exits: usize) -> u64 {
     let exits = exits as u64;
     exits * exits.saturating_sub(1) / 2
