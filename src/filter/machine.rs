@@ -374,22 +374,17 @@ fn moves(rows: &[OpEvent]) -> Vec<Move> {
         (Status::At(from), None) => Some((from, Some(from), row.guard)),
         _ => None,
     });
-    let (moved, left): (Vec<_>, Vec<_>) = taken.partition(|(from, to, _)| *to != Some(*from));
-    for (from, to, on) in moved.into_iter().chain(left) {
-        if !moves[..failing].iter().any(|known| known.from == from) {
-            moves.push(Move { from, to, on });
+    let taken: Vec<_> = taken.collect();
+    let (moved, left): (Vec<_>, Vec<_>) =
+        taken.iter().partition(|(from, to, _)| *to != Some(*from));
+    for &(from, to, on) in moved.into_iter().chain(left) {
+        if moves[..failing].iter().any(|known| known.from == from) {
+            continue;
         }
-    }
-    // One row's paths need not be known.
-    for index in failing..moves.len() {
-        let from = moves[index].from;
-        let alone = moves[failing..]
-            .iter()
-            .filter(|lead| lead.from == from)
-            .all(|lead| lead.to == moves[index].to);
-        if alone {
-            moves[index].on = Guard::TRUE;
-        }
+        // Where all rows lead to one state, it does not matter which of them is taken.
+        let alike = taken.iter().all(|other| other.0 != from || other.1 == to);
+        let on = if alike { Guard::TRUE } else { on };
+        moves.push(Move { from, to, on });
     }
     for (from, target) in rows.iter().flat_map(|row| row.from_states.iter()) {
         match target {

@@ -57,8 +57,7 @@ impl Executor<'_> {
         };
         let slot = self.arena.local(frame.id, local);
         let shape = self.arena.local_shape(frame.body.local(local));
-        let memory = state.memory.clone();
-        let now = memory.read(&mut self.arena.heap(), slot, shape);
+        let now = state.memory.read(&mut self.arena.heap(), slot, shape);
         let (then, moved) = match (change, ty) {
             (Change::Counts { up }, Ty::Int { signed, .. }) => {
                 let then = self.arena.unknown(self.arena.formula.terms.width(now));
@@ -77,6 +76,7 @@ impl Executor<'_> {
         state.guard = self.arena.formula.guards.and(state.guard, moved);
         state.memory.write(&self.arena.formula.terms, slot, then);
     }
+
     /// A pointer after some more steps of so many bytes, and that they are more than none.
     fn step_on(&mut self, now: Term, bytes: i64) -> (Term, Term) {
         let steps = self.arena.unknown(STEP_BITS);

@@ -1,5 +1,5 @@
-/* What a function has made and freed again where it fails is told from what it leaves by its result, even if it fails earlier with results of many
- * kinds, by which the failure says nothing. */
+/* A function frees what it has made where it fails: callers see by its result whether there is something left to free, even if other failures
+ * return results of many kinds. */
 #include <stdlib.h>
 
 struct expression {

@@ -28,6 +28,21 @@ fn check(folder: &str, options: &[&str]) -> Value {
     report["findings"].clone()
 }
 
+/// The findings about null pointers in a file of this text.
+fn null_in(text: &str) -> Value {
+    let tree = tempfile::tempdir().unwrap();
+    fs::write(tree.path().join("a.c"), text).unwrap();
+    let output = Command::cargo_bin("cassini")
+        .unwrap()
+        .args(["check", ".", "--format", "json", "--no-progress"])
+        .args(["--level", "note", "--checkers", "null"])
+        .current_dir(tree.path())
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    report["findings"].clone()
+}
+
 /// Those whose rule begins so.
 fn of(findings: &Value, rules: &str) -> Vec<Value> {
     let all = findings.as_array().unwrap().iter();
@@ -141,17 +156,7 @@ fn results_that_a_program_often_leaves_untested_are_told_once() {
                 "void ask_{number}(void) {{ char *p = malloc(9); if (p) p[0] = 0; free(p); }}\n"
             );
         }
-        let tree = tempfile::tempdir().unwrap();
-        fs::write(tree.path().join("a.c"), text).unwrap();
-        let output = Command::cargo_bin("cassini")
-            .unwrap()
-            .args(["check", ".", "--format", "json", "--no-progress"])
-            .args(["--level", "note", "--checkers", "null"])
-            .current_dir(tree.path())
-            .output()
-            .unwrap();
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let findings = of(&report["findings"], "null/unchecked-result");
+        let findings = of(&null_in(&text), "null/unchecked-result");
         assert_eq!(findings.len(), 14);
         let levels = findings.iter();
         let warnings = levels.filter(|finding| finding["level"] == "warning");
@@ -168,19 +173,9 @@ fn results_that_a_program_often_leaves_untested_are_told_once() {
 
 #[test]
 fn a_pointer_is_written_as_in_the_source() {
-    let tree = tempfile::tempdir().unwrap();
     let text = "void *malloc(unsigned long); static char *volatile rows[8];\n\
                 void fill(short row) { rows[row] = malloc(16); rows[row][0] = 'x'; }\n";
-    fs::write(tree.path().join("a.c"), text).unwrap();
-    let output = Command::cargo_bin("cassini")
-        .unwrap()
-        .args(["check", ".", "--format", "json", "--no-progress"])
-        .args(["--level", "note", "--checkers", "null"])
-        .current_dir(tree.path())
-        .output()
-        .unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let messages = of(&report["findings"], "null/")
+    let messages = of(&null_in(text), "null/")
         .iter()
         .map(|finding| finding["message"].as_str().unwrap().to_owned())
         .collect::<Vec<_>>();
