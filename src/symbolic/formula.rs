@@ -5,6 +5,7 @@
 //! canonical.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -158,17 +159,24 @@ impl Formula {
     /// The values that one may be by choice, each with its part of these paths; of more choices than `limit` the last ones stay what they are.
     pub fn alternatives(&mut self, value: Term, paths: Guard, limit: u32) -> Vec<(Guard, Term)> {
         let mut found = Vec::new();
-        let mut work = vec![(paths, value)];
         let mut looked_at = 0;
-        while let Some((paths, value)) = work.pop() {
+        // Users before operands: a choice that stands in several others is looked at once, with the paths of all.
+        let mut work = BTreeMap::from([(value, paths)]);
+        while let Some((value, paths)) = work.pop_last() {
             looked_at += 1;
             match self.terms.node(value) {
                 _ if paths == Guard::FALSE => {}
                 Node::Op { op: Op::Ite, args } if looked_at < limit => {
                     let (condition, then, els) = (args[0], args[1], args[2]);
                     let chosen = self.guard_of(condition);
-                    work.push((self.guards.and(paths, chosen), then));
-                    work.push((self.guards.and_not(paths, chosen), els));
+                    let arms = [
+                        (self.guards.and(paths, chosen), then),
+                        (self.guards.and_not(paths, chosen), els),
+                    ];
+                    for (paths, arm) in arms {
+                        let known = work.entry(arm).or_insert(Guard::FALSE);
+                        *known = self.guards.or(*known, paths);
+                    }
                 }
                 _ => found.push((paths, value)),
             }

@@ -177,30 +177,33 @@ fn written_on(
     written
 }
 
-/// Whether the function ends the block that a pointer has led to on entry, and has another pointer in its place wherever it does.
+/// Whether the function ends the block that a pointer has led to on entry, and no way is known on which it does and leaves the pointer.
 fn is_replaced(
-    arena: &mut Arena<'_>,
+    oracle: &mut Oracle<'_>,
     exit: &Exit<'_>,
     (loc, size, value): (Loc, u64, Term),
 ) -> bool {
-    if arena.formula.terms.width(value) != POINTER_BITS {
+    if oracle.formula.terms.width(value) != POINTER_BITS {
         return false;
     }
     let shape = Shape {
         bytes: size,
         bits: POINTER_BITS,
     };
-    let old = arena.heap().initial(loc, shape);
-    let [(_, block)] = arena.locations(old)[..] else {
+    let old = oracle.heap().initial(loc, shape);
+    let [(_, block)] = oracle.locations(old)[..] else {
         return false;
     };
-    let ended = arena.ended_on(exit.state, block.region);
-    let ended = arena.formula.guards.and(exit.state.guard, ended);
-    let formula = &mut arena.formula;
+    let ended = oracle.ended_on(exit.state, block.region);
+    let ended = oracle.formula.guards.and(exit.state.guard, ended);
+    let formula = &mut oracle.formula;
     let left = formula.alternatives(value, ended, MAX_ALTERNATIVES);
     let is_choice = |value| matches!(formula.terms.node(value), Node::Op { op: Op::Ite, .. });
-    let another = |&(_, value): &(Guard, Term)| value != old && !is_choice(value);
-    !left.is_empty() && left.iter().all(another)
+    if left.is_empty() || left.iter().any(|&(_, value)| is_choice(value)) {
+        return false;
+    }
+    let mut unchanged = left.iter().filter(|&&(_, value)| value == old);
+    unchanged.all(|&(paths, _)| oracle.model(paths).is_none())
 }
 
 /// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.
