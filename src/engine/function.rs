@@ -169,6 +169,7 @@ fn judge(
     };
     if property.watches_accesses() {
         timings.filters(filtering::filter(body, execution, oracle, &mut findings));
+        findings.explain_consequences();
         judged.facts.results = Results {
             of: results::count(execution, oracle),
             unchecked: std::mem::take(&mut findings.unchecked),

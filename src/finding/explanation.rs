@@ -118,13 +118,15 @@ pub enum Kind {
     EndedInLoop,
     /// What the block itself says decides whether it is freed: a count of those who hold it.
     Counted,
+    /// An operation on the object that fails before this one is told.
+    ToldBefore,
     /// A specification of the inputs and callees excludes it that leaves no code dead.
     Excluded,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 50] = [
+    pub const ALL: [Kind; 51] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -174,6 +176,7 @@ impl Kind {
         Kind::LoopRuns,
         Kind::EndedInLoop,
         Kind::Counted,
+        Kind::ToldBefore,
         Kind::Excluded,
     ];
 
@@ -187,7 +190,7 @@ impl Kind {
             FoundEqual | AnotherName | TakenByUnknown | LeftWithAnother | UnknownEffect
             | OthersHeld | ChangedByCallee | AnotherInstead | OneOfSeveral | GivenAway
             | KeptAtTimes | OneKind | HalfOfCallee | HalfOfPair | LeftToCallers | ForGood
-            | TestedByMacro | Excluded => Level::Explained,
+            | TestedByMacro | ToldBefore | Excluded => Level::Explained,
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
@@ -306,6 +309,7 @@ impl Kind {
             LoopRuns => format!("a loop that `{object}` goes into is never skipped"),
             EndedInLoop => format!("a round of a loop ends `{object}`"),
             Counted => format!("what `{object}` itself says, as a count of those who hold it does, keeps it from being freed"),
+            ToldBefore => format!("it is the mistake that is told at an operation on `{object}` before"),
             Excluded => "callers and callees see to it, which no code here speaks against".to_owned(),
         };
         Explanation { kind: self, text }

@@ -4,6 +4,7 @@
 //! those that are covered wholly by explanations.
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::by_argument::Tested;
 use super::obligation::CalleeObligation;
@@ -227,6 +228,23 @@ impl<'a> Findings<'a> {
             }
             Some(_) => {}
             None => self.values.push((finding, at)),
+        }
+    }
+
+    /// Explains each finding about an object of which an earlier one is not less certain: what follows from a mistake is not another.
+    pub fn explain_consequences(&mut self) {
+        let mut most_certain: BTreeMap<Object, u32> = BTreeMap::new();
+        for (finding, about) in self.found.iter_mut().zip(&self.about) {
+            let rank = finding.rank();
+            match most_certain.entry(about.object) {
+                Entry::Vacant(first) => {
+                    first.insert(rank);
+                }
+                Entry::Occupied(mut before) if rank < *before.get() => {
+                    before.insert(rank);
+                }
+                Entry::Occupied(_) => finding.explain_by(Kind::ToldBefore),
+            }
         }
     }
 

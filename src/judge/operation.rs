@@ -1,9 +1,11 @@
 //! An operation fails in a state that the function itself has put the object into (type A of paper §5.5).
 //!
-//! In: the operations of the log. Out: one failure for each object.
+//! In: the operations of the log. Out: one failure for each lock; of a block or a file the first on each way, up to [`MAX_FAILURES`].
 //!
 //! It is wrong whatever the caller does if for the same inputs there is an error from every entry state. (The paper asks for
 //! errors from every entry state alone. Its own `complex_wrapper` has one from each, on different inputs.)
+
+use rustc_hash::FxHashMap;
 
 use super::by_argument;
 use super::explanation::{self, Failure, Left, What};
@@ -20,18 +22,30 @@ use crate::symbolic::model::Model;
 use crate::symbolic::naming::is_clear;
 use crate::symbolic::state::{Object, State, Status};
 
+/// Failures of one block or file that are told of one function.
+const MAX_FAILURES: usize = 4;
+
 impl Findings<'_> {
     /// Operations that are wrong whatever the caller does.
     pub fn failing_operations(&mut self, execution: &Execution, oracle: &mut Oracle<'_>) {
         let exit = execution.exit.as_ref();
+        // Those of earlier failures.
+        let mut told: FxHashMap<Object, Vec<Guard>> = FxHashMap::default();
         for index in 0..execution.log.ops.len() {
             let event = &execution.log.ops[index];
             let (Some(rule), object) = (event.rule.clone(), event.object) else {
                 continue;
             };
-            if event.touched == Guard::FALSE || self.has_failed(object) {
+            if event.touched == Guard::FALSE {
                 continue;
             }
+            let before = told.get(&object).map_or(&[][..], |before| before);
+            // What a filter excuses may fail behind it on another way that nothing excuses.
+            let most = if oracle.watches { MAX_FAILURES } else { 1 };
+            if before.len() >= most {
+                continue;
+            }
+            let before = oracle.formula.guards.union(before.iter().copied());
             let counts = oracle.machine_of(object).counts;
             if counts
                 && (taken_in_rounds(execution, oracle, index)
@@ -40,6 +54,7 @@ impl Findings<'_> {
                 continue;
             }
             let all = from_every_entry(execution, oracle, index);
+            let all = oracle.formula.guards.and_not(all, before);
             let what = What::Operation(index);
             let failure = Failure { object, what, exit };
             let left = explanation::uncovered(execution, oracle, &failure, all);
@@ -56,6 +71,7 @@ impl Findings<'_> {
                 continue;
             }
             self.fail(object);
+            told.entry(object).or_default().push(all);
             let left = Left {
                 object,
                 what,

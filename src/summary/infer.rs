@@ -6,6 +6,7 @@
 //! differs, as far as they can be said over entry values, and from the usual conditions on results and
 //! out-parameters. Only those that tell exits apart are kept ([`select`](self::predicates)).
 
+mod apart;
 mod modified;
 mod rows;
 

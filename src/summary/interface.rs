@@ -207,7 +207,7 @@ impl IExpr {
         }
     }
 
-    fn width(&self) -> u16 {
+    pub fn width(&self) -> u16 {
         match self {
             IExpr::Const { width, .. }
             | IExpr::Value { width, .. }

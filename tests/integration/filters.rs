@@ -11,12 +11,13 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "acspec.c",
     "angelic.c",
     "answers.c",
     "answered_callee.c",
     "ends_program.c",
+    "fails_again.c",
     "freed_in_part.c",
     "one_of_several.c",
     "perhaps_made.c",

@@ -3,13 +3,13 @@
 //! In: a finished execution, and the rest of its summary. Out: the cells that callers have a name for with their values on exit, and whether
 //! there are more.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::super::convert::Converter;
 use super::super::memory::may_be_null;
 use super::super::predicates::needed;
 use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
-use super::{Exit, pointer_on};
+use super::{Exit, apart, pointer_on};
 use crate::ir::POINTER_BITS;
 use crate::property::Target;
 use crate::sat::oracle::Oracle;
@@ -108,7 +108,7 @@ pub(super) fn modified(
         values.push(whole);
     }
     if oracle.watches {
-        tell_apart(oracle, exit, &summary.result, (&mut modified, &values));
+        apart::tell_apart(oracle, exit, &summary.result, (&mut modified, &values));
     }
     summary.writes_more = more;
     summary.changes_answers = execution.changes_answers;
@@ -154,7 +154,7 @@ fn compared(
 
 /// Whether a value hangs on something that callers are not told.
 fn is_open(value: &IExpr) -> bool {
-    unknowns(value).next().is_some()
+    apart::unknowns(value).next().is_some()
 }
 
 /// The paths on which a cell has another value on exit than on entry, as far as its value is looked at.
@@ -242,79 +242,4 @@ fn null_with_nonzero(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Opt
         (false, true) => Some(false),
         _ => None,
     }
-}
-
-/// Gives an unknown pointer that is left in one of several cells a name for each: where callers are not told what decides
-/// which cell it is, they would find it in all of them (`for (p = list; p; p = p->next) if (!strcmp(p->name, name)) p->text = new;`).
-fn tell_apart(
-    arena: &mut Arena<'_>,
-    exit: &Exit<'_>,
-    result: &Option<IExpr>,
-    (modified, values): (&mut [Modified], &[Option<Term>]),
-) {
-    let mut mentions: FxHashMap<u32, u32> = FxHashMap::default();
-    let told = modified.iter().map(|entry| &entry.value);
-    for value in told.chain([result]).flatten() {
-        for (id, width) in unknowns(value) {
-            if width == POINTER_BITS {
-                *mentions.entry(id).or_default() += 1;
-            }
-        }
-    }
-    mentions.retain(|_, times| *times > 1);
-    if mentions.is_empty() {
-        return;
-    }
-    // The paths on which an unknown pointer is found in one of the cells before.
-    let mut found_on: FxHashMap<u32, Guard> = FxHashMap::default();
-    if let Some(result) = exit.result {
-        for (id, paths) in chosen(arena, exit, result) {
-            found_on.insert(id, paths);
-        }
-    }
-    for (entry, &value) in modified.iter_mut().zip(values) {
-        let (Some(expr), Some(value)) = (&mut entry.value, value) else {
-            continue;
-        };
-        if !unknowns(expr).any(|(id, _)| mentions.contains_key(&id)) {
-            continue;
-        }
-        for (id, paths) in chosen(arena, exit, value) {
-            let before = found_on.entry(id).or_default();
-            let guards = &mut arena.formula.guards;
-            let apart = *before != Guard::FALSE && guards.excludes(*before, paths);
-            *before = guards.or(*before, paths);
-            let decided = unknowns(expr).all(|(other, _)| other == id);
-            if apart && !decided {
-                let another = arena.unknown(POINTER_BITS).index() as u32;
-                expr.rename(id, another);
-            }
-        }
-    }
-}
-
-/// The unknowns in an expression, with their widths.
-fn unknowns(expr: &IExpr) -> impl Iterator<Item = (u32, u16)> {
-    let mut found = Vec::new();
-    expr.each(&mut |part| {
-        if let IExpr::Unknown { id, width } = *part {
-            found.push((id, width));
-        }
-    });
-    found.into_iter()
-}
-
-/// The unknown pointers that a value is on some paths each, by their names in expressions.
-fn chosen(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Vec<(u32, Guard)> {
-    if arena.formula.terms.width(value) != POINTER_BITS {
-        return Vec::new();
-    }
-    let mut chosen = Vec::new();
-    for &(guard, loc) in &*arena.locations(value) {
-        if let Some(base) = arena.regions.base(loc.region) {
-            let paths = arena.formula.guards.and(exit.state.guard, guard);
-            chosen.push((base.index() as u32, paths));
-        }
-    }
-    chosen
 }
