@@ -7,6 +7,7 @@
 //! out-parameters. Only those that tell exits apart are kept ([`select`](self::predicates)).
 
 mod apart;
+mod by_result;
 mod modified;
 mod rows;
 

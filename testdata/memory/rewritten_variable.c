@@ -43,7 +43,7 @@ int sizes(struct card *card, const struct path *paths, int count)
 		int r = read_data(card, &paths[i], &data);
 		if (r)
 			continue;
-		sum += data->size; //~ known-false-positive note heap/use-after-free //~ known-false-positive note null/dereference
+		sum += data->size;
 		free(data);
 	}
 	return sum;
@@ -57,7 +57,7 @@ int sizes_badly(struct card *card, const struct path *paths, int count)
 	if (read_data(card, &paths[0], &data))
 		return -1;
 	for (i = 0; i < count; i++) {
-		sum += data->size; //~ heap/use-after-free //~ known-false-positive note null/dereference
+		sum += data->size; //~ heap/use-after-free
 		free(data);
 	}
 	return sum;

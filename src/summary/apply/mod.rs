@@ -163,8 +163,8 @@ fn apply(
     let result = application.result(exec, state);
     let null_when = null::null_when(exec, state, summary, &application.binding);
     let replaced = modify::replaced(exec, state, summary, &application.binding);
-    modify::modify(exec, state, summary, &application.binding, (made, result));
     application.binding.returns(result);
+    modify::modify(exec, state, summary, &application.binding, (made, result));
     if let Some(result) = result {
         if let [ArgValue::Scalar(of)] = site.args {
             let names = &mut exec.arena.names;
@@ -329,6 +329,16 @@ impl Application<'_, '_> {
                 && let Some(result) = self.binding.result()
             {
                 null::leave_out_null(exec, result, &mut places);
+            }
+            // What is found through a pointer that the callee has left is found only where that leads somewhere.
+            if let Root::Exit(holder) = &object.object.root
+                && holder.root.is_output()
+            {
+                let holders = self.binding.locate(exec, state, holder);
+                let found = holders.into_iter().map(|(paths, _)| paths);
+                let found = exec.arena.formula.guards.union(found);
+                let nowhere = exec.arena.formula.guards.not(found);
+                null::leave_out(exec, nowhere, &mut places);
             }
             name::object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.

@@ -7,8 +7,9 @@ use rustc_hash::FxHashSet;
 
 use super::super::convert::Converter;
 use super::super::memory::may_be_null;
-use super::super::predicates::needed;
+use super::super::predicates::{needed, outputs};
 use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
+use super::by_result::by_result;
 use super::{Exit, apart, pointer_on};
 use crate::ir::POINTER_BITS;
 use crate::property::Target;
@@ -58,6 +59,8 @@ pub(super) fn modified(
     let mut modified = Vec::new();
     let mut values: Vec<Option<Term>> = Vec::new();
     let mut more = execution.writes_more;
+    let mut of_result = outputs(execution, oracle, exit);
+    of_result.retain(|candidate| oracle.watches && candidate.is_of_result());
     for (mut object, (loc, size, value)) in named {
         let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
         let whole = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
@@ -74,7 +77,9 @@ pub(super) fn modified(
         let whole = whole.map(|term| pointer_on(oracle, exit, term));
         let value = whole.and_then(|term| converter.expr(oracle, term));
         let value = match whole.filter(|_| value.as_ref().is_none_or(is_open)) {
-            Some(term) => compared(oracle, converter, exit, (loc, term)).or(value),
+            Some(term) => compared(oracle, converter, exit, (loc, term))
+                .or_else(|| by_result(oracle, converter, exit, &of_result, term))
+                .or(value),
             None => value,
         };
         if whole.is_none()

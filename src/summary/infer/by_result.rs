@@ -1,0 +1,82 @@
+//! A cell of M of whose value callers are told too little, where the result tells them more.
+//!
+//! In: the cell's value, and the conditions on the result that tell ways out apart. Out: the value for each answer to one of them.
+//! `if (open_at(&file, path) == 0) close(file.number);`: what decides whether `open_at` stores a number are its callees' answers,
+//! of which callers know nothing; but it has stored one wherever it returns 0.
+
+use super::Exit;
+use crate::ir::POINTER_BITS;
+use crate::sat::oracle::Oracle;
+use crate::summary::IExpr;
+use crate::summary::convert::Converter;
+use crate::summary::predicates::Predicate;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::region::{NUMBER_BITS, RegionKind};
+use crate::symbolic::term::{Op, Term};
+
+/// Alternatives of one value that are looked at.
+const MAX_ALTERNATIVES: u32 = 16;
+
+/// The value of a cell as the result tells it; `None` if no answer excludes any of its alternatives.
+pub(super) fn by_result(
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    exit: &Exit<'_>,
+    candidates: &[Predicate],
+    value: Term,
+) -> Option<IExpr> {
+    if !leads_to_object(oracle, exit, value) {
+        return None;
+    }
+    let paths = exit.state.guard;
+    let all = alternatives(oracle, value, paths)?;
+    let mut best: Option<(usize, &Predicate, [Guard; 2])> = None;
+    for candidate in candidates {
+        let guards = &mut oracle.formula.guards;
+        let sides = [
+            guards.and(paths, candidate.guard),
+            guards.and_not(paths, candidate.guard),
+        ];
+        if sides.contains(&Guard::FALSE) {
+            continue;
+        }
+        let [yes, no] = sides.map(|side| alternatives(oracle, value, side));
+        let (yes, no) = (yes?, no?);
+        let better = best.as_ref().is_none_or(|(least, ..)| yes + no < *least);
+        if yes + no < 2 * all && better {
+            best = Some((yes + no, candidate, sides));
+        }
+    }
+    let (_, candidate, sides) = best?;
+    let [yes, no] = sides.map(|side| oracle.formula.without_others(value, side));
+    let width = oracle.formula.terms.width(value);
+    let args = vec![
+        candidate.expr.clone(),
+        converter.expr(oracle, yes)?,
+        converter.expr(oracle, no)?,
+    ];
+    let op = Op::Ite;
+    Some(IExpr::Op { op, width, args })
+}
+
+/// How many alternatives a value has on some paths, if they are not too many.
+fn alternatives(oracle: &mut Oracle<'_>, value: Term, paths: Guard) -> Option<usize> {
+    let found = oracle.formula.alternatives(value, paths, MAX_ALTERNATIVES);
+    (found.len() < MAX_ALTERNATIVES as usize).then_some(found.len())
+}
+
+/// Whether a value is a pointer, or may be a number that names an object.
+fn leads_to_object(oracle: &mut Oracle<'_>, exit: &Exit<'_>, value: Term) -> bool {
+    match oracle.formula.terms.width(value) {
+        POINTER_BITS => true,
+        NUMBER_BITS => {
+            let places = oracle.locations(value);
+            places.iter().any(|(_, place)| {
+                let named = matches!(oracle.regions.kind(place.region), RegionKind::Value { .. });
+                let mut objects = exit.state.objects.keys();
+                named && objects.any(|object| object.loc.region == place.region)
+            })
+        }
+        _ => false,
+    }
+}
