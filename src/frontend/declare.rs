@@ -100,6 +100,7 @@ pub fn declared<C: TypeContext>(
                     params: Vec::new(),
                     variadic: names.is_empty(),
                     prototyped: false,
+                    noreturn: false,
                 })))
             }
             DerivedDeclarator::Pointer(_) | DerivedDeclarator::Block(_) => ty,
@@ -161,6 +162,7 @@ fn signature<C: TypeContext>(
         params,
         variadic: function.ellipsis == ast::Ellipsis::Some,
         prototyped,
+        noreturn: false,
     })
 }
 

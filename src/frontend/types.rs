@@ -323,6 +323,8 @@ pub struct Signature {
     pub variadic: bool,
     /// False for `f()` and K&R declarations: arguments are only promoted.
     pub prototyped: bool,
+    /// Control never comes back: `void (*fail)(const char *) __attribute__((noreturn))`.
+    pub noreturn: bool,
 }
 
 #[derive(Clone, Debug)]

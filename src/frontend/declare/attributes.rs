@@ -143,9 +143,21 @@ pub(super) fn int_mode(mode: &str, model: &Model) -> Option<IntKind> {
 
 /// The type as the attributes of its declarator change it, which count once.
 pub(super) fn finish(ty: Type, attributes: &mut Attributes, model: &Model) -> Type {
-    let ty = attributes.apply(ty, model);
+    let mut ty = attributes.apply(ty, model);
+    if attributes.noreturn {
+        mark_noreturn(&mut ty);
+    }
     attributes.mode = None;
     attributes.vector_size = None;
     attributes.words = None;
     ty
+}
+
+/// Marks the function that something is or points to as one that never returns.
+fn mark_noreturn(ty: &mut Type) {
+    match &mut ty.kind {
+        Kind::Function(signature) => Arc::make_mut(signature).noreturn = true,
+        Kind::Pointer(to) | Kind::Array(to, _) => mark_noreturn(Arc::make_mut(to)),
+        _ => {}
+    }
 }

@@ -119,6 +119,7 @@ impl Lowerer<'_> {
             params: Vec::new(),
             variadic: true,
             prototyped: false,
+            noreturn: false,
         };
         (Callee::Direct(symbol), Arc::new(signature))
     }
@@ -149,6 +150,7 @@ impl Lowerer<'_> {
                 params: Vec::new(),
                 variadic: true,
                 prototyped: false,
+                noreturn: false,
             }),
         };
         let callee = match *self.b.kind(function) {
@@ -217,7 +219,7 @@ impl Lowerer<'_> {
                 self.b.symbols.get(id.index()).map(|symbol| &symbol.kind),
                 Some(SymbolKind::Function { noreturn: true, .. })
             ),
-            Callee::Indirect { .. } => false,
+            Callee::Indirect { .. } => signature.noreturn,
         };
         self.b.stmt(StmtKind::Call(Box::new(Call {
             callee,
