@@ -100,3 +100,121 @@ int acquire_in_spite(const char *path, struct handle *handle)
     flock(handle->file, 2); //~ file/use-after-close
     return 0;
 }
+
+// A member says what lies beside it.
+enum kind { NOTHING, NONE, SUMS, JOURNAL, SHIFT };
+struct protection {
+    enum kind kind;
+    char *sums;
+    long length, shift;
+};
+char *text_of(void *object);
+int area_of(void *object, long *length);
+int shift_of(void *object, long *shift);
+int strcmp(const char *one, const char *other);
+int room_for(struct protection *protection);
+
+static int load_sums(struct protection *protection, void *object)
+{
+    long length;
+
+    if (area_of(object, &length))
+        return -22;
+    protection->sums = malloc(length);
+    if (!protection->sums)
+        return -12;
+    protection->length = length;
+    protection->kind = SUMS;
+    return 0;
+}
+
+static int load_first(const char *type, struct protection *protection, void *object)
+{
+    long shift;
+
+    if (!strcmp(type, "sums")) {
+        return load_sums(protection, object);
+    } else if (!strcmp(type, "journal")) {
+        protection->kind = JOURNAL;
+    } else if (!strcmp(type, "none")) {
+        protection->kind = NONE;
+    } else if (!strcmp(type, "shift") || !strcmp(type, "shift-sums") ||
+               !strcmp(type, "shift-journal")) {
+        if (!shift_of(object, &shift))
+            return -22;
+        protection->kind = SHIFT;
+        protection->shift = shift;
+    } else {
+        return -22;
+    }
+    return 0;
+}
+
+static int load_second(const char *type, struct protection *protection, void *object)
+{
+    if (!strcmp(type, "shift-sums"))
+        return load_sums(protection, object);
+    else if (!strcmp(type, "shift-journal"))
+        protection->kind = JOURNAL;
+    else
+        protection->kind = NOTHING;
+    return 0;
+}
+
+static int load(struct protection *protection, void *object, int first)
+{
+    const char *type;
+    long length;
+    int status;
+
+    if (!protection || !object)
+        return -22;
+    status = area_of(object, &length);
+    if (status < 0)
+        return status;
+    type = text_of(object);
+    if (!type)
+        return -22;
+    if (first)
+        return load_first(type, protection, object);
+    else
+        return load_second(type, protection, object);
+}
+
+static void erase(struct protection *protection)
+{
+    if (protection->kind == SUMS) {
+        free(protection->sums);
+        protection->sums = 0;
+    }
+}
+
+int update(void *object) //~ clean
+{
+    struct protection protection;
+    int status;
+
+    status = load(&protection, object, 0);
+    if (status < 0)
+        return status;
+    if (protection.kind != NOTHING) {
+        status = room_for(&protection);
+        erase(&protection);
+        if (status < 0)
+            return status;
+    }
+    return verify(3);
+}
+
+int update_badly(void *object)
+{
+    struct protection protection;
+    int status;
+
+    status = load(&protection, object, 0); //~ heap/leak
+    if (status < 0)
+        return status;
+    if (protection.kind == JOURNAL)
+        erase(&protection);
+    return verify(3);
+}

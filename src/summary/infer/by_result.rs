@@ -11,8 +11,9 @@ use crate::summary::IExpr;
 use crate::summary::convert::Converter;
 use crate::summary::predicates::Predicate;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{NUMBER_BITS, RegionKind};
-use crate::symbolic::term::{Op, Term};
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Alternatives of one value that are looked at.
 const MAX_ALTERNATIVES: u32 = 16;
@@ -25,11 +26,11 @@ pub(super) fn by_result(
     candidates: &[Predicate],
     value: Term,
 ) -> Option<IExpr> {
-    if !leads_to_object(oracle, exit, value) {
-        return None;
-    }
     let paths = exit.state.guard;
     let all = alternatives(oracle, value, paths)?;
+    if !leads_to_object(oracle, exit, value) && !is_set_to_constants(oracle, value, paths) {
+        return None;
+    }
     let mut best: Option<(usize, &Predicate, [Guard; 2])> = None;
     for candidate in candidates {
         let guards = &mut oracle.formula.guards;
@@ -63,6 +64,18 @@ pub(super) fn by_result(
 fn alternatives(oracle: &mut Oracle<'_>, value: Term, paths: Guard) -> Option<usize> {
     let found = oracle.formula.alternatives(value, paths, MAX_ALTERNATIVES);
     (found.len() < MAX_ALTERNATIVES as usize).then_some(found.len())
+}
+
+/// Whether a value is a constant wherever it is not what it was on entry: what kind of thing lies beside it.
+fn is_set_to_constants(oracle: &mut Oracle<'_>, value: Term, paths: Guard) -> bool {
+    let found = oracle.formula.alternatives(value, paths, MAX_ALTERNATIVES);
+    let constant = |value: Term| oracle.formula.terms.as_const(value).is_some();
+    let unchanged = |value: Term| match oracle.formula.terms.node(value) {
+        Node::Var(var) => matches!(oracle.origins.of(*var), Origin::Initial { .. }),
+        _ => false,
+    };
+    let mut values = found.iter().map(|&(_, value)| value);
+    values.all(|value| constant(value) || unchanged(value))
 }
 
 /// Whether a value is a pointer, or may be a number that names an object.
