@@ -356,7 +356,15 @@ fn add_null_result(
     if oracle.model(null).is_none() {
         return;
     }
-    summary.null_result = if is_failure(oracle, result, null) || says_failure(oracle, null) {
+    // What another pointer is where a callee has failed says nothing of that: `(file = popen(pager, "w")) ? file : stdout`.
+    let chosen = match oracle.has_untold_places(result) {
+        true => null,
+        false => {
+            let chosen = oracle.chosen_null(result);
+            oracle.formula.guards.and(null, chosen)
+        }
+    };
+    summary.null_result = if is_failure(oracle, result, null) || says_failure(oracle, chosen) {
         NullResult::May
     } else if is_null_at_times(oracle, result, null) {
         NullResult::AtTimes

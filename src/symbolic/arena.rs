@@ -22,7 +22,7 @@ use super::limits::Precision;
 use super::log::Tested;
 use super::naming::{Namer, Names};
 use super::origin::{Origin, Origins};
-use super::region::{FrameId, Loc, RegionId, RegionKind, Regions, SymbolicOffset};
+use super::region::{FrameId, Loc, NUMBER_BITS, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
 use super::term::{Node, Op, Term};
 use crate::ir::{LocalId, POINTER_BITS};
@@ -110,6 +110,8 @@ pub struct Arena<'a> {
     pub read_as_several: FxHashSet<Term>,
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,
+    /// Unknown numbers that loops have counted, and that callees have left in memory.
+    pub lengths: FxHashSet<Term>,
     /// Results of functions that return null when they fail, and what these leave in memory then; with the call.
     pub nullable: FxHashMap<Term, CalledWith>,
     /// Results that are null at times for reasons of the callee's, and the call.
@@ -189,6 +191,7 @@ impl<'a> Arena<'a> {
             records_at: FxHashMap::default(),
             read_as_several: FxHashSet::default(),
             exposed: FxHashSet::default(),
+            lengths: FxHashSet::default(),
             nullable: FxHashMap::default(),
             null_at_times: FxHashMap::default(),
             given_records: Vec::new(),
@@ -353,6 +356,36 @@ impl<'a> Arena<'a> {
             }
         }
         ended
+    }
+
+    /// A `size_t` as an `int`. What is found in memory or was counted is taken to fit: a program that lets a length overflow has another
+    /// defect than those that are looked for behind that. A result may be -1, which tells of a failure.
+    pub(super) fn fitting(&mut self, length: Term, choices: u32) -> Term {
+        let formula = &mut self.formula;
+        if let Node::Op { op: Op::Ite, args } = formula.terms.node(length)
+            && choices > 0
+        {
+            let (condition, then, els) = (args[0], args[1], args[2]);
+            let then = self.fitting(then, choices - 1);
+            let els = self.fitting(els, choices - 1);
+            return self.formula.terms.ite(condition, then, els);
+        }
+        let known = match *formula.terms.node(length) {
+            Node::Var(var) => {
+                let on_entry = matches!(self.origins.of(var), Origin::Initial { .. });
+                let number = !self.formula.terms.is_pointer(length);
+                number && (on_entry || self.lengths.contains(&length))
+            }
+            _ => false,
+        };
+        let terms = &mut self.formula.terms;
+        match known {
+            true => {
+                let low = terms.extract(length, 0, NUMBER_BITS - 1);
+                terms.zext(low, NUMBER_BITS)
+            }
+            false => self.resize(length, NUMBER_BITS),
+        }
     }
 
     /// The machine that an object is one of.

@@ -86,7 +86,7 @@ impl Arena<'_> {
     }
 
     /// Whether an address has places that are not told apart from others: they were too many.
-    pub(super) fn has_untold_places(&mut self, address: Term) -> bool {
+    pub fn has_untold_places(&mut self, address: Term) -> bool {
         self.locations(address);
         self.untold.contains(&address)
     }

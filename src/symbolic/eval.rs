@@ -83,6 +83,9 @@ impl Arena<'_> {
     }
 }
 
+/// Nested choices of a length.
+const MAX_CHOICES: u32 = 8;
+
 impl Executor<'_> {
     /// The guard under which an expression is not 0.
     pub(super) fn condition(
@@ -160,7 +163,11 @@ impl Executor<'_> {
             ExprKind::Cast { arg } => {
                 let from = frame.body.expr(*arg).ty;
                 let value = self.eval(frame, state, *arg);
-                let value = self.cast(value, from, ty);
+                let value =
+                    match is_length_as_int(from, ty) && self.arena.watches && frame.body.hosted {
+                        true => self.arena.fitting(value, MAX_CHOICES),
+                        false => self.cast(value, from, ty),
+                    };
                 if ty == Ty::Ptr {
                     self.arena.mark_pointer(value, 4);
                     // A freestanding program makes pointers of no other numbers (ERR_PTR).
@@ -417,4 +424,23 @@ pub(super) fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item
         base = outer;
     }
     names.into_iter().rev()
+}
+
+/// Whether a conversion is that of a `size_t` to an `int`.
+fn is_length_as_int(from: Ty, to: Ty) -> bool {
+    let length = matches!(
+        from,
+        Ty::Int {
+            bits: 64,
+            signed: false
+        }
+    );
+    length
+        && matches!(
+            to,
+            Ty::Int {
+                bits: 32,
+                signed: true
+            }
+        )
 }

@@ -61,6 +61,7 @@ impl Executor<'_> {
         let (then, moved) = match (change, ty) {
             (Change::Counts { up }, Ty::Int { signed, .. }) => {
                 let then = self.arena.unknown(self.arena.formula.terms.width(now));
+                self.arena.lengths.insert(then);
                 let (less, more) = if up { (now, then) } else { (then, now) };
                 let terms = &mut self.arena.formula.terms;
                 let moved = match signed {

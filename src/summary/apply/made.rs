@@ -55,24 +55,40 @@ pub(super) fn read_before(
 }
 
 /// The paths on which the callee may make an object, by what is there on entry.
+#[derive(Clone, Copy)]
+pub(super) struct MadeOn {
+    /// On others something else is in its place.
+    pub here: Guard,
+    /// On others there is none.
+    pub at_all: Guard,
+}
+
 pub(super) fn made_on(
     exec: &mut Executor<'_>,
     state: &mut State,
     object: &SummaryObject,
     binding: &Binding<'_, '_>,
-) -> Guard {
-    let mut made_on = Guard::TRUE;
+) -> MadeOn {
+    let mut made_on = MadeOn {
+        here: Guard::TRUE,
+        at_all: Guard::TRUE,
+    };
     for outcome in &object.only_if {
         let Some(here) = binding.holds(exec, state, outcome) else {
             continue;
         };
         let guards = &mut exec.arena.formula.guards;
         if guards.excludes(state.guard, here) {
-            return Guard::FALSE;
+            made_on.at_all = Guard::FALSE;
+            return made_on;
         }
         // Where nothing else is returned the result tells whether there is an object.
-        if object.or_another && is_of_arguments(&outcome.0) {
-            made_on = guards.and(made_on, here);
+        match object.or_another && is_of_arguments(&outcome.0) {
+            true => made_on.here = guards.and(made_on.here, here),
+            false if object.object.root.is_left_in_memory() => {
+                made_on.at_all = guards.and(made_on.at_all, here);
+            }
+            false => {}
         }
     }
     made_on

@@ -216,7 +216,7 @@ struct Application<'s, 'c> {
     /// Where each of the summary's objects lies.
     objects: Vec<Vec<(Guard, Loc)>>,
     /// The paths on which the callee may make each of them, by what is there on entry.
-    made_on: Vec<Guard>,
+    made_on: Vec<made::MadeOn>,
 }
 
 impl Application<'_, '_> {
@@ -316,7 +316,7 @@ impl Application<'_, '_> {
             .map(|output| self.binding.condition(exec, state, output))
             .collect();
         for (index, object) in self.summary.objects.iter().enumerate() {
-            if !object.object.root.is_output() || self.made_on[index] == Guard::FALSE {
+            if !object.object.root.is_output() || self.made_on[index].at_all == Guard::FALSE {
                 continue;
             }
             if let Some(result) = self.binding.result()
@@ -340,6 +340,8 @@ impl Application<'_, '_> {
                 let nowhere = exec.arena.formula.guards.not(found);
                 null::leave_out(exec, nowhere, &mut places);
             }
+            let never = exec.arena.formula.guards.not(self.made_on[index].at_all);
+            null::leave_out(exec, never, &mut places);
             name::object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
             let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);
@@ -371,7 +373,11 @@ impl Application<'_, '_> {
                 let exists = exec.arena.exists(loc);
                 place = exec.arena.formula.guards.and(place, exists);
             }
-            let known = exec.arena.formula.guards.and(place, self.made_on[index]);
+            let known = exec
+                .arena
+                .formula
+                .guards
+                .and(place, self.made_on[index].here);
             let unknown = exec.arena.formula.guards.and_not(place, known);
             place = known;
             let ended = memory::ended(exec, machine, &rows);

@@ -223,6 +223,7 @@ fn write_back(
             let paths = exec.arena.formula.guards.and(state.guard, guard);
             exec.note_stored(loc, value, paths);
             exec.arena.made_by_callee(value);
+            exec.arena.lengths.insert(value);
             leave_out_null(exec, state, (value, guard), may_be_null);
             left_pointer(exec, (loc, value), (null, made), binding.site);
         }

@@ -7,9 +7,9 @@
 use super::Exit;
 use crate::ir::POINTER_BITS;
 use crate::sat::oracle::Oracle;
-use crate::summary::IExpr;
 use crate::summary::convert::Converter;
 use crate::summary::predicates::Predicate;
+use crate::summary::{IExpr, IObj, Offset, Root};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{NUMBER_BITS, RegionKind};
@@ -24,11 +24,13 @@ pub(super) fn by_result(
     converter: &mut Converter,
     exit: &Exit<'_>,
     candidates: &[Predicate],
-    value: Term,
+    (object, value): (&IObj, Term),
 ) -> Option<IExpr> {
     let paths = exit.state.guard;
     let all = alternatives(oracle, value, paths)?;
-    if !leads_to_object(oracle, exit, value) && !is_set_to_constants(oracle, value, paths) {
+    let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
+    let tells = out || leads_to_object(oracle, exit, value);
+    if !tells && !is_set_to_constants(oracle, value, paths) {
         return None;
     }
     let mut best: Option<(usize, &Predicate, [Guard; 2])> = None;

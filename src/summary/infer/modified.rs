@@ -78,7 +78,7 @@ pub(super) fn modified(
         let value = whole.and_then(|term| converter.expr(oracle, term));
         let value = match whole.filter(|_| value.as_ref().is_none_or(is_open)) {
             Some(term) => compared(oracle, converter, exit, (loc, term))
-                .or_else(|| by_result(oracle, converter, exit, &of_result, term))
+                .or_else(|| by_result(oracle, converter, exit, &of_result, (&object, term)))
                 .or(value),
             None => value,
         };
