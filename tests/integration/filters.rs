@@ -11,7 +11,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "acspec.c",
     "angelic.c",
     "answers.c",
@@ -19,6 +19,7 @@ const FILES: [&str; 10] = [
     "ends_program.c",
     "fails_again.c",
     "freed_in_part.c",
+    "given_or_made.c",
     "one_of_several.c",
     "perhaps_made.c",
     "several_blocks.c",

@@ -54,7 +54,7 @@ pub(super) fn read_before(
     }
 }
 
-/// The paths on which the callee may make an object, by what is there on entry.
+/// On which paths a callee may make an object, by what is there on entry.
 #[derive(Clone, Copy)]
 pub(super) struct MadeOn {
     /// On others something else is in its place.
@@ -63,6 +63,7 @@ pub(super) struct MadeOn {
     pub at_all: Guard,
 }
 
+/// The paths on which the callee may make this object.
 pub(super) fn made_on(
     exec: &mut Executor<'_>,
     state: &mut State,

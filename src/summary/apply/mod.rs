@@ -340,8 +340,12 @@ impl Application<'_, '_> {
                 let nowhere = exec.arena.formula.guards.not(found);
                 null::leave_out(exec, nowhere, &mut places);
             }
-            let never = exec.arena.formula.guards.not(self.made_on[index].at_all);
-            null::leave_out(exec, never, &mut places);
+            let others = self.summary.objects.iter();
+            let alone = others.filter(|other| other.object == object.object).count() == 1;
+            if alone {
+                let never = exec.arena.formula.guards.not(self.made_on[index].at_all);
+                null::leave_out(exec, never, &mut places);
+            }
             name::object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
             let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);

@@ -27,7 +27,7 @@ pub(super) fn by_result(
     (object, value): (&IObj, Term),
 ) -> Option<IExpr> {
     let paths = exit.state.guard;
-    let all = alternatives(oracle, value, paths)?;
+    let all = alternatives(oracle, value, paths).filter(|&all| all > 1)?;
     let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
     let tells = out || leads_to_object(oracle, exit, value);
     if !tells && !is_set_to_constants(oracle, value, paths) {
