@@ -7,7 +7,7 @@ use super::binding::Binding;
 use crate::ir::Ty;
 use crate::property::{Key, Role, StateId, Target};
 use crate::summary::predicates::is_of_arguments;
-use crate::summary::{Root, Summary, SummaryObject};
+use crate::summary::{IExpr, Root, Summary, SummaryObject, When};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -86,7 +86,7 @@ pub(super) fn made_on(
         // Where nothing else is returned the result tells whether there is an object.
         match object.or_another && is_of_arguments(&outcome.0) {
             true => made_on.here = guards.and(made_on.here, here),
-            false if object.object.root.is_left_in_memory() => {
+            false if object.object.root.is_left_in_memory() && is_of_entry(&outcome.0) => {
                 made_on.at_all = guards.and(made_on.at_all, here);
             }
             false => {}
@@ -133,4 +133,19 @@ pub(super) fn assume_made(
             exec.arena.enters_in(object, from);
         }
     }
+}
+
+/// Whether a condition is over what was there before the call alone.
+fn is_of_entry(condition: &IExpr) -> bool {
+    let mut only = condition.is_made_of(|object| !object.root.is_output());
+    condition.each(&mut |part| {
+        only &= !matches!(
+            part,
+            IExpr::Value {
+                when: When::Exit,
+                ..
+            }
+        );
+    });
+    only
 }
