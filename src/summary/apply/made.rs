@@ -59,7 +59,7 @@ pub(super) fn read_before(
 pub(super) struct MadeOn {
     /// On others something else is in its place.
     pub here: Guard,
-    /// On others there is none.
+    /// On others there is none: its place holds something else on entry.
     pub at_all: Guard,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn made_on(
         // Where nothing else is returned the result tells whether there is an object.
         match object.or_another && is_of_arguments(&outcome.0) {
             true => made_on.here = guards.and(made_on.here, here),
-            false if object.object.root.is_left_in_memory() && is_of_entry(&outcome.0) => {
+            false if is_of_place(&outcome.0, &object.object.root) => {
                 made_on.at_all = guards.and(made_on.at_all, here);
             }
             false => {}
@@ -135,9 +135,12 @@ pub(super) fn assume_made(
     }
 }
 
-/// Whether a condition is over what was there before the call alone.
-fn is_of_entry(condition: &IExpr) -> bool {
-    let mut only = condition.is_made_of(|object| !object.root.is_output());
+/// Whether a condition is over nothing but what the place holds on entry in which the pointer to the object is left.
+fn is_of_place(condition: &IExpr, left: &Root) -> bool {
+    let Root::Exit(place) = left else {
+        return false;
+    };
+    let mut only = condition.is_made_of(|object| object == &**place);
     condition.each(&mut |part| {
         only &= !matches!(
             part,
