@@ -309,7 +309,7 @@ impl Kind {
             LoopRuns => format!("a loop that `{object}` goes into is never skipped"),
             EndedInLoop => format!("a round of a loop ends `{object}`"),
             Counted => format!("what `{object}` itself says, as a count of those who hold it does, keeps it from being freed"),
-            ToldBefore => format!("it is the mistake that is told at an operation on `{object}` before"),
+            ToldBefore => format!("it is the same mistake as at an earlier operation on `{object}`, which is told"),
             Excluded => "callers and callees see to it, which no code here speaks against".to_owned(),
         };
         Explanation { kind: self, text }

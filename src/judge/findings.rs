@@ -3,8 +3,7 @@
 //! In: failures with their explanations, from the other files of this folder. Out: [`Findings`]: findings, what they are about, and
 //! those that are covered wholly by explanations.
 
-use std::collections::BTreeSet;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::by_argument::Tested;
 use super::obligation::CalleeObligation;
@@ -236,14 +235,10 @@ impl<'a> Findings<'a> {
         let mut most_certain: BTreeMap<Object, u32> = BTreeMap::new();
         for (finding, about) in self.found.iter_mut().zip(&self.about) {
             let rank = finding.rank();
-            match most_certain.entry(about.object) {
-                Entry::Vacant(first) => {
-                    first.insert(rank);
-                }
-                Entry::Occupied(mut before) if rank < *before.get() => {
-                    before.insert(rank);
-                }
-                Entry::Occupied(_) => finding.explain_by(Kind::ToldBefore),
+            let least = most_certain.entry(about.object).or_insert(u32::MAX);
+            match rank < *least {
+                true => *least = rank,
+                false => finding.explain_by(Kind::ToldBefore),
             }
         }
     }

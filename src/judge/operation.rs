@@ -29,7 +29,7 @@ impl Findings<'_> {
     /// Operations that are wrong whatever the caller does.
     pub fn failing_operations(&mut self, execution: &Execution, oracle: &mut Oracle<'_>) {
         let exit = execution.exit.as_ref();
-        // Those of earlier failures.
+        // The paths of the failures that are told already, by object.
         let mut told: FxHashMap<Object, Vec<Guard>> = FxHashMap::default();
         for index in 0..execution.log.ops.len() {
             let event = &execution.log.ops[index];

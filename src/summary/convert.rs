@@ -461,32 +461,7 @@ impl Converter {
         let cond = self.expr_within(arena, term, budget)?;
         let then = self.branch(arena, then, budget)?;
         let els = self.branch(arena, els, budget)?;
-        let is = |expr: &IExpr, wanted: u128| matches!(expr, IExpr::Const { value, width: 1 } if *value == wanted);
-        Some(
-            match (is(&then, 1), is(&then, 0), is(&els, 1), is(&els, 0)) {
-                (true, _, _, true) => cond,
-                (_, true, true, _) => IExpr::Op {
-                    op: Op::Not,
-                    width: 1,
-                    args: vec![cond],
-                },
-                (_, _, _, true) => IExpr::Op {
-                    op: Op::And,
-                    width: 1,
-                    args: vec![cond, then],
-                },
-                (true, _, _, _) => IExpr::Op {
-                    op: Op::Or,
-                    width: 1,
-                    args: vec![cond, els],
-                },
-                _ => IExpr::Op {
-                    op: Op::Ite,
-                    width: 1,
-                    args: vec![cond, then, els],
-                },
-            },
-        )
+        Some(IExpr::choice(cond, [then, els]))
     }
 }
 

@@ -207,6 +207,31 @@ impl IExpr {
         }
     }
 
+    /// The condition that always or never holds.
+    pub fn truth(holds: bool) -> IExpr {
+        IExpr::Const {
+            value: u128::from(holds),
+            width: 1,
+        }
+    }
+
+    /// One condition where another holds, and a third where it does not.
+    pub fn choice(condition: IExpr, [then, els]: [IExpr; 2]) -> IExpr {
+        let known = |expr: &IExpr| match expr {
+            IExpr::Const { value, .. } => Some(*value == 1),
+            _ => None,
+        };
+        let (op, args) = match (known(&then), known(&els)) {
+            (Some(yes), Some(no)) if yes == no => return then,
+            (Some(true), Some(_)) => return condition,
+            (Some(_), Some(_)) => (Op::Not, vec![condition]),
+            (_, Some(false)) => (Op::And, vec![condition, then]),
+            (Some(true), _) => (Op::Or, vec![condition, els]),
+            _ => (Op::Ite, vec![condition, then, els]),
+        };
+        IExpr::Op { op, width: 1, args }
+    }
+
     pub fn width(&self) -> u16 {
         match self {
             IExpr::Const { width, .. }

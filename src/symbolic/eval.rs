@@ -428,19 +428,6 @@ pub(super) fn first_members(body: &Body, mut base: ExprId) -> impl Iterator<Item
 
 /// Whether a conversion is that of a `size_t` to an `int`.
 fn is_length_as_int(from: Ty, to: Ty) -> bool {
-    let length = matches!(
-        from,
-        Ty::Int {
-            bits: 64,
-            signed: false
-        }
-    );
-    length
-        && matches!(
-            to,
-            Ty::Int {
-                bits: 32,
-                signed: true
-            }
-        )
+    let int = |bits, signed| Ty::Int { bits, signed };
+    from == int(64, false) && to == int(32, true)
 }

@@ -330,22 +330,8 @@ impl Application<'_, '_> {
             {
                 null::leave_out_null(exec, result, &mut places);
             }
-            // What is found through a pointer that the callee has left is found only where that leads somewhere.
-            if let Root::Exit(holder) = &object.object.root
-                && holder.root.is_output()
-            {
-                let holders = self.binding.locate(exec, state, holder);
-                let found = holders.into_iter().map(|(paths, _)| paths);
-                let found = exec.arena.formula.guards.union(found);
-                let nowhere = exec.arena.formula.guards.not(found);
-                null::leave_out(exec, nowhere, &mut places);
-            }
-            let others = self.summary.objects.iter();
-            let alone = others.filter(|other| other.object == object.object).count() == 1;
-            if alone {
-                let never = exec.arena.formula.guards.not(self.made_on[index].at_all);
-                null::leave_out(exec, never, &mut places);
-            }
+            let never = self.never_received(exec, state, index);
+            null::leave_out(exec, never, &mut places);
             name::object(exec, self.summary, &self.binding, object.into(), &places);
             // An object that the callee was passed and returns has rows of its own.
             let known = |loc: &Loc| self.objects.iter().flatten().any(|(_, other)| other == loc);
@@ -362,6 +348,27 @@ impl Application<'_, '_> {
             }
             self.objects[index] = places;
         }
+    }
+
+    /// The paths on which the caller gets none of an object, whatever its rows say.
+    fn never_received(&self, exec: &mut Executor<'_>, state: &mut State, index: usize) -> Guard {
+        let object = &self.summary.objects[index].object;
+        let mut received = Guard::TRUE;
+        // What is found through a pointer that the callee has left is found only where that leads somewhere.
+        if let Root::Exit(holder) = &object.root
+            && holder.root.is_output()
+        {
+            let holders = self.binding.locate(exec, state, holder);
+            let found = holders.into_iter().map(|(paths, _)| paths);
+            received = exec.arena.formula.guards.union(found);
+        }
+        // One of several that are left in one place is made where the others are not.
+        let mut others = (0..).zip(&self.summary.objects);
+        let guards = &mut exec.arena.formula.guards;
+        if !others.any(|(other, known)| other != index && known.object == *object) {
+            received = guards.and(received, self.made_on[index].at_all);
+        }
+        guards.not(received)
     }
 
     /// Moves one of the summary's objects along its rows, wherever it lies. `order`: the number of operations before the call.

@@ -35,14 +35,6 @@ impl Holder {
     }
 }
 
-/// When a value is one of some unknowns, as callers are told it.
-#[derive(Clone)]
-enum Chosen {
-    Never,
-    Always,
-    If(IExpr),
-}
-
 /// Tells in the value of a cell that an unknown is not there where it is in a cell before. What callers cannot be told so gets another name
 /// (`for (p = list; p; p = p->next) if (!strcmp(p->name, name)) p->text = new;`).
 pub(super) fn tell_apart(
@@ -137,9 +129,10 @@ fn leave_out(
 
 /// A value that is none of these unknowns where another is told to be one; `None` if that cannot be told, or at too great length.
 fn elsewhere(value: &IExpr, ids: &[u32], other: &IExpr) -> Option<IExpr> {
-    let Chosen::If(when) = chosen(other, ids) else {
+    let when = chosen(other, ids);
+    if matches!(when, IExpr::Const { .. }) {
         return None;
-    };
+    }
     let instead = without(value, ids)?;
     let mut told = value.clone();
     replace(&mut told, ids, &when, &instead);
@@ -152,32 +145,16 @@ fn is_made_of(value: &IExpr, ids: &[u32]) -> bool {
     unknowns(value).any(|(id, _)| ids.contains(&id))
 }
 
-/// When an expression is one of some unknowns by choice, or made of one.
-fn chosen(value: &IExpr, ids: &[u32]) -> Chosen {
-    let IExpr::Op {
-        op: Op::Ite, args, ..
-    } = value
-    else {
-        return match is_made_of(value, ids) {
-            true => Chosen::Always,
-            false => Chosen::Never,
-        };
-    };
-    let condition = || args[0].clone();
-    let op = |op: Op, args: Vec<IExpr>| IExpr::Op { op, width: 1, args };
-    let not = || op(Op::Not, vec![condition()]);
-    match (chosen(&args[1], ids), chosen(&args[2], ids)) {
-        (Chosen::Never, Chosen::Never) => Chosen::Never,
-        (Chosen::Always, Chosen::Always) => Chosen::Always,
-        (Chosen::Always, Chosen::Never) => Chosen::If(condition()),
-        (Chosen::Never, Chosen::Always) => Chosen::If(not()),
-        (Chosen::If(then), Chosen::Never) => Chosen::If(op(Op::And, vec![condition(), then])),
-        (Chosen::Never, Chosen::If(els)) => Chosen::If(op(Op::And, vec![not(), els])),
-        (Chosen::Always, Chosen::If(els)) => Chosen::If(op(Op::Or, vec![condition(), els])),
-        (Chosen::If(then), Chosen::Always) => Chosen::If(op(Op::Or, vec![not(), then])),
-        (Chosen::If(then), Chosen::If(els)) => {
-            Chosen::If(op(Op::Ite, vec![condition(), then, els]))
+/// When an expression is one of some unknowns by choice, or made of one: a condition, or a constant.
+fn chosen(value: &IExpr, ids: &[u32]) -> IExpr {
+    match value {
+        IExpr::Op {
+            op: Op::Ite, args, ..
+        } => {
+            let arms = [&args[1], &args[2]].map(|arm| chosen(arm, ids));
+            IExpr::choice(args[0].clone(), arms)
         }
+        _ => IExpr::truth(is_made_of(value, ids)),
     }
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::convert::Converter;
 use super::super::memory::may_be_null;
-use super::super::predicates::{needed, outputs};
+use super::super::predicates::{Predicate, needed, outputs};
 use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
 use super::by_result::by_result;
 use super::{Exit, apart, pointer_on};
@@ -59,8 +59,11 @@ pub(super) fn modified(
     let mut modified = Vec::new();
     let mut values: Vec<Option<Term>> = Vec::new();
     let mut more = execution.writes_more;
-    let mut of_result = outputs(execution, oracle, exit);
-    of_result.retain(|candidate| oracle.watches && candidate.is_of_result());
+    let mut of_result = match oracle.watches {
+        true => outputs(execution, oracle, exit),
+        false => Vec::new(),
+    };
+    of_result.retain(Predicate::is_of_result);
     for (mut object, (loc, size, value)) in named {
         let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
         let whole = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
