@@ -11,6 +11,7 @@ use crate::ir::Body;
 use crate::judge::findings::Findings;
 use crate::judge::guarded;
 use crate::judge::lock_order;
+use crate::judge::lost_results::{self, LostResults};
 use crate::judge::obligation::collect::{self, Finished};
 use crate::judge::record::{Facts, FunctionResult, Outcome, Statistics};
 use crate::judge::recursive;
@@ -173,6 +174,10 @@ fn judge(
         judged.facts.results = Results {
             of: results::count(execution, oracle),
             unchecked: std::mem::take(&mut findings.unchecked),
+            lost: LostResults {
+                made: lost_results::count(execution, oracle),
+                lost: std::mem::take(&mut findings.lost_results),
+            },
         };
     }
     if options.members {

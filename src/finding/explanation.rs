@@ -110,6 +110,8 @@ pub enum Kind {
     ReplacedByLink,
     /// The program often follows results of the function that has failed without a look.
     OftenUntested,
+    /// The program hardly ever frees results of the function that has made the object.
+    OftenLost,
     /// A union's members lie in one place.
     AnotherMember,
     /// A loop that would put the object somewhere runs at least once.
@@ -126,7 +128,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 51] = [
+    pub const ALL: [Kind; 52] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -172,6 +174,7 @@ impl Kind {
         Kind::NeverNull,
         Kind::ReplacedByLink,
         Kind::OftenUntested,
+        Kind::OftenLost,
         Kind::AnotherMember,
         Kind::LoopRuns,
         Kind::EndedInLoop,
@@ -196,7 +199,9 @@ impl Kind {
             | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
             | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds
             | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | OftenUntested
-            | ReplacedByLink | AnotherMember | LoopRuns | EndedInLoop | Counted => Level::Note,
+            | OftenLost | ReplacedByLink | AnotherMember | LoopRuns | EndedInLoop | Counted => {
+                Level::Note
+            }
         }
     }
 
@@ -301,6 +306,7 @@ impl Kind {
                 format!("`{object}` is null only on the ways on which it is compared with null")
             }
             OftenUntested => "the program means to end where that function fails: it often follows its results without a test".to_owned(),
+            OftenLost => "the program does not know the results of that function to be its own: it hardly ever frees one, which is told once".to_owned(),
             NeverNull => "a pointer is not null that nobody compares with null".to_owned(),
             ReplacedByLink => {
                 format!("`{object}` was taken out of a list, and another is read from its place")

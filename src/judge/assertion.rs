@@ -22,10 +22,8 @@ impl Findings<'_> {
         let events = execution.log.user_assertions.iter().enumerate();
         let plain = events.filter(|(_, event)| event.kind == Asserted::Plain);
         for (index, event) in plain.take(MAX_FAILURES) {
-            let paths = oracle
-                .formula
-                .guards
-                .and_not(event.guard, execution.unknown_effect);
+            let guards = &mut oracle.formula.guards;
+            let paths = execution.with_known_effects(guards, event.guard);
             let (Some(model), Some(site)) = (oracle.model(paths), event.stack.first()) else {
                 continue;
             };

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::by_argument::Tested;
+use super::lost_results::LostResult;
 use super::obligation::CalleeObligation;
 use super::results::Unchecked;
 use crate::finding::{self, ExplanationKind as Kind, Finding, TraceStep};
@@ -49,6 +50,8 @@ pub struct Findings<'a> {
     pub values: Vec<(Finding, Failing)>,
     /// Those about results that are not looked at.
     pub unchecked: Vec<Unchecked>,
+    /// Those about results that are lost.
+    pub lost_results: Vec<LostResult>,
     /// Findings that an explanation covers wholly.
     pub explained: Vec<Finding>,
     /// Failures all of whose paths explanations cover, if there are any.
@@ -129,6 +132,7 @@ impl<'a> Findings<'a> {
             about: Vec::new(),
             values: Vec::new(),
             unchecked: Vec::new(),
+            lost_results: Vec::new(),
             explained: Vec::new(),
             covered: Vec::new(),
             covered_exits: Vec::new(),

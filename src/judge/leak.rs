@@ -7,9 +7,11 @@ use rustc_hash::FxHashMap;
 
 use super::explanation::callee::perhaps_ended;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
+use super::lost_results;
 use crate::finding::{ExplanationKind as Kind, TraceStep};
 use crate::property::{Event, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
+use crate::summary::counted;
 use crate::summary::elsewhere::known_elsewhere;
 use crate::summary::infer::Exit;
 use crate::summary::trace;
@@ -21,7 +23,7 @@ use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{RegionId, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, Status};
-use crate::symbolic::term::{Node, Op, Term, Var};
+use crate::symbolic::term::Node;
 use crate::symbolic::unroll::LoopId;
 
 /// Blocks that lead to each other are gone through so often.
@@ -83,10 +85,10 @@ impl Findings<'_> {
         } = lost;
         // That a callee's effect is not known on others is nothing that a specification of the function could count on.
         let all = paths;
-        paths = execution.with_known_effect(oracle, object, paths);
-        let Some(model) = oracle.model(paths) else {
+        let Some(model) = oracle.run_of_known_effect(execution, object, paths) else {
             return;
         };
+        paths = execution.with_known_effect(oracle, object, paths);
         let made = |event: &&OpEvent| {
             event.object == object
                 && event.to == Some(Status::At(state))
@@ -100,6 +102,7 @@ impl Findings<'_> {
             return;
         };
         let place = Place::of(&site);
+        let result = lost_results::lost(execution, oracle, event, (rule, &place));
         let name = oracle.name_of_block(object.loc.region);
         let mut steps = trace::path(execution, oracle, &model, object, paths, None);
         steps.extend(last_step(execution, oracle, &model, (object, state), &name));
@@ -123,6 +126,7 @@ impl Findings<'_> {
         if told_by_summary && decided_by_result(oracle, object, paths, &event.text) {
             finding.explain_by(Kind::CalleeOutcome);
         }
+        self.lost_results.extend(result);
         self.fail(object);
         let at = Failing::AtExit {
             site,
@@ -266,8 +270,7 @@ fn decided_by_result(arena: &Arena<'_>, object: Object, paths: Guard, call: &str
     })
 }
 
-/// Whether a number in a block that the function has changed decides that it is not freed on these paths, where it is on others: a count
-/// of those who hold the block, the last of whom frees it.
+/// Whether a count in the block decides that it is not freed on these paths, where it is on others.
 fn is_counted(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
@@ -275,56 +278,10 @@ fn is_counted(
     object: Object,
     paths: Guard,
 ) -> bool {
-    let machine = oracle.machine_of(object);
-    let ends = |event: &&OpEvent| {
-        event.object == object
-            && matches!(event.to, Some(Status::At(to)) if machine.role(to) == Role::Dead)
-    };
-    let ended = execution.log.ops.iter().filter(ends);
-    let ended: Vec<Guard> = ended.map(|event| event.guard).collect();
+    let ended = counted::ends(execution, oracle, object).map(|event| event.guard);
+    let ended: Vec<Guard> = ended.collect();
     let ended = oracle.formula.guards.union(ended);
-    if ended == Guard::FALSE {
-        return false;
-    }
-    let decide = oracle.formula.guards.support(paths).to_vec();
-    decide.into_iter().any(|condition| {
-        let term = oracle.formula.cond_term(condition);
-        let vars = oracle.formula.vars(term);
-        vars.into_iter()
-            .any(|var| is_changed_in(oracle, exit, object, var))
-            && {
-                let guards = &mut oracle.formula.guards;
-                let either = guards.for_either(paths, condition);
-                !guards.excludes(either, ended)
-            }
-    })
-}
-
-/// Whether a number was read from a block, and one that was made from it is there when the function returns.
-fn is_changed_in(oracle: &mut Oracle<'_>, exit: &Exit<'_>, object: Object, var: Var) -> bool {
-    let Origin::Initial { loc, size } = *oracle.origins.of(var) else {
-        return false;
-    };
-    let inside = loc.region == object.loc.region;
-    let value = oracle.scalar_at(exit.state, loc, size).filter(|_| inside);
-    let terms = &oracle.formula.terms;
-    let is_number = !terms.is_pointer(terms.var_term(var));
-    value.is_some_and(|value| {
-        is_number && !oracle.is_initial(loc, size, value) && is_made_from(oracle, value, var)
-    })
-}
-
-/// Whether a value, or one that it may be by choice, is worked out from an unknown. What is only chosen by it is not.
-fn is_made_from(oracle: &mut Oracle<'_>, value: Term, var: Var) -> bool {
-    let unchanged = oracle.formula.terms.var_term(var);
-    let values = oracle.formula.choices(value, u32::MAX);
-    values.into_iter().any(|value| {
-        let choice = matches!(
-            oracle.formula.terms.node(value),
-            Node::Op { op: Op::Ite, .. }
-        );
-        !choice && value != unchanged && oracle.formula.vars(value).contains(&var)
-    })
+    counted::decides(oracle, exit.state, object, (paths, ended))
 }
 
 /// Whether an object is lost only behind loops that may have ended it: they end it in the first of their rounds, and were left before all rounds

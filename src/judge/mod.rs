@@ -13,6 +13,7 @@ pub mod guarded;
 pub mod inconsistent_exit;
 pub mod leak;
 pub mod lock_order;
+pub mod lost_results;
 pub mod null;
 pub mod obligation;
 pub mod observable;

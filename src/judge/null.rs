@@ -149,10 +149,7 @@ impl Findings<'_> {
         }
         // That a callee's result may be null is inferred from what its summary tells: not where that is open.
         if reason == Reason::Unchecked {
-            let known = oracle
-                .formula
-                .guards
-                .and_not(paths, execution.unknown_effect);
+            let known = execution.with_known_effects(&mut oracle.formula.guards, paths);
             if oracle.model_of_null(known, event.base).is_none() {
                 return false;
             }

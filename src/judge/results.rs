@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+use super::lost_results::LostResults;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::callee::CalledWith;
 use crate::symbolic::execution::Execution;
@@ -33,6 +34,7 @@ pub struct Results {
     pub of: BTreeMap<String, Looked>,
     /// The findings about results that are not looked at.
     pub unchecked: Vec<Unchecked>,
+    pub lost: LostResults,
 }
 
 /// A finding about a result that is not looked at.

@@ -11,7 +11,7 @@ use super::checks::Pass;
 use crate::finding::{Filter, Finding};
 use crate::judge::record::{Record, with_ids};
 use crate::program::{FunctionId, Program};
-use crate::settle::{self, annotations, lock_order, recursive, requirement, results};
+use crate::settle::{self, annotations, lock_order, lost_results, recursive, requirement, results};
 use crate::source::Sources;
 
 /// The findings to report: those in functions of the tree's own files.
@@ -48,6 +48,7 @@ pub(super) fn of(
         let about_results = about_results.filter(|finding| finding.rule == pointers.unchecked);
         results::explain(about_results.collect(), records);
     }
+    lost_results::explain(findings.iter_mut().collect(), records);
     findings
 }
 

@@ -10,13 +10,17 @@ use rustc_hash::FxHashMap;
 
 use super::{Budget, Outcome, Session};
 use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::model::Model;
+use crate::symbolic::state::Object;
 use crate::symbolic::term::Term;
 
 /// Clauses learned for one query: what decides a lock's state is simple, or hopeless.
 const QUERY_EFFORT: u64 = 100;
 const QUERY_CLAUSES: usize = 12_000;
+/// Runs that are tried before all paths of which a callee's effect is not known are left out at once.
+const MAX_RUNS: usize = 8;
 
 pub struct Oracle<'a> {
     arena: Arena<'a>,
@@ -76,6 +80,26 @@ impl<'a> Oracle<'a> {
             Answer::Possible(model) => Some(model),
             Answer::Impossible | Answer::Unknown => None,
         }
+    }
+
+    /// A run that takes these paths, on which all effects of callees on an object are known: of those that are found first, one on which they are.
+    pub fn run_of_known_effect(
+        &mut self,
+        execution: &Execution,
+        object: Object,
+        paths: Guard,
+    ) -> Option<Rc<Model>> {
+        let open = execution.open.of(object);
+        let mut paths = self.formula.guards.and_not(paths, open);
+        for _ in 0..MAX_RUNS {
+            let run = self.model(paths)?;
+            let Some(unknown) = execution.unknown_effect.taken(&self.formula, &run) else {
+                return Some(run);
+            };
+            paths = self.formula.guards.and_not(paths, unknown);
+        }
+        let paths = execution.with_known_effect(self, object, paths);
+        self.model(paths)
     }
 
     /// Whether some execution satisfies the guard. When the budget ends first: taken as possible.

@@ -19,6 +19,7 @@ mod discharge;
 pub mod guards;
 mod lock_functions;
 pub mod lock_order;
+pub mod lost_results;
 pub mod macros;
 pub mod pairs;
 mod phases;

@@ -55,15 +55,10 @@ pub fn for_callers(execution: &Execution, arena: &mut Arena<'_>, event: &AssertE
     }
     let own = operated_on(execution, arena, event.loc);
     let mut paths = event.guard;
-    for not in [
-        event.held,
-        event.held_otherwise,
-        own,
-        execution.unknown_effect,
-    ] {
+    for not in [event.held, event.held_otherwise, own] {
         paths = arena.formula.guards.and_not(paths, not);
     }
-    paths
+    execution.with_known_effects(&mut arena.formula.guards, paths)
 }
 
 /// Adds to a function's summary what it asks its callers to hold.

@@ -38,8 +38,9 @@ pub struct Handle {
 /// The output pointers at an exit, the result first.
 pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Vec<Handle> {
     let mut handles: Vec<Handle> = Vec::new();
+    let numbers = numbers(arena, state);
     if let Some(result) = result
-        && is_handle(arena, state, result)
+        && is_handle(arena, state, &numbers, result)
     {
         handles.push(Handle {
             root: Root::Return,
@@ -85,6 +86,7 @@ pub fn handles(arena: &mut Arena<'_>, state: &State, result: Option<Term>) -> Ve
 /// The pointers, and numbers of objects, that the function leaves in memory, with where.
 pub fn pointers_left(arena: &mut Arena<'_>, state: &State) -> Vec<(Loc, Term)> {
     let mut left = Vec::new();
+    let numbers = numbers(arena, state);
     let written = state
         .memory
         .written(|region| !arena.regions.is_local(region));
@@ -94,7 +96,7 @@ pub fn pointers_left(arena: &mut Arena<'_>, state: &State) -> Vec<(Loc, Term)> {
         let Some(value) = value.filter(whole) else {
             continue;
         };
-        if !is_handle(arena, state, value) || arena.is_initial(loc, size, value) {
+        if !is_handle(arena, state, &numbers, value) || arena.is_initial(loc, size, value) {
             continue;
         }
         let number = arena.formula.terms.width(value) == NUMBER_BITS;
@@ -125,15 +127,21 @@ pub(super) fn from_output(
     })
 }
 
+/// The values that the objects which the function operates on are found by, the numbers among them.
+fn numbers(arena: &Arena<'_>, state: &State) -> FxHashSet<Term> {
+    let objects = state.objects.keys().filter(|_| arena.follows_values);
+    objects
+        .filter_map(|object| arena.regions.base(object.loc.region))
+        .collect()
+}
+
 /// Whether a value may lead to something: it is as wide as a pointer, or the number of an object that the function operates on.
-fn is_handle(arena: &mut Arena<'_>, state: &State, value: Term) -> bool {
+fn is_handle(arena: &mut Arena<'_>, state: &State, numbers: &FxHashSet<Term>, value: Term) -> bool {
     match arena.formula.terms.width(value) {
         POINTER_BITS => true,
         NUMBER_BITS if arena.follows_values => {
-            let numbers = state.objects.keys();
-            let numbers = numbers.filter_map(|object| arena.regions.base(object.loc.region));
             // Which paths lead to which number is costly to tell.
-            if !arena.formula.is_made_of_any(value, &numbers.collect()) {
+            if !arena.formula.is_made_of_any(value, numbers) {
                 return false;
             }
             let places = arena.locations(value);

@@ -10,6 +10,7 @@ mod apart;
 mod by_result;
 mod modified;
 mod rows;
+mod told;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,9 +18,11 @@ use std::rc::Rc;
 use self::modified::modified;
 pub(super) use self::rows::for_any_answers;
 use self::rows::rows;
+use self::told::told_by_result;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
-use super::predicates::{moved_on, needed, select};
+use super::memory::is_told;
+use super::predicates::{Predicate, moved_on, needed, outputs, select};
 use super::{IExpr, IObj, Root, Row, Summary, SummaryObject, Told, Unnamed, When};
 use crate::ir::{Counted, POINTER_BITS};
 use crate::property::{StateId, Target};
@@ -370,8 +373,22 @@ pub fn infer(
         None => result,
     });
     summary.result = result.and_then(|term| converter.expr(oracle, term));
-    modified(execution, oracle, &mut converter, exit, &mut summary);
+    let mut of_result = match oracle.watches {
+        true => outputs(execution, oracle, exit),
+        false => Vec::new(),
+    };
+    of_result.retain(Predicate::is_of_result);
+    modified(
+        execution,
+        oracle,
+        &mut converter,
+        (exit, &of_result),
+        &mut summary,
+    );
     if oracle.watches {
+        if !is_told(summary.result.as_ref()) {
+            summary.result_tells = told_by_result(execution, oracle, exit, &of_result);
+        }
         summary.contents = super::memory::contents(oracle, &mut converter, exit);
         super::shared::add(execution, oracle, &mut summary, (&stand_for, exit));
     }

@@ -16,7 +16,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{RegionId, RegionKind};
+use crate::symbolic::region::{Loc, RegionId, RegionKind};
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Accesses that callers learn of, at most.
@@ -145,6 +145,11 @@ fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary
     let mut known = None;
     for event in &execution.log.escapes {
         let Some(param) = param_of(arena, event.region) else {
+            if !is_number_told(arena, &mut converter, summary, event) {
+                let number = arena.regions.base(event.region);
+                let roots = number.map_or_else(Vec::new, |number| read_from(arena, number));
+                summary.keeps_contents.extend(roots);
+            }
             continue;
         };
         if event.block().is_some() {
@@ -197,7 +202,7 @@ fn add_perhaps_ended(arena: &Arena<'_>, summary: &mut Summary) {
 }
 
 /// Whether all of a value is known.
-fn is_told(value: Option<&IExpr>) -> bool {
+pub(super) fn is_told(value: Option<&IExpr>) -> bool {
     let mut told = value.is_some();
     if let Some(value) = value {
         value.each(&mut |part| told &= !matches!(part, IExpr::Unknown { .. }));
@@ -205,12 +210,17 @@ fn is_told(value: Option<&IExpr>) -> bool {
     told
 }
 
-/// The parameters from which the unknowns of a value were read.
+/// The parameters from which the unknowns of a pointer were read.
 fn roots_of(arena: &Arena<'_>, value: Term) -> Vec<u32> {
-    let mut roots = Vec::new();
-    if arena.formula.terms.width(value) != POINTER_BITS {
-        return roots;
+    match arena.formula.terms.width(value) {
+        POINTER_BITS => read_from(arena, value),
+        _ => Vec::new(),
     }
+}
+
+/// The parameters from which the unknowns of a value were read.
+fn read_from(arena: &Arena<'_>, value: Term) -> Vec<u32> {
+    let mut roots = Vec::new();
     for var in arena.formula.vars(value) {
         let Origin::Initial { loc, .. } = arena.origins.of(var) else {
             continue;
@@ -263,30 +273,81 @@ fn told_by_modified(
     found
 }
 
-/// What lies in a new block that the result always points to: numbers and null pointers, which are constants or what the function was called with.
+/// Whether callers know, wherever the function has left a number that was read from memory, that it is there: M says so whatever way was taken. Of what
+/// is no number that is read from memory nothing is asked.
+fn is_number_told(
+    arena: &mut Arena<'_>,
+    converter: &mut Converter,
+    summary: &Summary,
+    event: &EscapeEvent,
+) -> bool {
+    if !matches!(arena.regions.kind(event.region), RegionKind::Value { .. }) {
+        return true;
+    }
+    let Holder::Location(loc) = event.to else {
+        return true;
+    };
+    let object = converter.object(arena, loc);
+    let mut modified = summary.modified.iter();
+    modified.any(|modified| {
+        Some(&modified.object) == object.as_ref()
+            && matches!(modified.value, Some(IExpr::Value { .. }))
+    })
+}
+
+/// What lies in new blocks that the result always points to, or that a pointer leads to which the function leaves where a parameter leads: numbers and null
+/// pointers, which are constants or what the function was called with.
 pub fn contents(
     oracle: &mut Oracle<'_>,
     converter: &mut Converter,
     exit: &Exit<'_>,
 ) -> Vec<Modified> {
-    let result = exit
-        .result
-        .filter(|&result| oracle.formula.terms.width(result) == POINTER_BITS);
-    let Some(result) = result else {
-        return Vec::new();
-    };
-    let [(_, block)] = oracle.locations(result)[..] else {
-        return Vec::new();
-    };
-    if !oracle.is_owned(block.region) {
-        return Vec::new();
-    }
-    let null = oracle.null_by_choice(result);
-    let failed = oracle.invalid_on.get(&result).copied().unwrap_or_default();
-    let guards = &mut oracle.formula.guards;
-    let made = guards.and_not(exit.state.guard, null);
-    let made = guards.and_not(made, failed);
     let mut contents = Vec::new();
+    for handle in &*exit.handles {
+        if oracle.formula.terms.width(handle.pointer) != POINTER_BITS {
+            continue;
+        }
+        let places = oracle.locations(handle.pointer);
+        let owned = places.iter().filter(|(_, loc)| oracle.is_owned(loc.region));
+        let owned: Vec<(Guard, Loc)> = owned.copied().collect();
+        let [(there, block)] = owned[..] else {
+            continue;
+        };
+        let made = match &handle.root {
+            Root::Return if places.len() > 1 => continue,
+            Root::Return => {
+                let null = oracle.null_by_choice(handle.pointer);
+                oracle.formula.guards.and_not(exit.state.guard, null)
+            }
+            Root::Exit(left) if left.path.len() == 1 && !left.root.is_output() => {
+                oracle.formula.guards.and(exit.state.guard, there)
+            }
+            _ => continue,
+        };
+        let failed = oracle.invalid_on.get(&handle.pointer).copied();
+        let made = oracle
+            .formula
+            .guards
+            .and_not(made, failed.unwrap_or_default());
+        add_contents(
+            oracle,
+            converter,
+            exit,
+            (&handle.root, block, made),
+            &mut contents,
+        );
+    }
+    contents
+}
+
+/// Adds what lies in a new block on the paths on which it is made.
+fn add_contents(
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    exit: &Exit<'_>,
+    (root, block, made): (&Root, Loc, Guard),
+    contents: &mut Vec<Modified>,
+) {
     for (loc, size, value) in exit.state.memory.written(|region| region == block.region) {
         if contents.len() == MAX_CONTENTS {
             break;
@@ -301,7 +362,7 @@ pub fn contents(
         let known =
             value.filter(|value| !pointer || matches!(value, IExpr::Const { value: 0, .. }));
         let object = converter.object(oracle, loc);
-        let object = object.filter(|object| object.root == Root::Return && object.path.len() == 1);
+        let object = object.filter(|object| object.root == *root && object.path.len() == 1);
         if let (Some(value), Some(object)) = (known, object) {
             contents.push(Modified {
                 object,
@@ -315,7 +376,6 @@ pub fn contents(
             });
         }
     }
-    contents
 }
 
 /// Finds out whether the result may be null.
@@ -390,7 +450,8 @@ fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool 
 }
 
 /// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing.
-fn over_arguments(arena: &mut Arena<'_>, paths: Guard) -> Option<IExpr> {
+fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard) -> Option<IExpr> {
+    let arena: &mut Arena<'_> = oracle;
     let mut converter = Converter::of_entry();
     let implied = arena.formula.guards.implied_literals(paths);
     let implied: Vec<Cond> = implied
@@ -408,24 +469,29 @@ fn over_arguments(arena: &mut Arena<'_>, paths: Guard) -> Option<IExpr> {
         }
     }
     passed.truncate(MAX_DECIDING);
-    match decide(arena, paths, &passed) {
+    match decide(oracle, paths, &passed) {
         IExpr::Const { .. } => None,
         when => Some(when),
     }
 }
 
 /// Whether there are such paths, by the values of these conditions.
-fn decide(arena: &mut Arena<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
+fn decide(oracle: &mut Oracle<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
     let known = |holds: bool| IExpr::Const {
         value: u128::from(holds),
         width: 1,
     };
+    if paths == Guard::FALSE {
+        return known(false);
+    }
     let Some(((condition, expr), others)) = conditions.split_first() else {
-        return known(paths != Guard::FALSE);
+        return known(oracle.possible(paths));
     };
     let mut under = |holds| {
-        let paths = arena.formula.guards.restrict(paths, &[(*condition, holds)]);
-        decide(arena, paths, others)
+        let guards = &mut oracle.formula.guards;
+        let literal = guards.literal(*condition, holds);
+        let paths = guards.and(paths, literal);
+        decide(oracle, paths, others)
     };
     let (yes, no) = (under(true), under(false));
     let op = |op, args| IExpr::Op { op, width: 1, args };
@@ -441,7 +507,7 @@ fn decide(arena: &mut Arena<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> 
 }
 
 /// Whether callers have an object's value before the call: an argument, or what lies at a known distance behind one.
-fn is_passed(object: &IObj) -> bool {
+pub(super) fn is_passed(object: &IObj) -> bool {
     let near = match &object.path[..] {
         [] => true,
         [offset] => offset.terms.is_empty(),

@@ -6,6 +6,7 @@
 pub mod apply;
 pub mod assertion;
 pub mod convert;
+pub mod counted;
 pub mod elsewhere;
 pub mod handles;
 pub mod infer;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::TraceStep;
 use crate::property::{StateId, Target};
+use crate::symbolic::callee::Answers;
 use crate::symbolic::class::Class;
 pub use interface::{IExpr, IObj, Offset, Root, Told, When};
 
@@ -82,6 +84,8 @@ pub struct Row {
     /// is a mistake of the function's unless some caller shows that it is meant: who calls it with which argument
     /// is known only when all functions are done. To callers the row is as true as any.
     pub contested: bool,
+    /// A number in the block that the function changes decides that it is freed: a count of those who hold it.
+    pub counted: bool,
     /// Of the rows for the same conditions, what the world outside the program has answered decides which one is taken, and nothing else
     /// does: each may be.
     pub answered: bool,
@@ -219,7 +223,7 @@ pub struct Summary {
     pub outputs: Vec<IExpr>,
     /// M.
     pub modified: Vec<Modified>,
-    /// What lies in the block that the function has made and returns, as far as it is constants and arguments.
+    /// What lies in the blocks that the function has made and returns, or leaves where a parameter leads, as far as it is constants and arguments.
     pub contents: Vec<Modified>,
     pub objects: Vec<SummaryObject>,
     /// R, in the order of objects, then of conditions.
@@ -258,8 +262,8 @@ pub struct Summary {
     pub outside: bool,
     /// Called again with the same arguments, it has the same result, until something is written or a function is called that may change it.
     pub repeats: bool,
-    /// It changes the results of functions that repeat theirs, beside what it writes.
-    pub changes_answers: bool,
+    /// The results of functions that repeat theirs which it changes, beside what it writes.
+    pub changes_answers: Answers,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
@@ -270,12 +274,23 @@ pub struct Summary {
     pub result: Option<IExpr>,
     /// Control never comes back.
     pub noreturn: bool,
+    /// What the result tells of what the function was called with, where not all of its value is told to callers.
+    pub result_tells: Vec<ResultTells>,
     /// Conditions over its parameters without which control does not come back, and whether they hold then.
     pub returns_when: Vec<(IExpr, bool)>,
     /// The function itself ends the program on some of its paths.
     pub may_end: bool,
     /// The parameters' names, for display; empty for seeds.
     pub params: Vec<String>,
+}
+
+/// What held before a call wherever the result is so.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ResultTells {
+    /// A condition on the result, and whether it holds.
+    pub result: (IExpr, bool),
+    /// Conditions over entry values, and whether they hold.
+    pub entry: Vec<(IExpr, bool)>,
 }
 
 impl Summary {
@@ -337,6 +352,7 @@ impl Summary {
         self.keeps_contents = self.keeps.clone();
         self.null_result = NullResult::Unknown;
         self.null_when = None;
+        self.result_tells.clear();
         self.returns_when.clear();
         self.result = None;
         self.opaque = true;
@@ -372,6 +388,7 @@ impl Summary {
         self.inputs == other.inputs
             && self.outputs == other.outputs
             && (self.noreturn, self.may_end) == (other.noreturn, other.may_end)
+            && self.result_tells == other.result_tells
             && self.returns_when == other.returns_when
             && self.partial == other.partial
             && self.unnamed == other.unnamed

@@ -27,9 +27,10 @@ pub fn add(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary
         let (mut guard, released, condition) = (event.guard, event.released, event.condition);
         let held: Vec<Guard> = event.held.iter().map(|(_, _, held)| *held).collect();
         // What is wrong in this function is reported in it, and not again above.
-        for not in held.into_iter().chain([released, execution.unknown_effect]) {
+        for not in held.into_iter().chain([released]) {
             guard = oracle.formula.guards.and_not(guard, not);
         }
+        guard = execution.with_known_effects(&mut oracle.formula.guards, guard);
         if !callers_know(oracle, &mut converter, condition) {
             continue;
         }

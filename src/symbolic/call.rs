@@ -7,7 +7,7 @@ mod unknown;
 
 use std::sync::Arc;
 
-use super::callee::{CallSite, CalledWith, CalleeView, Effects, INLINE_DEPTH};
+use super::callee::{Answers, CallSite, CalledWith, CalleeView, Effects, INLINE_DEPTH};
 use super::eval::first_members;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
@@ -107,7 +107,7 @@ impl Executor<'_> {
             }
             Meaning::Choice(names) => self.call_one_of(&at, state, names),
             Meaning::Unknown => {
-                self.change_answers();
+                self.change_answers(Answers::All);
                 let result = self.logged_call(&at, state, true);
                 self.returned(&at, state, result);
             }
@@ -115,9 +115,15 @@ impl Executor<'_> {
     }
 
     /// A callee may have changed what functions answer that repeat themselves.
-    fn change_answers(&mut self) {
-        self.execution.changes_answers = true;
-        self.answers.clear();
+    fn change_answers(&mut self, answers: Answers) {
+        let changed = &mut self.execution.changes_answers;
+        *changed = answers.max(*changed);
+        if answers >= Answers::OfMemory {
+            self.answers.of_memory.clear();
+        }
+        if answers == Answers::All {
+            self.answers.of_world.clear();
+        }
     }
 
     /// Whether a value as wide as a pointer is none: to look for what it leads to would make one of a size that it is added to.
@@ -164,9 +170,10 @@ impl Executor<'_> {
             CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
         };
         let asked = asks.then(|| CalledWith::new(Arc::new(name.clone()), &at.args));
-        if !matches!(&view, CalleeView::Known(effects) if !effects.changes_answers()) {
-            self.change_answers();
-        }
+        self.change_answers(match &view {
+            CalleeView::Known(effects) => effects.changes_answers(),
+            CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => Answers::All,
+        });
         let first = self.arena.formula.terms.next_var();
         self.call_viewed(at, state, (name, view));
         if let Some(called) = asked {
@@ -323,7 +330,11 @@ impl Executor<'_> {
         self.note_records(state, &at.args);
         let mut result = effects.apply(self, state, site);
         if effects.repeats() {
-            result = result.map(|result| *self.answers.entry(site.called()).or_insert(result));
+            let answers = match effects.is_outside() {
+                true => &mut self.answers.of_world,
+                false => &mut self.answers.of_memory,
+            };
+            result = result.map(|result| *answers.entry(site.called()).or_insert(result));
         }
         if effects.is_noreturn() {
             self.end(state, &at.site);

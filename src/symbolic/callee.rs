@@ -8,6 +8,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::exec::{ArgValue, Executor};
 use super::guard::Guard;
 use super::log::Site;
@@ -68,8 +70,10 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn only_answers(&self) -> bool;
     /// Called again with the same arguments, the function has the same result, until something changes it.
     fn repeats(&self) -> bool;
-    /// A call may change the result of a function that repeats its own.
-    fn changes_answers(&self) -> bool;
+    /// The world outside the program decides about the result.
+    fn is_outside(&self) -> bool;
+    /// The results that a call may change of functions that repeat theirs.
+    fn changes_answers(&self) -> Answers;
     /// Parameters that the function passes on, or leaves where others may find them.
     fn kept(&self) -> &[u32];
     /// From this argument on it may keep all that are pointers.
@@ -85,6 +89,19 @@ pub trait Effects: fmt::Debug + Send + Sync {
     ) -> Option<Term>;
     /// Notes what a call asks to be held, and nothing else.
     fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>);
+}
+
+/// Results of functions that repeat theirs, as far as a call may change them.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum Answers {
+    #[default]
+    None,
+    /// Those that hang on what lies in memory.
+    OfMemory,
+    /// Those of the world outside the program, too: its environment.
+    All,
 }
 
 /// What a function is called with.

@@ -24,6 +24,15 @@ use super::unroll::{Instance, LoopId, OrderKey};
 use crate::ir::{BlockId, Body, ExprId, ExprKind, LocalId, Pos, RetTy, StmtKind, Ty};
 use crate::property::Property;
 
+/// Results of calls that are had again.
+#[derive(Default)]
+pub(super) struct Repeated {
+    /// Those that hang on memory.
+    pub of_memory: FxHashMap<CalledWith, Term>,
+    /// Those of the world outside the program: no store changes them.
+    pub of_world: FxHashMap<CalledWith, Term>,
+}
+
 /// One function's symbolic execution, under way.
 pub struct Executor<'a> {
     pub arena: Arena<'a>,
@@ -36,7 +45,7 @@ pub struct Executor<'a> {
     /// The values of opaque expressions, by function and arguments.
     pub(super) opaque: FxHashMap<(String, Vec<Term>), Term>,
     /// The results of calls that have them again if they are made again, as far as nothing has changed that.
-    pub(super) answers: FxHashMap<CalledWith, Term>,
+    pub(super) answers: Repeated,
     /// The paths on which the outermost function that is being inlined was called, and the first unknown made since.
     pub inlining: Option<(Guard, Var)>,
     /// The statement being executed, and the address that it accesses.
@@ -98,7 +107,7 @@ pub fn execute<'a>(
         limits,
         stack: Vec::new(),
         opaque: FxHashMap::default(),
-        answers: FxHashMap::default(),
+        answers: Repeated::default(),
         inlining: None,
         site: None,
         accessed: None,
@@ -216,7 +225,7 @@ impl Executor<'_> {
         for stmt in &body.block(instance.block).stmts {
             self.come_to(frame, stmt.pos);
             if body.may_write_memory(&stmt.kind) {
-                self.answers.clear();
+                self.answers.of_memory.clear();
             }
             match &stmt.kind {
                 StmtKind::Store { addr, value } => {

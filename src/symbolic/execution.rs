@@ -3,15 +3,21 @@
 //! Made by [`super::exec::execute`]; nothing changes it afterwards. The terms, guards and locations that it speaks of are those of the
 //! [`Arena`] that comes with it.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::arena::Arena;
+use super::callee::Answers;
 use super::callee_writes::CalleeWrites;
 use super::class::Class;
+use super::formula::Formula;
 use super::guard::{Guard, Guards};
 use super::log::Log;
+use super::model::{Evaluator, Model};
 use super::state::{MachineId, Object, State};
 use super::term::Term;
 use crate::ir::{Counted, SymbolName};
@@ -24,7 +30,7 @@ pub struct Execution {
     /// The scalar that the function returns.
     pub result: Option<Term>,
     /// The paths that take a row of a callee's summary of which it is not known whether it is feasible.
-    pub unknown_effect: Guard,
+    pub unknown_effect: AnyOf,
     /// The paths on which it is not known how a callee, or one of its callees, has left an object.
     pub open: PathsOf,
     /// The paths on which an object was operated on by one of several possible callees, so that callers cannot rely
@@ -39,8 +45,8 @@ pub struct Execution {
     pub keeps_listed: bool,
     /// A callee may have written more than its summary tells.
     pub writes_more: bool,
-    /// A callee may have changed what functions answer that repeat themselves ([`super::callee::Effects::repeats`]).
-    pub changes_answers: bool,
+    /// What callees may have changed of what functions answer that repeat themselves ([`super::callee::Effects::repeats`]).
+    pub changes_answers: Answers,
     /// What callees may have changed.
     pub(super) writes: CalleeWrites,
     /// The functions called that move some object.
@@ -58,6 +64,34 @@ pub struct Execution {
     /// It was the time limit.
     pub out_of_time: bool,
     pub blocks: u64,
+}
+
+/// The paths of any of several guards. They are united when they are first asked for: a diagram of all calls of a large function together
+/// costs more than all else, and a run tells as much of most paths ([`AnyOf::taken`]).
+#[derive(Default)]
+pub struct AnyOf {
+    parts: IndexSet<Guard, FxBuildHasher>,
+    union: OnceCell<Guard>,
+}
+
+impl AnyOf {
+    pub fn add(&mut self, paths: Guard) {
+        if paths != Guard::FALSE && self.parts.insert(paths) {
+            self.union.take();
+        }
+    }
+
+    pub fn paths(&self, guards: &mut Guards) -> Guard {
+        let parts = self.parts.iter().copied();
+        *self.union.get_or_init(|| guards.union(parts))
+    }
+
+    /// A guard whose paths a run takes, if it takes those of any.
+    pub fn taken(&self, formula: &Formula, run: &Rc<Model>) -> Option<Guard> {
+        let mut evaluator = Evaluator::new(Rc::clone(run));
+        let mut parts = self.parts.iter().copied();
+        parts.find(|&part| evaluator.eval_guard(formula, part))
+    }
 }
 
 /// Paths, by the object that they are about.
@@ -90,7 +124,16 @@ impl Execution {
     pub fn with_known_effect(&self, arena: &mut Arena<'_>, object: Object, guard: Guard) -> Guard {
         let open = self.open.of(object);
         let known = arena.formula.guards.and_not(guard, open);
-        arena.formula.guards.and_not(known, self.unknown_effect)
+        self.with_known_effects(&mut arena.formula.guards, known)
+    }
+
+    /// A guard's paths on which no row of a callee's summary is taken of which it is not known whether it is feasible.
+    pub fn with_known_effects(&self, guards: &mut Guards, guard: Guard) -> Guard {
+        if guard == Guard::FALSE {
+            return guard;
+        }
+        let unknown = self.unknown_effect.paths(guards);
+        guards.and_not(guard, unknown)
     }
 
     /// Whether on some of these paths a callee has moved an object that it has no name for, and that may be this one.

@@ -129,6 +129,8 @@ pub struct OpEvent {
     pub saves: bool,
     /// The callee ends nothing that the object leads to, but for what its summary tells.
     pub alone: bool,
+    /// Whether the callee does it at all was not settled.
+    pub doubtful: bool,
     /// The callee has other outcomes on these paths.
     pub open: bool,
     /// The paths on which it may have one of those, as far as is known from its arguments and what it returns. What it has found in memory
@@ -138,6 +140,8 @@ pub struct OpEvent {
     pub by_result: bool,
     /// Whether the callee leaves the object held on purpose is decided by its callers, when all functions are done.
     pub contested: bool,
+    /// The callee ends the block if a count in it says that nobody else holds it, which is not known here.
+    pub counted: bool,
     /// The outermost loop of the analysed function that it happens in.
     pub in_loop: Option<LoopId>,
     /// The call that it is part of, as counted by [`Log::call`].

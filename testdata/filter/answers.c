@@ -37,12 +37,12 @@ void tossed_by_another(void)
         free(text);
 }
 
-/* The variable is there both times, or not at all. */
+/* The variable is there both times, or not at all: nothing changes the environment in between. */
 void asked_twice(void)
 {
     char *text = NULL;
     if (getenv("CASSINI_LINE")) {
-        text = strdup("central line"); //~ a1 heap/leak
+        text = strdup("central line");
         if (!text)
             exit(1);
         puts(text);

@@ -36,7 +36,7 @@ pub(super) fn has_ended(
     let ended = came_into_state(execution, arena, (failing, paths)).checked_sub(1);
     ended.is_some_and(|at| {
         let event = &execution.log.ops[at];
-        event.primitive || !event.open && is_of_one_value(arena, object)
+        event.primitive || !event.open && !event.doubtful && is_of_one_value(arena, object)
     })
 }
 
@@ -83,6 +83,21 @@ pub(super) fn written_by_callee(
     depends_on
         .iter()
         .any(|var| unknowns.iter().any(|made| made.contains(var)))
+}
+
+/// Whether the block has ended only where a count in it said that nobody else held it, of which the function knows nothing.
+pub(super) fn is_counted(execution: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    let What::Operation(failing) = left.what else {
+        return false;
+    };
+    let since = came_into_state(execution, oracle, (failing, left.paths));
+    let guards = &mut oracle.formula.guards;
+    let before = execution.log.ops[..since].iter();
+    let mut ended = before.filter(|event| {
+        let ends = event.moves() && event.to == Some(execution.log.ops[failing].from);
+        event.object == left.object && ends && !guards.excludes(event.guard, left.paths)
+    });
+    since > 0 && ended.all(|event| event.counted)
 }
 
 /// Whether what the failure depends on was handed, since the object came into its state, to a function that may end the program where

@@ -11,7 +11,7 @@ pub mod value;
 pub mod variable;
 
 use self::callee::Unknown;
-use self::ended::{has_ended, perhaps_ended_before, written_by_callee};
+use self::ended::{has_ended, is_counted, perhaps_ended_before, written_by_callee};
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::Body;
 use crate::sat::oracle::Oracle;
@@ -302,6 +302,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::ReplacedByCallee, written_by_callee),
     (Kind::ReplacedByLink, replaced_by_link),
     (Kind::AnotherMember, is_of_union),
+    (Kind::Counted, is_counted),
 ];
 
 /// The readings under which what is left of a failure in a function's body is none.

@@ -113,6 +113,9 @@ impl Effects {
             });
             self.list("may sleep", items);
         }
+        if extent != Extent::Short {
+            self.list("tells", told_by_result(words).into_iter().map(plain));
+        }
         self.list("needs", needed(words, conditions).into_iter().map(plain));
         self.list("makes", initialised(words).into_iter().map(plain));
         for one in &summary.unnamed {
@@ -190,13 +193,14 @@ fn returns_pointer(summary: &Summary) -> bool {
 
 /// The order of the words that lines begin with; states come behind the result.
 fn rank(verb: &str) -> usize {
-    const ORDER: [&str; 9] = [
+    const ORDER: [&str; 10] = [
         "uses",
         "sets",
         "may set",
         "keeps",
         "frees",
         "may sleep",
+        "tells",
         "needs",
         "makes",
         "moves",
@@ -463,6 +467,19 @@ fn needed(words: &Words<'_>, conditions: &Conditions<'_>) -> Vec<String> {
         when.map(move |when| format!("{name} to be held {when}").trim_end().to_owned())
     });
     lines.collect()
+}
+
+fn told_by_result(words: &Words<'_>) -> Vec<String> {
+    let tells = words.summary.result_tells.iter().map(|tells| {
+        let mut held = Vec::new();
+        for (condition, holds) in &tells.entry {
+            held.push(words.condition(condition, *holds, When::Entry));
+        }
+        let (result, holds) = &tells.result;
+        let result = words.condition(result, *holds, When::Exit);
+        format!("if {result}, then before {}", held.join(" and "))
+    });
+    tells.collect()
 }
 
 fn initialised(words: &Words<'_>) -> Vec<String> {

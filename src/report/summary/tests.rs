@@ -174,6 +174,7 @@ fn summary() -> Summary {
         doubtful: false,
         reported: false,
         contested: false,
+        counted: false,
         answered: false,
         trace: Vec::new(),
     };

@@ -18,6 +18,7 @@ mod name;
 mod null;
 mod rows;
 mod sleep;
+mod told;
 mod transition;
 
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use self::binding::{Binding, cube};
 use self::rows::Enabled;
 use super::{NullResult, ResultRange, Root, Row, Summary};
 use crate::property::{Key, Target};
-use crate::symbolic::callee::{CallSite, CalleeView, Effects};
+use crate::symbolic::callee::{Answers, CallSite, CalleeView, Effects};
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Source;
@@ -87,10 +88,18 @@ impl Effects for Summary {
         self.repeats
     }
 
-    fn changes_answers(&self) -> bool {
+    fn is_outside(&self) -> bool {
+        self.outside
+    }
+
+    fn changes_answers(&self) -> Answers {
         let writes = !self.modified.is_empty() || self.writes_more;
-        let may = writes || self.opaque || self.partial || self.changes_answers;
-        may && !self.repeats
+        match () {
+            () if self.repeats => Answers::None,
+            () if self.opaque || self.partial => Answers::All,
+            () if writes => self.changes_answers.max(Answers::OfMemory),
+            () => self.changes_answers,
+        }
     }
 
     fn kept(&self) -> &[u32] {
@@ -161,6 +170,7 @@ fn apply(
     };
     application.find_objects(exec, state);
     let result = application.result(exec, state);
+    let told = told::before(exec, state, summary, &application.binding);
     let null_when = null::null_when(exec, state, summary, &application.binding);
     let replaced = modify::replaced(exec, state, summary, &application.binding);
     application.binding.returns(result);
@@ -173,9 +183,10 @@ fn apply(
         let result = (result, null_when);
         null::result(exec, state, summary, &application.binding, result);
     }
+    told::after(exec, state, summary, &application.binding, &told);
     // Stage 2: what it names in the state after the call.
     application.find_received(exec, state, made);
-    modify::fill(exec, state, summary, &application.binding);
+    modify::fill(exec, state, summary, (&application.binding, made));
     initialisation::log(exec, state, summary, &application.binding, initialised);
     coincide(exec, state, summary, &application.objects);
     let order = exec.execution.log.ops.len();
@@ -502,12 +513,16 @@ impl Application<'_, '_> {
             }
             false => Guard::TRUE,
         };
+        let guards = &mut exec.arena.formula.guards;
+        let lost = row.incond.iter().all(Option::is_none);
+        let counted = row.counted && (lost || !guards.implies(state.guard, entry));
         Enabled {
             row,
             guard: exec.arena.formula.guards.and(entry, exit),
             certain,
             doubtful: row.doubtful || of_kind && matches!(row.to, Target::Error(_)),
             doubt,
+            counted,
             inferred: !summary.is_primitive(),
             inputs: exact.then_some(&summary.inputs[..]),
             source: (!row.trace.is_empty()).then(|| Source {

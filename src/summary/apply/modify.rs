@@ -5,6 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binding::Binding;
+use super::made::was_there;
 use super::memory::ends;
 use crate::ir::{POINTER_BITS, Ty};
 use crate::summary::{IExpr, IObj, NullResult, Summary};
@@ -110,12 +111,12 @@ fn without(exec: &mut Executor<'_>, value: Term, left_out: &[(Guard, Term)]) -> 
     after
 }
 
-/// Writes what lies in the block that the callee has made and returned.
+/// Writes what lies in the blocks that the callee has made. `made`: the first unknown of the call.
 pub(super) fn fill(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
-    binding: &Binding<'_, '_>,
+    (binding, made): (&Binding<'_, '_>, Var),
 ) {
     if exec.limits.precision != Precision::Full {
         return;
@@ -125,7 +126,9 @@ pub(super) fn fill(
         let Some(value) = value.and_then(|value| binding.value(exec, state, value)) else {
             continue;
         };
-        if let [(_, loc)] = binding.locate(exec, state, &content.object)[..] {
+        let mut places = binding.locate(exec, state, &content.object);
+        places.retain(|(_, loc)| !was_there(&exec.arena, loc.region, made));
+        if let [(_, loc)] = places[..] {
             let bits = exec.arena.formula.terms.width(value);
             let shape = Shape {
                 bytes: content.size,

@@ -25,6 +25,8 @@ pub(super) struct Enabled<'s> {
     pub doubtful: bool,
     /// The paths on which it is not known here, either, whether the row can be taken.
     pub doubt: Guard,
+    /// A count decides that the callee ends the block, which is not known here ([`Row::counted`]).
+    pub counted: bool,
     /// The callee is no primitive.
     pub inferred: bool,
     /// The conditions on entry, if the callee is exact ([`SummaryObject::exact`]).
@@ -149,7 +151,7 @@ pub(super) fn doubt(
             unknown = guards.or(unknown, kept);
         }
     }
-    exec.execution.unknown_effect = guards.or(exec.execution.unknown_effect, unknown);
+    exec.execution.unknown_effect.add(unknown);
 }
 
 /// The paths on which a row restores a state from a value that comes from outside the function, where the saved state

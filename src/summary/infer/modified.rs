@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::convert::Converter;
 use super::super::memory::may_be_null;
-use super::super::predicates::{Predicate, needed, outputs};
+use super::super::predicates::{Predicate, needed};
 use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
 use super::by_result::by_result;
 use super::{Exit, apart, pointer_on};
@@ -33,7 +33,7 @@ pub(super) fn modified(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     converter: &mut Converter,
-    exit: &Exit<'_>,
+    (exit, of_result): (&Exit<'_>, &[Predicate]),
     summary: &mut Summary,
 ) {
     let holders = holders_of_moved(summary);
@@ -59,11 +59,6 @@ pub(super) fn modified(
     let mut modified = Vec::new();
     let mut values: Vec<Option<Term>> = Vec::new();
     let mut more = execution.writes_more;
-    let mut of_result = match oracle.watches {
-        true => outputs(execution, oracle, exit),
-        false => Vec::new(),
-    };
-    of_result.retain(Predicate::is_of_result);
     for (mut object, (loc, size, value)) in named {
         let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
         let whole = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
@@ -81,7 +76,7 @@ pub(super) fn modified(
         let value = whole.and_then(|term| converter.expr(oracle, term));
         let value = match whole.filter(|_| value.as_ref().is_none_or(is_open)) {
             Some(term) => compared(oracle, converter, exit, (loc, term))
-                .or_else(|| by_result(oracle, converter, exit, &of_result, (&object, term)))
+                .or_else(|| by_result(oracle, converter, exit, of_result, (&object, term)))
                 .or(value),
             None => value,
         };

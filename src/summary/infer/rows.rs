@@ -9,7 +9,7 @@ use super::{Exits, Move};
 use crate::property::{Machine, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::predicates::{Predicate, Side};
-use crate::summary::{Cube, Row, Summary, trace};
+use crate::summary::{Cube, Row, Summary, counted, trace};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
@@ -44,8 +44,7 @@ pub(super) fn rows(
             let guard = within(oracle, *paths, cube.iter().zip(chosen));
             let idle = oracle.formula.guards.and_not(guard, exits.touched);
             let touched = idle == Guard::FALSE || !oracle.possible(idle);
-            let guard_taken = execution.with_known_effect(oracle, exits.object, guard);
-            let mut model = oracle.model(guard_taken);
+            let mut model = oracle.run_of_known_effect(execution, exits.object, guard);
             if model.is_none() && matches!(to, Target::Error(_)) {
                 let literals = cube.iter().zip(chosen);
                 let literals = literals.filter(|(_, predicate)| predicate.side == Side::Input);
@@ -61,6 +60,12 @@ pub(super) fn rows(
                 Some(model) => trace::inside(execution, oracle, &model, exits.object),
                 None => Vec::new(),
             };
+            let ends = matches!(to, Target::State(to) if machine.role(*to) == Role::Dead);
+            let counted = ends
+                && to != &Target::State(*from)
+                && execution.exit.as_ref().is_some_and(|exit| {
+                    counted::only_by_count(execution, oracle, exit, exits.object, guard)
+                });
             let (incond, outcond) = in_columns(summary, &cube, &columns);
             let row = Row {
                 object: index,
@@ -72,6 +77,7 @@ pub(super) fn rows(
                 doubtful,
                 reported: *reported,
                 contested,
+                counted,
                 answered: false,
                 trace,
             };
@@ -420,8 +426,7 @@ fn failing<'p>(
     let fails: Vec<Guard> = fails.map(|event| event.guard).collect();
     fails.into_iter().find_map(|paths| {
         let paths = oracle.formula.guards.and(paths, entered);
-        let paths = execution.with_known_effect(oracle, object, paths);
-        oracle.model(paths)
+        oracle.run_of_known_effect(execution, object, paths)
     })
 }
 

@@ -450,6 +450,7 @@ fn given_row(
         doubtful: false,
         reported: false,
         contested: false,
+        counted: false,
         answered: false,
         trace: Vec::new(),
     }

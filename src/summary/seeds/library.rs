@@ -13,6 +13,7 @@ use super::{Replaces, Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
 use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
+use crate::symbolic::callee::Answers;
 use crate::symbolic::term::Op;
 
 /// A `[[library]]` row as written.
@@ -232,7 +233,9 @@ impl LibraryRow {
         summary.noreturn |= self.noreturn;
         summary.outside |= self.outside;
         summary.repeats |= self.repeats;
-        summary.changes_answers |= self.changes_answers;
+        if self.changes_answers {
+            summary.changes_answers = Answers::All;
+        }
         if self.null != NullResult::Unknown {
             summary.null_result = self.null;
         }

@@ -1,0 +1,99 @@
+//! What a result tells of what the function was called with: `if (check(p) < 0) return; use(p->name);`, where `check` fails without a name.
+//!
+//! In: the function's exit, and the conditions on its result. Out: for some of them what held on entry wherever the function returns so. Callers that
+//! know all of the result as an expression over entry values have that already.
+
+use super::Exit;
+use crate::sat::oracle::Oracle;
+use crate::summary::convert::Converter;
+use crate::summary::memory::is_passed;
+use crate::summary::predicates::Predicate;
+use crate::summary::{IExpr, ResultTells};
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::{Cond, Guard};
+
+/// Conditions on the result that are kept.
+const MAX_TOLD: usize = 4;
+/// What one of them tells.
+const MAX_LITERALS: usize = 8;
+
+/// What the function has returned, and what held then.
+struct Told {
+    paths: Guard,
+    tells: ResultTells,
+}
+
+pub(super) fn told_by_result(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+    candidates: &[Predicate],
+) -> Vec<ResultTells> {
+    let all = exit.state.guard;
+    let always = oracle.formula.guards.implied_literals(all);
+    let mut found: Vec<Told> = Vec::new();
+    for candidate in candidates {
+        for holds in [true, false] {
+            let result = candidate.guard.negated_if(!holds);
+            let paths = oracle.formula.guards.and(all, result);
+            if paths == Guard::FALSE || paths == all {
+                continue;
+            }
+            let mut literals = oracle.formula.guards.implied_literals(paths);
+            literals.retain(|literal| !always.contains(literal));
+            let entry = over_entry(execution, oracle, &literals);
+            if entry.is_empty() {
+                continue;
+            }
+            let tells = ResultTells {
+                result: (candidate.expr.clone(), holds),
+                entry,
+            };
+            add(oracle, &mut found, Told { paths, tells });
+        }
+    }
+    found.truncate(MAX_TOLD);
+    found.into_iter().map(|told| told.tells).collect()
+}
+
+/// Adds what a result tells, unless a result that comes on more paths tells as much; and leaves out what tells no more than this one.
+fn add(oracle: &mut Oracle<'_>, found: &mut Vec<Told>, new: Told) {
+    let mut covers = |one: &Told, other: &Told| {
+        let mut literals = other.tells.entry.iter();
+        let more = oracle.formula.guards.and_not(other.paths, one.paths);
+        literals.all(|literal| one.tells.entry.contains(literal)) && !oracle.possible(more)
+    };
+    if found.iter().any(|known| covers(known, &new)) {
+        return;
+    }
+    found.retain(|known| !covers(&new, known));
+    found.push(new);
+}
+
+/// The conditions that callers can evaluate before the call, with their values. Rounds of a loop that were left out may take other ways: what is left
+/// then is that pointers are not null, on which loops do not end.
+fn over_entry(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    literals: &[(Cond, bool)],
+) -> Vec<(IExpr, bool)> {
+    let mut converter = Converter::of_entry();
+    let mut found = Vec::new();
+    for &(condition, holds) in literals {
+        if found.len() == MAX_LITERALS {
+            break;
+        }
+        let literal = oracle.formula.guards.literal(condition, true);
+        let is_pointer = !oracle.compared_with_null(literal).is_empty();
+        if execution.cut && (holds || !is_pointer) {
+            continue;
+        }
+        let term = oracle.formula.cond_term(condition);
+        if let Some(expr) = converter.expr(oracle, term)
+            && expr.is_made_of(is_passed)
+        {
+            found.push((expr, holds));
+        }
+    }
+    found
+}
