@@ -145,11 +145,6 @@ fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary
     let mut known = None;
     for event in &execution.log.escapes {
         let Some(param) = param_of(arena, event.region) else {
-            if !is_number_told(arena, &mut converter, summary, event) {
-                let number = arena.regions.base(event.region);
-                let roots = number.map_or_else(Vec::new, |number| read_from(arena, number));
-                summary.keeps_contents.extend(roots);
-            }
             continue;
         };
         if event.block().is_some() {
@@ -210,17 +205,12 @@ pub(super) fn is_told(value: Option<&IExpr>) -> bool {
     told
 }
 
-/// The parameters from which the unknowns of a pointer were read.
-fn roots_of(arena: &Arena<'_>, value: Term) -> Vec<u32> {
-    match arena.formula.terms.width(value) {
-        POINTER_BITS => read_from(arena, value),
-        _ => Vec::new(),
-    }
-}
-
 /// The parameters from which the unknowns of a value were read.
-fn read_from(arena: &Arena<'_>, value: Term) -> Vec<u32> {
+fn roots_of(arena: &Arena<'_>, value: Term) -> Vec<u32> {
     let mut roots = Vec::new();
+    if arena.formula.terms.width(value) != POINTER_BITS {
+        return roots;
+    }
     for var in arena.formula.vars(value) {
         let Origin::Initial { loc, .. } = arena.origins.of(var) else {
             continue;
@@ -271,28 +261,6 @@ fn told_by_modified(
         });
     }
     found
-}
-
-/// Whether callers know, wherever the function has left a number that was read from memory, that it is there: M says so whatever way was taken. Of what
-/// is no number that is read from memory nothing is asked.
-fn is_number_told(
-    arena: &mut Arena<'_>,
-    converter: &mut Converter,
-    summary: &Summary,
-    event: &EscapeEvent,
-) -> bool {
-    if !matches!(arena.regions.kind(event.region), RegionKind::Value { .. }) {
-        return true;
-    }
-    let Holder::Location(loc) = event.to else {
-        return true;
-    };
-    let object = converter.object(arena, loc);
-    let mut modified = summary.modified.iter();
-    modified.any(|modified| {
-        Some(&modified.object) == object.as_ref()
-            && matches!(modified.value, Some(IExpr::Value { .. }))
-    })
 }
 
 /// What lies in new blocks that the result always points to, or that a pointer leads to which the function leaves where a parameter leads: numbers and null
