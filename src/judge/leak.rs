@@ -102,7 +102,6 @@ impl Findings<'_> {
             return;
         };
         let place = Place::of(&site);
-        let result = lost_results::lost(execution, oracle, event, (rule, &place));
         let name = oracle.name_of_block(object.loc.region);
         let mut steps = trace::path(execution, oracle, &model, object, paths, None);
         steps.extend(last_step(execution, oracle, &model, (object, state), &name));
@@ -126,6 +125,7 @@ impl Findings<'_> {
         if told_by_summary && decided_by_result(oracle, object, paths, &event.text) {
             finding.explain_by(Kind::CalleeOutcome);
         }
+        let result = lost_results::lost(execution, oracle, event, &finding);
         self.lost_results.extend(result);
         self.fail(object);
         let at = Failing::AtExit {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::findings::Place;
+use crate::finding::Finding;
 use crate::property::Event;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -72,16 +72,16 @@ pub fn lost(
     execution: &Execution,
     arena: &Arena<'_>,
     made: &OpEvent,
-    (rule, place): (&str, &Place),
+    finding: &Finding,
 ) -> Option<LostResult> {
     let callee = maker(arena, made)?;
     let mut events = execution.log.ops.iter();
     let is_ended = events
         .any(|event| event.object == made.object && Some(event.from) == made.to && event.moves());
     (!is_ended).then(|| LostResult {
-        rule: rule.to_owned(),
-        file: place.file.clone(),
-        line: place.line,
+        rule: finding.rule.clone(),
+        file: finding.file.clone(),
+        line: finding.line,
         callee: callee.to_owned(),
     })
 }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::results::tell_once;
 use crate::finding::{ExplanationKind, Finding, Level};
 use crate::judge::lost_results::LostResult;
 use crate::judge::record::{Record, with_ids};
@@ -42,12 +43,8 @@ pub fn explain(findings: Vec<&mut Finding>, records: &[Option<Record>]) {
         if findings.len() < MANY || findings.len() * ONE_OF < known {
             continue;
         }
-        findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
         let others = findings.len() - 1;
-        let mut findings = findings.into_iter();
-        if let Some(first) = findings.next() {
-            first.message += &format!("; nor are {others} more results of `{callee}`");
-        }
-        findings.for_each(|finding| finding.explain_by(ExplanationKind::OftenLost));
+        let more = format!("; nor are {others} more results of `{callee}`");
+        tell_once(findings, Some(more), ExplanationKind::OftenLost);
     }
 }

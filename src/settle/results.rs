@@ -88,16 +88,28 @@ pub fn explain(findings: Vec<&mut Finding>, records: &[Option<Record>]) {
             continue;
         }
         findings.retain(|finding| finding.level < Level::Note);
-        findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-        let mut findings = findings.into_iter();
-        if habit == Habit::TestsSome
-            && let Some(first) = findings.next()
-        {
+        let more = (habit == Habit::TestsSome).then(|| {
             let others = known.untested - 1;
-            first.message += &format!("; so are {others} more results of `{callee}`");
-        }
-        findings.for_each(|finding| finding.explain_by(ExplanationKind::OftenUntested));
+            format!("; so are {others} more results of `{callee}`")
+        });
+        tell_once(findings, more, ExplanationKind::OftenUntested);
     }
+}
+
+/// Explains findings that have one cause. The first of them in the order of the source is told, and says `more`, if that is given.
+pub(super) fn tell_once(
+    mut findings: Vec<&mut Finding>,
+    more: Option<String>,
+    kind: ExplanationKind,
+) {
+    findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    let mut findings = findings.into_iter();
+    if let Some(more) = more
+        && let Some(first) = findings.next()
+    {
+        first.message += &more;
+    }
+    findings.for_each(|finding| finding.explain_by(kind));
 }
 
 #[cfg(test)]

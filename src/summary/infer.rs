@@ -389,7 +389,7 @@ pub fn infer(
         if !is_told(summary.result.as_ref()) {
             summary.result_tells = told_by_result(execution, oracle, exit, &of_result);
         }
-        summary.contents = super::memory::contents(oracle, &mut converter, exit);
+        summary.contents = super::contents::contents(oracle, &mut converter, exit);
         super::shared::add(execution, oracle, &mut summary, (&stand_for, exit));
     }
     super::memory::add_behind(execution, oracle, &mut summary, exit);

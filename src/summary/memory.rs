@@ -7,7 +7,7 @@
 use super::convert::Converter;
 use super::elsewhere::known_elsewhere;
 use super::infer::{Exit, for_any_answers};
-use super::{IExpr, IObj, Modified, NullResult, Root, Summary, Told, Use, sleep, trace};
+use super::{IExpr, IObj, NullResult, Root, Summary, Use, sleep, trace};
 use crate::ir::POINTER_BITS;
 use crate::property::{Role, Target};
 use crate::sat::oracle::Oracle;
@@ -16,7 +16,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionId, RegionKind};
+use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Accesses that callers learn of, at most.
@@ -27,8 +27,6 @@ const MAX_WAYS: usize = 4;
 const MAX_CONDITIONS: usize = 4;
 /// Conditions over arguments that decide together whether a result is null.
 const MAX_DECIDING: usize = 6;
-/// Members of a new block that callers learn of.
-const MAX_CONTENTS: usize = 16;
 /// Pointers from a root to what is accessed.
 const MAX_PATH: usize = 3;
 
@@ -263,89 +261,6 @@ fn told_by_modified(
     found
 }
 
-/// What lies in new blocks that the result always points to, or that a pointer leads to which the function leaves where a parameter leads: numbers and null
-/// pointers, which are constants or what the function was called with.
-pub fn contents(
-    oracle: &mut Oracle<'_>,
-    converter: &mut Converter,
-    exit: &Exit<'_>,
-) -> Vec<Modified> {
-    let mut contents = Vec::new();
-    for handle in &*exit.handles {
-        if oracle.formula.terms.width(handle.pointer) != POINTER_BITS {
-            continue;
-        }
-        let places = oracle.locations(handle.pointer);
-        let owned = places.iter().filter(|(_, loc)| oracle.is_owned(loc.region));
-        let owned: Vec<(Guard, Loc)> = owned.copied().collect();
-        let [(there, block)] = owned[..] else {
-            continue;
-        };
-        let made = match &handle.root {
-            Root::Return if places.len() > 1 => continue,
-            Root::Return => {
-                let null = oracle.null_by_choice(handle.pointer);
-                oracle.formula.guards.and_not(exit.state.guard, null)
-            }
-            Root::Exit(left) if left.path.len() == 1 && !left.root.is_output() => {
-                oracle.formula.guards.and(exit.state.guard, there)
-            }
-            _ => continue,
-        };
-        let failed = oracle.invalid_on.get(&handle.pointer).copied();
-        let made = oracle
-            .formula
-            .guards
-            .and_not(made, failed.unwrap_or_default());
-        add_contents(
-            oracle,
-            converter,
-            exit,
-            (&handle.root, block, made),
-            &mut contents,
-        );
-    }
-    contents
-}
-
-/// Adds what lies in a new block on the paths on which it is made.
-fn add_contents(
-    oracle: &mut Oracle<'_>,
-    converter: &mut Converter,
-    exit: &Exit<'_>,
-    (root, block, made): (&Root, Loc, Guard),
-    contents: &mut Vec<Modified>,
-) {
-    for (loc, size, value) in exit.state.memory.written(|region| region == block.region) {
-        if contents.len() == MAX_CONTENTS {
-            break;
-        }
-        let value = value.or_else(|| oracle.scalar_at(exit.state, loc, size));
-        let value = value.filter(|&term| oracle.is_whole(size, oracle.formula.terms.width(term)));
-        let Some(value) = value.map(|value| oracle.formula.on_paths(value, made)) else {
-            continue;
-        };
-        let pointer = oracle.keeps_pointer(loc, Some(value));
-        let value = converter.expr(oracle, value).filter(is_over_parameters);
-        let known =
-            value.filter(|value| !pointer || matches!(value, IExpr::Const { value: 0, .. }));
-        let object = converter.object(oracle, loc);
-        let object = object.filter(|object| object.root == *root && object.path.len() == 1);
-        if let (Some(value), Some(object)) = (known, object) {
-            contents.push(Modified {
-                object,
-                size,
-                value: Some(value),
-                pointer: Told(pointer),
-                null: NullResult::default(),
-                null_with_nonzero: None,
-                only_if: Vec::new(),
-                replaced: Told(false),
-            });
-        }
-    }
-}
-
 /// Finds out whether the result may be null.
 fn add_null_result(
     execution: &Execution,
@@ -485,7 +400,7 @@ pub(super) fn is_passed(object: &IObj) -> bool {
 }
 
 /// Whether callers can evaluate an expression by what they pass, whatever is in memory.
-fn is_over_parameters(expr: &IExpr) -> bool {
+pub(super) fn is_over_parameters(expr: &IExpr) -> bool {
     expr.is_made_of(|object| matches!(object.root, Root::Param(_)) && object.path.is_empty())
 }
 

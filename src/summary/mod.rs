@@ -5,6 +5,7 @@
 
 pub mod apply;
 pub mod assertion;
+mod contents;
 pub mod convert;
 pub mod counted;
 pub mod elsewhere;

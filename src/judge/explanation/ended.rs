@@ -90,14 +90,9 @@ pub(super) fn is_counted(execution: &Execution, oracle: &mut Oracle<'_>, left: &
     let What::Operation(failing) = left.what else {
         return false;
     };
-    let since = came_into_state(execution, oracle, (failing, left.paths));
-    let guards = &mut oracle.formula.guards;
-    let before = execution.log.ops[..since].iter();
-    let mut ended = before.filter(|event| {
-        let ends = event.moves() && event.to == Some(execution.log.ops[failing].from);
-        event.object == left.object && ends && !guards.excludes(event.guard, left.paths)
-    });
-    since > 0 && ended.all(|event| event.counted)
+    let into = into_state(execution, oracle, (failing, left.paths));
+    let mut events = into.iter().map(|&at| &execution.log.ops[at]);
+    !into.is_empty() && events.all(|event| event.counted)
 }
 
 /// Whether what the failure depends on was handed, since the object came into its state, to a function that may end the program where
@@ -133,15 +128,23 @@ fn came_into_state(
     arena: &mut Arena<'_>,
     (failing, paths): (usize, Guard),
 ) -> usize {
+    let into = into_state(execution, arena, (failing, paths));
+    into.last().map_or(0, |last| last + 1)
+}
+
+/// The operations that put the object into the state in which an operation fails, on some of these paths.
+fn into_state(
+    execution: &Execution,
+    arena: &mut Arena<'_>,
+    (failing, paths): (usize, Guard),
+) -> Vec<usize> {
     let failure = &execution.log.ops[failing];
     let guards = &mut arena.formula.guards;
-    let mut since = 0;
-    for (index, event) in execution.log.ops[..failing].iter().enumerate() {
+    let before = execution.log.ops[..failing].iter().enumerate();
+    let into = before.filter(|(_, event)| {
         let moved =
             event.object == failure.object && event.moves() && event.to == Some(failure.from);
-        if moved && !guards.excludes(event.guard, paths) {
-            since = index + 1;
-        }
-    }
-    since
+        moved && !guards.excludes(event.guard, paths)
+    });
+    into.map(|(index, _)| index).collect()
 }

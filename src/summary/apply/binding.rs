@@ -76,6 +76,16 @@ impl<'s, 'c> Binding<'s, 'c> {
         }
     }
 
+    /// The paths on which a condition has the outcome; where nothing is known of it, some of them.
+    pub(super) fn outcome(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        (condition, holds): &(IExpr, bool),
+    ) -> Guard {
+        self.condition(exec, state, condition).negated_if(!holds)
+    }
+
     /// The caller's value of what the function returns, known from now on.
     pub(super) fn returns(&mut self, result: Option<Term>) {
         self.result = result;

@@ -206,9 +206,8 @@ fn comes_back(
     binding: &Binding<'_, '_>,
 ) {
     let mut paths = state.guard;
-    for (condition, holds) in &summary.returns_when {
-        let here = binding.condition(exec, state, condition);
-        let here = here.negated_if(!holds);
+    for returns in &summary.returns_when {
+        let here = binding.outcome(exec, state, returns);
         paths = exec.arena.formula.guards.and(paths, here);
     }
     if paths != state.guard {

@@ -4,7 +4,7 @@
 //! which did not.
 
 use super::binding::Binding;
-use crate::summary::{IExpr, Summary};
+use crate::summary::Summary;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::state::State;
@@ -19,8 +19,8 @@ pub(super) fn before(
     let mut told = Vec::new();
     for tells in &summary.result_tells {
         let mut held = Guard::TRUE;
-        for (condition, holds) in &tells.entry {
-            let here = condition_here(exec, state, binding, (condition, *holds));
+        for literal in &tells.entry {
+            let here = binding.outcome(exec, state, literal);
             held = exec.arena.formula.guards.and(held, here);
         }
         told.push(held);
@@ -40,8 +40,7 @@ pub(super) fn after(
         if held == Guard::TRUE {
             continue;
         }
-        let (result, holds) = &tells.result;
-        let so = condition_here(exec, state, binding, (result, *holds));
+        let so = binding.outcome(exec, state, &tells.result);
         let guards = &mut exec.arena.formula.guards;
         let not_held = guards.and_not(so, held);
         let left = guards.and_not(state.guard, not_held);
@@ -49,13 +48,4 @@ pub(super) fn after(
             state.guard = left;
         }
     }
-}
-
-fn condition_here(
-    exec: &mut Executor<'_>,
-    state: &mut State,
-    binding: &Binding<'_, '_>,
-    (condition, holds): (&IExpr, bool),
-) -> Guard {
-    binding.condition(exec, state, condition).negated_if(!holds)
 }
