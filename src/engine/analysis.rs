@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use self::callees::{Caller, view_of};
+use self::callees::{Caller, Provisional};
 use crate::engine::function::{self, Options};
 use crate::engine::interface::{self, Demand, Interface};
 use crate::engine::schedule;
@@ -31,7 +31,7 @@ use crate::program::{CalleeRef, Function, FunctionId, Program};
 use crate::property::{Key, Property};
 use crate::summary::Summary;
 use crate::summary::seeds::Seeds;
-use crate::symbolic::callee::{CalleeView, INLINE_DEPTH};
+use crate::symbolic::callee::INLINE_DEPTH;
 
 /// Where lowered bodies are kept.
 pub trait Bodies: Sync {
@@ -383,7 +383,9 @@ impl<'a> Run<'a> {
 
     /// Analyses a component's functions. Those that are recursive are analysed again as long as a callee's
     /// summary is not the one that they have seen, but not for ever: a summary may grow each time. A
-    /// member that has no summary yet is unknown to the others.
+    /// member that has no summary yet has an unknown result for the others, and no effect: what recursive functions
+    /// keep is a least fixed point. What one stores somewhere it may store further down, too; and in the last pass a member of which it has not settled what
+    /// it keeps keeps all.
     fn execute(&self, members: &[(FunctionId, BodyKey)]) -> Vec<FunctionResult> {
         let position: FxHashMap<FunctionId, usize> =
             (0..).zip(members).map(|(i, &(id, _))| (id, i)).collect();
@@ -395,24 +397,40 @@ impl<'a> Run<'a> {
                 }
             }
         }
-        let mut provisional: FxHashMap<FunctionId, CalleeView> = FxHashMap::default();
+        let mut provisional = Provisional::default();
         let mut results: Vec<Option<FunctionResult>> = members.iter().map(|_| None).collect();
         let mut stale = vec![true; members.len()];
-        for _ in 0..MAX_PASSES {
+        let mut growing = Vec::new();
+        for pass in 0..MAX_PASSES {
             if !stale.contains(&true) {
                 break;
             }
+            if pass + 1 == MAX_PASSES {
+                for id in std::mem::take(&mut growing) {
+                    if let Some(Some(summary)) = provisional.get_mut(&id) {
+                        Arc::make_mut(summary).keep_all();
+                    }
+                }
+            }
+            growing.clear();
             for (index, &(id, body)) in members.iter().enumerate() {
                 if !std::mem::take(&mut stale[index]) {
                     continue;
                 }
                 let result = self.execute_one(id, body, &provisional);
                 let before = results[index].as_ref().and_then(FunctionResult::seen);
+                if let (Some(before), Some(after)) = (before, result.seen())
+                    && !before.keeps_like(after)
+                {
+                    growing.push(id);
+                }
                 let settled = match (before, result.seen()) {
                     (Some(before), Some(after)) => before.acts_like(after),
                     (before, after) => before.is_none() && after.is_none(),
                 };
-                provisional.insert(id, view_of(&result));
+                let mut seen = result.seen().cloned();
+                seen.iter_mut().for_each(Summary::keep_stored);
+                provisional.insert(id, seen.map(Arc::new));
                 if !settled {
                     callers[index]
                         .iter()
@@ -428,7 +446,7 @@ impl<'a> Run<'a> {
         &self,
         id: FunctionId,
         body: BodyKey,
-        provisional: &FxHashMap<FunctionId, CalleeView>,
+        provisional: &Provisional,
     ) -> FunctionResult {
         let work = || {
             let body = self.inputs.bodies.body(body)?;

@@ -1,14 +1,14 @@
 //! The findings of one function through the filters.
 //!
-//! In: what judges have found, with where it lies. Out: the same findings, each with what the filters say of it. A finding whose check the
-//! view does not have is left as it is.
+//! In: what judges have found, with where it lies. Out: the same findings, each with what the filters say of it; and the paths on which the function
+//! fails so. A finding whose check the view does not have is left as it is.
 
 use super::function::Options;
 use crate::filter::costs::{Costs, Stage};
 use crate::filter::describe;
 use crate::filter::verdict::Filters;
 use crate::filter::view::{AtExit, Event, Scope, View};
-use crate::finding::Finding;
+use crate::finding::{Finding, Level};
 use crate::ir::Body;
 use crate::judge::findings::{Failing, Findings};
 use crate::property::Property;
@@ -16,19 +16,30 @@ use crate::sat::oracle::Oracle;
 use crate::symbolic::callee::Callees;
 use crate::symbolic::exec;
 use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::Guard;
 
-/// Asks the filters about each finding of a function, and tells what that has taken.
+/// What is known of a function's findings once the filters have been asked.
+#[derive(Default)]
+pub struct Asked {
+    /// What that has taken.
+    pub costs: Costs,
+    /// The findings by their numbers, each with its failing paths, if it is callers who may see to it that they are not taken.
+    pub failures: Vec<(u32, Guard)>,
+}
+
+/// Asks the filters about each finding of a function.
 pub fn filter(
     body: &Body,
     execution: &Execution,
     oracle: &mut Oracle<'_>,
     findings: &mut Findings<'_>,
-) -> Costs {
+) -> Asked {
     let mut at_exit: Vec<AtExit> = Vec::new();
-    let mut events: Vec<(&mut Finding, Event)> = Vec::new();
-    for (finding, at) in findings.failing() {
+    let mut events: Vec<(Option<u32>, &mut Finding, Event)> = Vec::new();
+    for (number, (finding, at)) in (0..).zip(findings.failing()) {
+        let whoever_calls = matches!(at, Failing::AccessBeforeTest(_));
         let event = match at {
-            Failing::Access(index) => Event::Use(index),
+            Failing::Access(index) | Failing::AccessBeforeTest(index) => Event::Use(index),
             Failing::Operation(index) => Event::Operation(index),
             Failing::Assertion(index) => Event::Assertion(index),
             Failing::AtExit { site, objects } => {
@@ -43,28 +54,34 @@ pub fn filter(
             }
             Failing::Otherwise => continue,
         };
-        events.push((finding, event));
+        let number = (!whoever_calls).then_some(number);
+        events.push((number, finding, event));
     }
-    let mut costs = Costs::default();
+    let mut asked = Asked::default();
+    let costs = &mut asked.costs;
     if events.is_empty() {
-        return costs;
+        return asked;
     }
-    let around: Vec<Event> = events.iter().map(|(_, event)| *event).collect();
+    let around: Vec<Event> = events.iter().map(|(.., event)| *event).collect();
     let view = || View::of(body, execution, oracle, &at_exit, Scope::Around(&around));
     let Ok(view) = costs.measure(Stage::View, view) else {
         costs.of(Stage::View).undecided = events.len();
-        return costs;
+        return asked;
     };
     let mut filters = Filters::new(&view, None);
-    for (finding, event) in events {
+    for (number, finding, event) in events {
         // What is not proved for lack of work counts as excluded, so that no failure may take it from the next.
         if let Some(check) = view.check(event) {
             oracle.renew();
             finding.filtered = Some(filters.of(oracle, check));
+            let number = number.filter(|_| finding.level < Level::Explained);
+            asked
+                .failures
+                .extend(number.map(|number| (number, view.checks[check].alone)));
         }
     }
     costs.add(filters.costs);
-    costs
+    asked
 }
 
 /// What is told of a function's view.

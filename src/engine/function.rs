@@ -8,6 +8,7 @@ use super::returns::may_return;
 use super::timings::Timings;
 use crate::finding::ExplanationKind;
 use crate::ir::Body;
+use crate::judge::excluded;
 use crate::judge::findings::Findings;
 use crate::judge::guarded;
 use crate::judge::lock_order;
@@ -169,7 +170,14 @@ fn judge(
         Some(_) => Vec::new(),
     };
     if property.watches_accesses() {
-        timings.filters(filtering::filter(body, execution, oracle, &mut findings));
+        let asked = filtering::filter(body, execution, oracle, &mut findings);
+        timings.filters(asked.costs);
+        // Of one that others may call too, no caller in the tree says that a failure does not come about.
+        if body.name.file.is_some() {
+            judged.summary.fails_when = infer::fails_when(execution, oracle, &asked.failures);
+        }
+        oracle.renew();
+        judged.facts.excluded = excluded::collect(execution, oracle);
         findings.explain_consequences();
         judged.facts.results = Results {
             of: results::count(execution, oracle),

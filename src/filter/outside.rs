@@ -19,22 +19,23 @@ pub fn is_about(oracle: &Oracle<'_>, condition: Cond) -> bool {
 /// Whether some of these paths are taken if calls that read alike get the same answer: then the answers are free on them.
 pub fn is_free_on(oracle: &mut Oracle<'_>, paths: Guard) -> bool {
     let conditions = oracle.formula.guards.support(paths).to_vec();
-    let mut firsts: BTreeMap<(Rc<str>, u16), Term> = BTreeMap::new();
+    let mut firsts: BTreeMap<(Rc<str>, u32, u16), Term> = BTreeMap::new();
     let mut alike = paths;
     for condition in conditions {
         for &var in &*oracle.formula.vars_of(condition) {
             let Origin::Call {
                 text,
+                answer,
                 outside: true,
             } = oracle.origins.of(var).clone()
             else {
                 continue;
             };
-            let answer = oracle.formula.terms.var_term(var);
-            let key = (text, oracle.formula.terms.width(answer));
-            let first = *firsts.entry(key).or_insert(answer);
-            if first != answer {
-                let same = oracle.formula.terms.eq(first, answer);
+            let value = oracle.formula.terms.var_term(var);
+            let key = (text, answer, oracle.formula.terms.width(value));
+            let first = *firsts.entry(key).or_insert(value);
+            if first != value {
+                let same = oracle.formula.terms.eq(first, value);
                 let same = oracle.formula.guard_of(same);
                 alike = oracle.formula.guards.and(alike, same);
             }

@@ -62,7 +62,8 @@ pub struct Check {
 pub struct Location {
     pub site: Site,
     pub side: Side,
-    /// Where it is reached, be there earlier failures or not: what comes after a failure is code that the programmer means to be reached, too.
+    /// Where it is reached. If an earlier failure always ends the execution before, all of where it would be without: what comes after such a failure is code
+    /// that the programmer means to be reached, too.
     pub reach: Guard,
     /// No specification is to make it dead: the branch says itself that a pointer is null, or the user says so.
     pub angelic: bool,
@@ -252,17 +253,22 @@ impl View {
         parts: Vec<(Position, Part)>,
     ) -> Result<(), OutOfBudget> {
         // The conditions under which nothing has failed yet; unknown once they have grown too large.
-        let mut going_on = Some(self.axioms);
+        let mut going_on = Some(Guard::TRUE);
+        let mut without_failure = vec![Some(Guard::FALSE); self.locations.len()];
         for (_, part) in parts {
             let guards = &mut oracle.formula.guards;
             match part {
                 Part::Location(index, guard) => {
                     let location = &mut self.locations[index];
                     location.reach = guards.or(location.reach, guard);
+                    let before = &mut without_failure[index];
+                    let here = going_on.and_then(|on| guards.try_and(guard, on, MAX_GUARD));
+                    *before = before.and_then(|before| guards.try_or(before, here?, MAX_GUARD));
                 }
                 Part::Check(mut check) => {
-                    let fails =
-                        going_on.and_then(|before| guards.try_and(check.fails, before, MAX_GUARD));
+                    let fails = going_on
+                        .and_then(|before| guards.try_and(check.fails, before, MAX_GUARD))
+                        .and_then(|fails| guards.try_and(fails, self.axioms, MAX_GUARD));
                     check.fails = fails.unwrap_or_default();
                     going_on = going_on.filter(|_| fails.is_some());
                     going_on = going_on.and_then(|before| {
@@ -273,6 +279,12 @@ impl View {
                     }
                 }
             }
+        }
+        for (location, before) in self.locations.iter_mut().zip(without_failure) {
+            location.reach = match before {
+                Some(before) if oracle.possible(before) => before,
+                _ => location.reach,
+            };
         }
         going_on.map(|_| ()).ok_or(OutOfBudget)
     }

@@ -94,6 +94,8 @@ pub enum Kind {
     AnotherRecord,
     /// It is dead code, or called from elsewhere.
     CalledElsewhere,
+    /// All callers of the function are known, and none calls it so.
+    CallersRuleOut,
     /// A callee does not return null here.
     CalleeSucceeds,
     /// A loop ends before the pointer is null.
@@ -128,7 +130,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Kind; 52] = [
+    pub const ALL: [Kind; 53] = [
         Kind::FoundEqual,
         Kind::AnotherName,
         Kind::TakenByUnknown,
@@ -166,6 +168,7 @@ impl Kind {
         Kind::TakenAtTimes,
         Kind::AnotherRecord,
         Kind::CalledElsewhere,
+        Kind::CallersRuleOut,
         Kind::CalleeSucceeds,
         Kind::SearchSucceeds,
         Kind::ReplacedByCallee,
@@ -197,11 +200,10 @@ impl Kind {
             CalleeOutcome | OtherHalf | ResultByChance | AnotherElement | GivenBackByCallee
             | UnnamedByCallee | AnotherUnknown | PerhapsNew | FlagChanged | UnusedValue
             | AfterWarning | Asserted | NoName | Counterpart | Signal | OtherThread | AskedFor
-            | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CalleeSucceeds
-            | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull | OftenUntested
-            | OftenLost | ReplacedByLink | AnotherMember | LoopRuns | EndedInLoop | Counted => {
-                Level::Note
-            }
+            | Recursive | TakenAtTimes | AnotherRecord | CalledElsewhere | CallersRuleOut
+            | CalleeSucceeds | SearchSucceeds | ReplacedByCallee | TestedElsewhere | NeverNull
+            | OftenUntested | OftenLost | ReplacedByLink | AnotherMember | LoopRuns
+            | EndedInLoop | Counted => Level::Note,
         }
     }
 
@@ -291,6 +293,7 @@ impl Kind {
                 "the two orders are those of locks in different records, which different pointers lead to"
                     .to_owned()
             }
+            CallersRuleOut => "no caller of the function can bring it about".to_owned(),
             CalledElsewhere => {
                 "the function is never called, or only where the lock is held".to_owned()
             }

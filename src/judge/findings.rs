@@ -69,6 +69,8 @@ pub struct Findings<'a> {
 pub enum Failing {
     /// An access of the log, by its number.
     Access(usize),
+    /// An access of the log, by its number, that contradicts a comparison behind it, whoever calls the function.
+    AccessBeforeTest(usize),
     /// An operation of the log, by its number.
     Operation(usize),
     /// An assertion of the user's, by its number in the log.

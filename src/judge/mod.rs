@@ -7,6 +7,7 @@
 pub mod assertion;
 pub mod atomic;
 pub mod by_argument;
+pub mod excluded;
 mod explanation;
 pub mod findings;
 pub mod guarded;

@@ -118,7 +118,7 @@ impl Findings<'_> {
         let Some(finding) = self.access_finding(&rules.null, event, &name, steps) else {
             return false;
         };
-        self.keep_value(finding, Failing::Access(index));
+        self.keep_value(finding, Failing::AccessBeforeTest(index));
         true
     }
 

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::excluded::OfCallee;
 use super::guarded::Accesses;
 use super::lock_order::LockOrder;
 use super::obligation::Obligations;
@@ -65,6 +66,8 @@ pub struct Facts {
     pub lock_order: LockOrder,
     pub recursion: Recursion,
     pub results: Results,
+    /// Failures of callees that no call of the function's can bring about.
+    pub excluded: Vec<OfCallee>,
     /// Empty unless the run looks for what guards members.
     pub accesses: Accesses,
     pub statistics: Statistics,

@@ -8,10 +8,12 @@ use std::path::Path;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::checks::Pass;
-use crate::finding::{Filter, Finding};
+use crate::finding::{ExplanationKind, Filter, Finding};
 use crate::judge::record::{Record, with_ids};
 use crate::program::{FunctionId, Program};
-use crate::settle::{self, annotations, lock_order, lost_results, recursive, requirement, results};
+use crate::settle::{
+    self, annotations, callers, lock_order, lost_results, recursive, requirement, results,
+};
 use crate::source::Sources;
 
 /// The findings to report: those in functions of the tree's own files.
@@ -60,6 +62,7 @@ fn own(
     settled: &settle::Settled,
 ) -> Vec<(FunctionId, Finding)> {
     let recursive = recursive::settle(program, records, &pass.seeds);
+    let ruled_out = callers::rule_out(program, records);
     let mut own = Vec::new();
     for (id, record) in with_ids(records) {
         for (index, finding) in (0..).zip(&record.facts.findings) {
@@ -69,6 +72,9 @@ fn own(
             let mut finding = finding.clone();
             for (&kind, &other) in settled.explained.get(&(id, index)).into_iter().flatten() {
                 settle::explain(&mut finding, program, kind, other);
+            }
+            if ruled_out.contains(&(id, index)) {
+                finding.explain_by(ExplanationKind::CallersRuleOut);
             }
             let finding = match recursive.get(&(id, index)) {
                 Some(verdict) => verdict.apply(finding),

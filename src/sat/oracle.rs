@@ -184,17 +184,33 @@ impl<'a> Oracle<'a> {
 
     /// An execution that satisfies the guard, on whose paths a pointer is followed that is null: that this is impossible is not assumed.
     pub fn model_of_null(&mut self, guard: Guard, pointer: Option<Term>) -> Option<Rc<Model>> {
+        self.model_of_nulls(guard, pointer.as_slice())
+            .ok()
+            .flatten()
+    }
+
+    /// Whether an execution satisfies the guard, be these pointers followed where they are null or not.
+    pub fn possible_for_nulls(&mut self, guard: Guard, pointers: &[Term]) -> bool {
+        !matches!(self.model_of_nulls(guard, pointers), Ok(None))
+    }
+
+    fn model_of_nulls(
+        &mut self,
+        guard: Guard,
+        pointers: &[Term],
+    ) -> Result<Option<Rc<Model>>, OutOfBudget> {
         let mut paths = guard;
         while paths != Guard::FALSE {
-            let Outcome::Sat(model) = self.session.check(&mut self.arena.formula, &[paths], &[])
-            else {
-                return None;
+            let model = match self.session.check(&mut self.arena.formula, &[paths], &[]) {
+                Outcome::Sat(model) => model,
+                Outcome::Unsat => return Ok(None),
+                Outcome::Unknown => return Err(OutOfBudget),
             };
             let support = self.arena.formula.guards.support(paths).to_vec();
             let of_others = |arena: &Arena<'_>, condition: Cond| {
                 let literal = arena.formula.guards.literal(condition, true);
                 let compared = arena.compared_with_null(literal);
-                pointer.is_none_or(|pointer| !compared.contains(&pointer))
+                !pointers.iter().any(|pointer| compared.contains(pointer))
             };
             let mut possible = paths;
             for condition in support {
@@ -203,12 +219,12 @@ impl<'a> Oracle<'a> {
                 }
             }
             if possible == paths {
-                return Some(model);
+                return Ok(Some(model));
             }
             paths = possible;
             self.charge_round(paths);
         }
-        None
+        Ok(None)
     }
 
     /// Counts as work that a model was impossible and another one is looked for: each condition of the guard is asked about. The solver may

@@ -12,6 +12,7 @@
 
 pub mod annotations;
 mod by_argument;
+pub mod callers;
 mod certain;
 pub mod concurrent;
 mod counterparts;

@@ -204,6 +204,7 @@ impl Database {
             postcard::to_stdvec(&(
                 &result.facts.recursion,
                 &result.facts.results,
+                &result.facts.excluded,
                 &result.facts.accesses,
             )),
         ) else {

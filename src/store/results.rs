@@ -94,7 +94,8 @@ impl ResultRow {
 
     pub fn decode(self) -> Option<StoredResult> {
         let reason = self.reason.unwrap_or_default();
-        let (recursion, results, accesses) = postcard::from_bytes(&self.recursion).ok()?;
+        let (recursion, results, excluded, accesses) =
+            postcard::from_bytes(&self.recursion).ok()?;
         Some(StoredResult {
             identity: blake3::Hash::from_bytes(self.identity),
             active: self.active,
@@ -104,6 +105,7 @@ impl ResultRow {
                 lock_order: postcard::from_bytes(&self.lock_order).ok()?,
                 recursion,
                 results,
+                excluded,
                 accesses,
                 statistics: self.statistics,
             },

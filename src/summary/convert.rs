@@ -392,6 +392,7 @@ impl Converter {
         self.unknowns.then(|| IExpr::Unknown {
             id: term.index() as u32,
             width: arena.formula.terms.width(term),
+            outside: arena.is_from_outside(term),
         })
     }
 

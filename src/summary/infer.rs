@@ -8,6 +8,7 @@
 
 mod apart;
 mod by_result;
+mod fails_when;
 mod modified;
 mod rows;
 mod told;
@@ -15,6 +16,7 @@ mod told;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+pub use self::fails_when::fails_when;
 use self::modified::modified;
 pub(super) use self::rows::for_any_answers;
 use self::rows::rows;

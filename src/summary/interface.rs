@@ -145,6 +145,8 @@ pub enum IExpr {
     Unknown {
         id: u32,
         width: u16,
+        /// The world outside the program has chosen it.
+        outside: bool,
     },
     /// Whether the object is in the state on entry: what a saved state tells. Of width 1.
     InState {

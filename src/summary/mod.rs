@@ -22,6 +22,8 @@ pub mod stats;
 pub mod trace;
 mod unknowns;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::finding::TraceStep;
@@ -277,6 +279,8 @@ pub struct Summary {
     pub noreturn: bool,
     /// What the result tells of what the function was called with, where not all of its value is told to callers.
     pub result_tells: Vec<ResultTells>,
+    /// What holds before a call on which a failure comes about that is told of the function; only of one that nobody calls but the program.
+    pub fails_when: Vec<FailsWhen>,
     /// Conditions over its parameters without which control does not come back, and whether they hold then.
     pub returns_when: Vec<(IExpr, bool)>,
     /// The function itself ends the program on some of its paths.
@@ -292,6 +296,17 @@ pub struct ResultTells {
     pub result: (IExpr, bool),
     /// Conditions over entry values, and whether they hold.
     pub entry: Vec<(IExpr, bool)>,
+}
+
+/// What held before a call wherever a failure comes about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FailsWhen {
+    /// The finding that tells of it, by its number among the function's own.
+    pub finding: u32,
+    /// Comparisons of pointers with null, and whether they hold.
+    pub pointers: Vec<(IExpr, bool)>,
+    /// Other conditions over entry values, and whether they hold.
+    pub others: Vec<(IExpr, bool)>,
 }
 
 impl Summary {
@@ -349,11 +364,11 @@ impl Summary {
         self.assertions.clear();
         self.initialises.clear();
         self.uses.clear();
-        self.keeps = (0..self.params.len() as u32).collect();
-        self.keeps_contents = self.keeps.clone();
+        self.keep_all();
         self.null_result = NullResult::Unknown;
         self.null_when = None;
         self.result_tells.clear();
+        self.fails_when.clear();
         self.returns_when.clear();
         self.result = None;
         self.opaque = true;
@@ -396,9 +411,7 @@ impl Summary {
             && (self.moves_more, self.writes_more) == (other.moves_more, other.writes_more)
             && self.leaves_null() == other.leaves_null()
             && self.initialises == other.initialises
-            && self.keeps == other.keeps
-            && (self.keeps_from, self.keeps_listed) == (other.keeps_from, other.keeps_listed)
-            && self.keeps_contents == other.keeps_contents
+            && self.keeps_like(other)
             && self.null_result == other.null_result
             && self.null_when == other.null_when
             && (self.outside, self.range) == (other.outside, other.range)
@@ -408,6 +421,42 @@ impl Summary {
             && all_alike(&self.rows, &other.rows, same_row)
             && all_alike(&self.sleeps, &other.sleeps, same_sleep)
             && all_alike(&self.assertions, &other.assertions, same_assertion)
+    }
+
+    /// Whether both leave the same where others may find it.
+    pub fn keeps_like(&self, other: &Summary) -> bool {
+        self.keeps == other.keeps
+            && self.keeps_contents == other.keeps_contents
+            && (self.keeps_from, self.keeps_listed) == (other.keeps_from, other.keeps_listed)
+    }
+
+    /// Takes it that the arguments which it stores somewhere may be found elsewhere, too.
+    pub fn keep_stored(&mut self) {
+        let mut stored = BTreeSet::new();
+        for value in self
+            .modified
+            .iter()
+            .filter_map(|modified| modified.value.as_ref())
+        {
+            value.each(&mut |part| {
+                let object = match part {
+                    IExpr::Value { object, .. } if object.path.is_empty() => object,
+                    IExpr::Address(object) => object,
+                    _ => return,
+                };
+                if let Root::Param(index) = object.root {
+                    stored.insert(index);
+                }
+            });
+        }
+        stored.extend(&self.keeps);
+        self.keeps = stored.into_iter().collect();
+    }
+
+    /// Takes it that all that it gets may be found elsewhere afterwards.
+    pub fn keep_all(&mut self) {
+        self.keeps = (0..self.params.len() as u32).collect();
+        self.keeps_contents = self.keeps.clone();
     }
 
     /// The bits of the result, as far as its conditions tell.

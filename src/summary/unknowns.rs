@@ -38,6 +38,28 @@ pub fn simplify(summary: &mut Summary) {
     }
 }
 
+/// An unknown that nothing else is said of.
+#[derive(Clone, Copy)]
+struct Free {
+    id: u32,
+    outside: bool,
+}
+
+impl Free {
+    /// What hangs on another one, too.
+    fn with(self, other: Free) -> Free {
+        Free {
+            outside: self.outside && other.outside,
+            ..self
+        }
+    }
+
+    fn of_width(self, width: u16) -> IExpr {
+        let Free { id, outside } = self;
+        IExpr::Unknown { id, width, outside }
+    }
+}
+
 /// How often a summary's values mention what.
 struct Mentions<'a> {
     of_unknowns: FxHashMap<u32, u32>,
@@ -67,8 +89,8 @@ impl<'a> Mentions<'a> {
     fn simpler(&self, expr: &IExpr) -> Option<IExpr> {
         match expr {
             IExpr::Op { op, width, args } => {
-                if let Some(id) = self.free_operand(expr, *op, args) {
-                    return Some(IExpr::Unknown { id, width: *width });
+                if let Some(free) = self.free_operand(expr, *op, args) {
+                    return Some(free.of_width(*width));
                 }
                 let args = self.all_simpler(args, |arg| arg)?;
                 Some(IExpr::Op {
@@ -83,8 +105,8 @@ impl<'a> Mentions<'a> {
                 terms,
             } => {
                 let odd = terms.iter().filter(|(coefficient, _)| coefficient % 2 == 1);
-                if let Some(id) = odd.filter_map(|(_, part)| self.free(expr, part)).next() {
-                    return Some(IExpr::Unknown { id, width: *width });
+                if let Some(free) = odd.filter_map(|(_, part)| self.free(expr, part)).next() {
+                    return Some(free.of_width(*width));
                 }
                 let parts = self.all_simpler(terms, |(_, part)| part)?;
                 let coefficients = terms.iter().map(|(coefficient, _)| *coefficient);
@@ -112,22 +134,24 @@ impl<'a> Mentions<'a> {
     }
 
     /// The unknown by which an operation can have any value.
-    fn free_operand(&self, whole: &IExpr, op: Op, args: &[IExpr]) -> Option<u32> {
+    fn free_operand(&self, whole: &IExpr, op: Op, args: &[IExpr]) -> Option<Free> {
         let free = |arg: &IExpr| self.free(whole, arg);
         let any = || args.iter().find_map(free);
         match op {
             Op::Not | Op::Xor | Op::Eq | Op::Ult | Op::Slt | Op::Extract { .. } => any(),
             Op::And | Op::Or | Op::Concat => {
-                let all = args.iter().all(|arg| free(arg).is_some());
-                all.then(any).flatten()
+                let all: Option<Vec<Free>> = args.iter().map(free).collect();
+                all?.into_iter().reduce(Free::with)
             }
             Op::Ite => {
                 let [condition, yes, no] = args else {
                     return None;
                 };
                 match (free(condition), free(yes), free(no)) {
-                    (_, Some(id), Some(_)) | (Some(_), Some(id), None) => Some(id),
-                    (Some(_), None, Some(id)) => Some(id),
+                    (_, Some(yes), Some(no)) => Some(yes.with(no)),
+                    (Some(condition), Some(arm), None) | (Some(condition), None, Some(arm)) => {
+                        Some(arm.with(condition))
+                    }
                     _ => None,
                 }
             }
@@ -136,8 +160,8 @@ impl<'a> Mentions<'a> {
     }
 
     /// The unknown that an operand is, if it is mentioned in this operation only.
-    fn free(&self, whole: &IExpr, operand: &IExpr) -> Option<u32> {
-        let IExpr::Unknown { id, .. } = operand else {
+    fn free(&self, whole: &IExpr, operand: &IExpr) -> Option<Free> {
+        let IExpr::Unknown { id, outside, .. } = operand else {
             return None;
         };
         let mut inside = 0;
@@ -145,7 +169,11 @@ impl<'a> Mentions<'a> {
             inside += u32::from(matches!(part, IExpr::Unknown { id: other, .. } if other == id));
         });
         let times = self.of_operations.get(whole)?;
-        (inside == 1 && *times == self.of_unknowns[id]).then_some(*id)
+        let free = Free {
+            id: *id,
+            outside: *outside,
+        };
+        (inside == 1 && *times == self.of_unknowns[id]).then_some(free)
     }
 }
 
@@ -165,7 +193,11 @@ mod tests {
     use super::*;
 
     fn unknown(id: u32, width: u16) -> IExpr {
-        IExpr::Unknown { id, width }
+        IExpr::Unknown {
+            id,
+            width,
+            outside: false,
+        }
     }
 
     fn op(op: Op, args: &[IExpr]) -> IExpr {

@@ -193,6 +193,12 @@ impl Executor<'_> {
         let body = self.body_to_inline(at, &view, &name);
         self.stack.push(at.site.clone());
         if let Some(body) = body {
+            if let CalleeView::Known(effects) = &view
+                && effects.tells_failures()
+            {
+                let name = Arc::new(name.clone());
+                effects.note_failures(self, state, &self.call_site(at, &name, state));
+            }
             let operates = matches!(&view, CalleeView::Known(effects) if !effects.is_noop());
             if operates {
                 self.execution.log.call += 1;
@@ -228,23 +234,11 @@ impl Executor<'_> {
         if known {
             self.called_at(state, name.clone(), false);
         }
-        let stack = self.stack.clone();
+        let name = Arc::new(name);
+        let site = self.call_site(at, &name, state);
         self.stack.pop();
         let result = match view {
-            CalleeView::Known(effects) => {
-                let site = CallSite {
-                    written: self.stack.is_empty().then_some(&*at.call.args),
-                    args: &at.args,
-                    first_members: first_members_of(at.frame.body, at.call),
-                    result_width: scalar_width(at.call.ret),
-                    may_return_pointer: at.call.ret == RetTy::Scalar(Ty::Ptr) || at.is_undeclared(),
-                    text: &at.call.text,
-                    callee: &Arc::new(name),
-                    stack,
-                    reached_on: state.guard,
-                };
-                self.apply(at, state, &*effects, &site)
-            }
+            CalleeView::Known(effects) => self.apply(at, state, &*effects, &site),
             CalleeView::NoOp(results) => {
                 let result = self.unknown_call(at, state);
                 result.map(|result| self.one_of(at, &results, result))
@@ -259,6 +253,26 @@ impl Executor<'_> {
             }
         };
         self.returned(at, state, result);
+    }
+
+    /// Where a callee's effects are applied; the call is on the stack.
+    fn call_site<'c>(
+        &self,
+        at: &'c Invocation<'_>,
+        name: &'c Arc<SymbolName>,
+        state: &State,
+    ) -> CallSite<'c> {
+        CallSite {
+            written: (self.stack.len() == 1).then_some(&*at.call.args),
+            args: &at.args,
+            first_members: first_members_of(at.frame.body, at.call),
+            result_width: scalar_width(at.call.ret),
+            may_return_pointer: at.call.ret == RetTy::Scalar(Ty::Ptr) || at.is_undeclared(),
+            text: &at.call.text,
+            callee: name,
+            stack: self.stack.clone(),
+            reached_on: state.guard,
+        }
     }
 
     /// The callee's body, if it is to be executed here in place of a summary.

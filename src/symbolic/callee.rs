@@ -87,6 +87,10 @@ pub trait Effects: fmt::Debug + Send + Sync {
         state: &mut State,
         site: &CallSite<'_>,
     ) -> Option<Term>;
+    /// Failures are told of the function itself, and when they come about.
+    fn tells_failures(&self) -> bool;
+    /// Notes whether a call brings these about, and nothing else.
+    fn note_failures(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>);
     /// Notes what a call asks to be held, and nothing else.
     fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>);
 }

@@ -85,6 +85,8 @@ impl Arena<'_> {
 
 /// Nested choices of a length.
 const MAX_CHOICES: u32 = 8;
+/// The largest mark in the lowest bits of a pointer.
+const MOST_MARKS: u64 = 15;
 
 impl Executor<'_> {
     /// The guard under which an expression is not 0.
@@ -364,6 +366,13 @@ impl Executor<'_> {
             right
         };
         let left = self.arena.resize(left, ty.bits());
+        if op == BinOp::And && ty.bits() == POINTER_BITS {
+            for (pointer, mask) in [(left, right), (right, left)] {
+                if let Some(rounded) = self.rounded_down(pointer, mask) {
+                    return rounded;
+                }
+            }
+        }
         let terms = &mut self.arena.formula.terms;
         match (op, ty.signed()) {
             (BinOp::Add, _) => terms.add(left, right),
@@ -380,6 +389,26 @@ impl Executor<'_> {
             (BinOp::Shr, true) => terms.ashr(left, right),
             (BinOp::Shr, false) => terms.lshr(left, right),
         }
+    }
+
+    /// `p & mask` of an address as an address in the same block: `p - (p & ~mask)`. Where a constant mask takes away the lowest bits only, which
+    /// hold no part of a pointer but a mark on it, it stays another pointer.
+    fn rounded_down(&mut self, pointer: Term, mask: Term) -> Option<Term> {
+        let Arena {
+            formula, regions, ..
+        } = &mut self.arena;
+        let terms = &mut formula.terms;
+        let is_mark = |mask: u128| !(mask as u64) <= MOST_MARKS;
+        if terms.as_const(pointer).is_some()
+            || terms.as_const(mask).is_some_and(is_mark)
+            || !regions.is_address(terms, pointer)
+            || regions.is_address(terms, mask)
+        {
+            return None;
+        }
+        let rest = terms.not(mask);
+        let rest = terms.and(pointer, rest);
+        Some(terms.sub(pointer, rest))
     }
 
     fn compare(&mut self, op: CmpOp, ty: Ty, left: Term, right: Term) -> Term {

@@ -239,6 +239,12 @@ impl Guards {
         paths.fold(Guard::FALSE, |all, path| self.or(all, path))
     }
 
+    /// [`Guards::or`], or `None` if that takes more than `most` nodes.
+    pub fn try_or(&mut self, a: Guard, b: Guard, most: usize) -> Option<Guard> {
+        let neither = self.try_and(a.negated(), b.negated(), most)?;
+        Some(neither.negated())
+    }
+
     /// [`Guards::and`], or `None` if that takes more than `most` nodes.
     pub fn try_and(&mut self, a: Guard, b: Guard, most: usize) -> Option<Guard> {
         if a == Guard::FALSE || b == Guard::FALSE || a == b.negated() {

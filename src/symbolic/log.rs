@@ -488,6 +488,20 @@ pub struct Question {
     pub unknowns: Range<Var>,
 }
 
+/// A call of a function of which a failure is told.
+#[derive(Clone, Debug)]
+pub struct MetFailure {
+    pub callee: Arc<SymbolName>,
+    /// The finding that tells of it, by its number among the callee's own.
+    pub finding: u32,
+    /// The pointers that it hangs on.
+    pub compared: Vec<Term>,
+    /// The paths on which they are as it needs them.
+    pub pointers: Guard,
+    /// Those among these on which all else is, too.
+    pub all: Guard,
+}
+
 /// A call of a function of which nothing is known.
 #[derive(Clone, Debug)]
 pub struct UnknownCall {
@@ -587,6 +601,8 @@ pub struct Log {
     pub takes: Vec<TakeEvent>,
     /// Calls of the function's own that change nothing; only where accesses are checked.
     pub questions: Vec<Question>,
+    /// Failures of callees that calls may bring about, or not.
+    pub met_failures: Vec<MetFailure>,
     pub calls: Vec<CallEvent>,
     pub sleeps: Vec<SleepEvent>,
     pub assertions: Vec<AssertEvent>,

@@ -16,8 +16,14 @@ pub enum Origin {
     Initial { loc: Loc, size: u64 },
     /// Whether an object was in the state on entry.
     State { object: Object, state: StateId },
-    /// Result of the call that this text shows; `outside`: what the world outside the program has answered.
-    Call { text: Rc<str>, outside: bool },
+    /// Result of the call that this text shows.
+    Call {
+        text: Rc<str>,
+        /// Which of the answers that the callee has got itself it is, not 0; 0: its result.
+        answer: u32,
+        /// The world outside the program has answered so.
+        outside: bool,
+    },
     /// Anything else.
     Unknown,
 }

@@ -11,11 +11,12 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 13] = [
     "acspec.c",
     "angelic.c",
     "answers.c",
     "answered_callee.c",
+    "answered_inside.c",
     "ends_program.c",
     "fails_again.c",
     "freed_in_part.c",
@@ -23,6 +24,7 @@ const FILES: [&str; 11] = [
     "one_of_several.c",
     "perhaps_made.c",
     "several_blocks.c",
+    "wrong_pointer.c",
 ];
 
 /// From the strictest on.

@@ -9,24 +9,19 @@ use rustc_hash::FxHashMap;
 
 use super::Run;
 use crate::ir::{Body, Image, MemberName, SymbolName};
-use crate::judge::record::FunctionResult;
 use crate::program::{CalleeRef, Function, FunctionId};
+use crate::summary::Summary;
 use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
 
-/// What the members of its own component see of an analysed function.
-pub(super) fn view_of(result: &FunctionResult) -> CalleeView {
-    match result.seen() {
-        Some(summary) => CalleeView::from(Arc::new(summary.clone())),
-        None => CalleeView::Lost,
-    }
-}
+/// The members of a component that have been executed, with their summaries; `None`: they could not be analysed.
+pub(super) type Provisional = FxHashMap<FunctionId, Option<Arc<Summary>>>;
 
 /// What one function's analysis may ask about the functions it calls.
 pub(super) struct Caller<'r, 'a> {
     pub(super) run: &'r Run<'a>,
     pub(super) function: &'a Function,
-    /// The component's members, as far as they have a summary.
-    pub(super) provisional: &'r FxHashMap<FunctionId, CalleeView>,
+    /// Of its component.
+    pub(super) provisional: &'r Provisional,
 }
 
 impl<'a> Caller<'_, 'a> {
@@ -66,11 +61,11 @@ impl<'a> Callees for Caller<'_, 'a> {
         };
         match (self.run.interface(callee), callee.function) {
             (Some(interface), _) => interface.view(self.run.inputs.results),
-            (None, Some(id)) => self
-                .provisional
-                .get(&id)
-                .cloned()
-                .unwrap_or(CalleeView::Lost),
+            (None, Some(id)) => match self.provisional.get(&id) {
+                Some(Some(summary)) => CalleeView::from(Arc::clone(summary)),
+                Some(None) => CalleeView::Lost,
+                None => CalleeView::NoOp(Arc::new([])),
+            },
             (None, None) => CalleeView::Unknown,
         }
     }

@@ -237,7 +237,15 @@ mod tests {
         let either = |a: IExpr, b: IExpr| IExpr::Op {
             op: Op::Ite,
             width: 32,
-            args: vec![IExpr::Unknown { id: 0, width: 1 }, a, b],
+            args: vec![
+                IExpr::Unknown {
+                    id: 0,
+                    width: 1,
+                    outside: false,
+                },
+                a,
+                b,
+            ],
         };
         let of = |result: Option<IExpr>| {
             let summary = Summary {
@@ -251,7 +259,11 @@ mod tests {
         assert_eq!(of(Some(either(number(0), number(1)))), (true, false));
         assert_eq!(of(Some(either(number(0), error))), (false, true));
         assert_eq!(of(Some(either(number(0), number(2)))), (false, false));
-        let unknown = IExpr::Unknown { id: 1, width: 32 };
+        let unknown = IExpr::Unknown {
+            id: 1,
+            width: 32,
+            outside: false,
+        };
         assert_eq!(of(Some(either(number(1), unknown))), (false, false));
         assert_eq!(of(None), (false, false));
     }

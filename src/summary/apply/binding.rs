@@ -314,11 +314,12 @@ impl<'s, 'c> Binding<'s, 'c> {
                 }
                 Some(value)
             }
-            IExpr::Unknown { id, width } => {
+            IExpr::Unknown { id, width, outside } => {
                 let mut unknowns = self.unknowns.borrow_mut();
                 let origin = Origin::Call {
                     text: self.site.text.into(),
-                    outside: false,
+                    answer: id + 1,
+                    outside: *outside,
                 };
                 let made = || exec.arena.call_result(state, *width, origin);
                 Some(*unknowns.entry(*id).or_insert_with(made))

@@ -9,6 +9,7 @@
 
 mod assertion;
 mod binding;
+mod failures;
 mod format;
 mod initialisation;
 mod made;
@@ -123,6 +124,14 @@ impl Effects for Summary {
         apply(exec, state, self, site)
     }
 
+    fn tells_failures(&self) -> bool {
+        !self.fails_when.is_empty()
+    }
+
+    fn note_failures(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>) {
+        failures::note(exec, state, self, &Binding::new(site));
+    }
+
     fn note_assertions(&self, exec: &mut Executor<'_>, state: &mut State, site: &CallSite<'_>) {
         note_assertions(exec, state, self, site);
     }
@@ -142,6 +151,7 @@ fn apply(
     let inputs = binding.inputs(exec, state, summary);
     // What the callee follows, it may follow before it ends the program.
     memory::check_uses(exec, state, summary, &inputs, &binding);
+    failures::note(exec, state, summary, &binding);
     comes_back(exec, state, summary, &binding);
     sleep::note(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
@@ -270,6 +280,7 @@ impl Application<'_, '_> {
             None => {
                 let origin = Origin::Call {
                     text: self.site.text.into(),
+                    answer: 0,
                     outside: self.summary.outside,
                 };
                 let own = self.summary.result_width().unwrap_or(width).min(width);

@@ -323,30 +323,27 @@ fn left_pointer(
     (null, made): (NullResult, Var),
     site: &CallSite<'_>,
 ) {
-    let terms = &exec.arena.formula.terms;
-    if terms.width(value) != POINTER_BITS {
+    let arena = &mut exec.arena;
+    if arena.formula.terms.width(value) != POINTER_BITS {
         return;
     }
+    let address = arena.regions.address(&mut arena.formula.terms, loc);
     // Whichever of several pointers it is.
     let mut several = vec![value];
     let mut seen: FxHashSet<Term> = FxHashSet::default();
     while let Some(one) = several.pop() {
-        match terms.node(one) {
+        match arena.formula.terms.node(one) {
             _ if !seen.insert(one) => {}
             Node::Op { op: Op::Ite, args } => several.extend(&args[1..]),
             Node::Var(var) if *var >= made => {
-                exec.arena.left_at.entry(one).or_default().push(loc);
+                arena.left_at.entry(one).or_default().push(loc);
+                arena.names.left_at(one, address);
             }
             _ => {}
         }
     }
-    if !matches!(*terms.node(value), Node::Var(var) if var >= made) {
-        return;
+    let is_made = matches!(*arena.formula.terms.node(value), Node::Var(var) if var >= made);
+    if is_made && null == NullResult::May {
+        arena.nullable.entry(value).or_insert(site.called());
     }
-    if null == NullResult::May {
-        exec.arena.nullable.entry(value).or_insert(site.called());
-    }
-    let arena = &mut exec.arena;
-    let address = arena.regions.address(&mut arena.formula.terms, loc);
-    arena.names.left_at(value, address);
 }

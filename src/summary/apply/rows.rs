@@ -57,6 +57,7 @@ pub(super) fn asks_for_kind(condition: &IExpr) -> bool {
 pub(super) fn outside_answer(exec: &mut Executor<'_>, state: &State, site: &CallSite<'_>) -> Guard {
     let origin = Origin::Call {
         text: site.text.into(),
+        answer: 0,
         outside: true,
     };
     let answer = exec.arena.call_result(state, 1, origin);

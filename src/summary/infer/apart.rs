@@ -203,7 +203,7 @@ fn replace(value: &mut IExpr, ids: &[u32], when: &IExpr, instead: &IExpr) {
 pub(super) fn unknowns(expr: &IExpr) -> impl Iterator<Item = (u32, u16)> {
     let mut found = Vec::new();
     expr.each(&mut |part| {
-        if let IExpr::Unknown { id, width } = *part {
+        if let IExpr::Unknown { id, width, .. } = *part {
             found.push((id, width));
         }
     });

@@ -77,22 +77,38 @@ fn over_entry(
     oracle: &mut Oracle<'_>,
     literals: &[(Cond, bool)],
 ) -> Vec<(IExpr, bool)> {
+    let mut found = before_the_call(oracle, literals);
+    found.retain(|known| !execution.cut || known.is_pointer && !known.holds);
+    found.truncate(MAX_LITERALS);
+    found
+        .into_iter()
+        .map(|known| (known.condition, known.holds))
+        .collect()
+}
+
+/// A condition that callers can evaluate before the call.
+pub(super) struct Known {
+    pub condition: IExpr,
+    pub holds: bool,
+    /// It compares a pointer with null.
+    pub is_pointer: bool,
+}
+
+pub(super) fn before_the_call(oracle: &mut Oracle<'_>, literals: &[(Cond, bool)]) -> Vec<Known> {
     let mut converter = Converter::of_entry();
     let mut found = Vec::new();
     for &(condition, holds) in literals {
-        if found.len() == MAX_LITERALS {
-            break;
-        }
         let literal = oracle.formula.guards.literal(condition, true);
         let is_pointer = !oracle.compared_with_null(literal).is_empty();
-        if execution.cut && (holds || !is_pointer) {
-            continue;
-        }
         let term = oracle.formula.cond_term(condition);
-        if let Some(expr) = converter.expr(oracle, term)
-            && expr.is_made_of(is_passed)
+        if let Some(condition) = converter.expr(oracle, term)
+            && condition.is_made_of(is_passed)
         {
-            found.push((expr, holds));
+            found.push(Known {
+                condition,
+                holds,
+                is_pointer,
+            });
         }
     }
     found

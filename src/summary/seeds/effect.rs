@@ -80,6 +80,7 @@ impl Returns {
                 IExpr::Unknown {
                     id: id as u32,
                     width: 1,
+                    outside: false,
                 },
                 constant(*value),
                 rest,

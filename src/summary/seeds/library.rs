@@ -331,6 +331,7 @@ fn pointer_within(param: u32) -> IExpr {
                 IExpr::Unknown {
                     id: 1,
                     width: POINTER_BITS,
+                    outside: false,
                 },
             ),
         ],
@@ -343,7 +344,11 @@ fn unless_null(pointer: IExpr) -> IExpr {
         value: 0,
         width: POINTER_BITS,
     };
-    let found = IExpr::Unknown { id: 0, width: 1 };
+    let found = IExpr::Unknown {
+        id: 0,
+        width: 1,
+        outside: false,
+    };
     IExpr::Op {
         op: Op::Ite,
         width: POINTER_BITS,

@@ -153,6 +153,7 @@ impl Executor<'_> {
             RetTy::Scalar(ty) => {
                 let origin = Origin::Call {
                     text: at.call.text.as_str().into(),
+                    answer: 0,
                     outside: false,
                 };
                 Some(self.arena.call_result(state, ty.bits(), origin))

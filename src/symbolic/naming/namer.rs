@@ -352,10 +352,16 @@ impl Namer<'_> {
                     }
                     (_, Some(name)) => name.clone(),
                     (Origin::Param(index), None) => format!("param{index}"),
-                    (Origin::Call { text, .. }, None) => text.to_string(),
-                    (_, None) => match self.names.left.get(&value) {
-                        Some(&address) => self.object_at(address, depth + 1),
-                        None => "…".into(),
+                    (
+                        Origin::Call {
+                            text, answer: 0, ..
+                        },
+                        None,
+                    ) => text.to_string(),
+                    (origin, None) => match (self.names.left.get(&value), origin) {
+                        (Some(&address), _) => self.object_at(address, depth + 1),
+                        (None, Origin::Call { text, .. }) => text.to_string(),
+                        (None, _) => "…".into(),
                     },
                 }
             }

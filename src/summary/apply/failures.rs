@@ -1,0 +1,47 @@
+//! Whether a call meets the conditions under which the callee fails, of failures that are told of the callee itself.
+//!
+//! In: the summary, and the state before the call. Out: for each such failure the paths on which it may come about ([`MetFailure`]).
+
+use std::sync::Arc;
+
+use super::binding::Binding;
+use crate::summary::{IExpr, Summary};
+use crate::symbolic::exec::Executor;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::MetFailure;
+use crate::symbolic::state::State;
+
+pub(super) fn note(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) {
+    for failure in &summary.fails_when {
+        let null = met(exec, state, binding, Guard::TRUE, &failure.pointers);
+        let compared = exec.arena.compared_with_null(null);
+        let pointers = exec.arena.formula.guards.and(state.guard, null);
+        let all = met(exec, state, binding, pointers, &failure.others);
+        exec.execution.log.met_failures.push(MetFailure {
+            callee: Arc::clone(binding.site.callee),
+            finding: failure.finding,
+            compared,
+            pointers,
+            all,
+        });
+    }
+}
+
+/// Those of the paths on which conditions have these outcomes.
+fn met(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    binding: &Binding<'_, '_>,
+    paths: Guard,
+    outcomes: &[(IExpr, bool)],
+) -> Guard {
+    outcomes.iter().fold(paths, |paths, outcome| {
+        let here = binding.outcome(exec, state, outcome);
+        exec.arena.formula.guards.and(paths, here)
+    })
+}

@@ -1,0 +1,157 @@
+// A failure of a static function that none of its callers can bring about.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct set {
+    int used;
+    char *names[8];
+};
+
+void note(const char *what);
+
+// All callers pass a set. That the function asks says nothing of them.
+static int put(struct set *s, char *name)
+{
+    if (!s)
+        note("no set");
+    s->names[s->used++] = name; //~ note null/dereference
+    return s->used;
+}
+
+int put_two(char *a, char *b)
+{
+    struct set s = {0};
+    put(&s, a);
+    return put(&s, b);
+}
+
+int put_if(struct set *s, char *a)
+{
+    if (!s)
+        return -1;
+    return put(s, a);
+}
+
+// One caller does not know.
+static int put_any(struct set *s, char *name)
+{
+    if (!s)
+        note("no set");
+    s->names[s->used++] = name; //~ null/dereference
+    return s->used;
+}
+
+int put_one(char *a)
+{
+    struct set s = {0};
+    return put_any(&s, a);
+}
+
+int put_given(struct set *s, char *a)
+{
+    return put_any(s, a);
+}
+
+// It may be called by who gets its address, too.
+static int put_by_table(struct set *s, char *name)
+{
+    if (!s)
+        note("no set");
+    s->names[s->used++] = name; //~ null/dereference
+    return s->used;
+}
+
+int (*const table[])(struct set *, char *) = {put_by_table};
+
+int put_third(char *a)
+{
+    struct set s = {0};
+    return put_by_table(&s, a);
+}
+
+// Files outside the program call this one.
+int put_by_anybody(struct set *s, char *name)
+{
+    if (!s)
+        note("no set");
+    s->names[s->used++] = name; //~ null/dereference
+    return s->used;
+}
+
+int put_fourth(char *a)
+{
+    struct set s = {0};
+    return put_by_anybody(&s, a);
+}
+
+// The comparison behind the access is superfluous, or the access is wrong.
+static int put_early(struct set *s, char *name)
+{
+    s->names[s->used++] = name; //~ null/dereference
+    if (!s)
+        note("no set");
+    return s->used;
+}
+
+int put_fifth(char *a)
+{
+    struct set s = {0};
+    return put_early(&s, a);
+}
+
+// What decides is a number that all callers have asked for.
+static char *twice(const char *text, int times)
+{
+    char *copy = NULL;
+    if (times > 0)
+        copy = strdup(text);
+    else if (times < -4)
+        free(copy);
+    if (times < -4)
+        puts(copy); //~ note null/dereference
+    return copy;
+}
+
+char *copy_of(const char *text, int times)
+{
+    if (times < 1)
+        return NULL;
+    return twice(text, times);
+}
+
+// A round of the loop that is not looked at passes the number that it needs.
+static char *some(const char *text, int times)
+{
+    char *copy = NULL;
+    if (times != 9)
+        copy = strdup(text);
+    if (times == 9)
+        puts(copy); //~ null/dereference
+    return copy;
+}
+
+void copies_of(const char *text, int all)
+{
+    for (int i = 0; i < all; i++)
+        free(some(text, i));
+}
+
+// The elements of a list are none, in whichever round.
+struct element {
+    struct element *next;
+    char *name;
+};
+
+static void show(struct element *e)
+{
+    if (e == NULL)
+        puts("none");
+    puts(e->name); //~ note null/dereference
+}
+
+void show_all(struct element *first)
+{
+    for (struct element *e = first; e != NULL; e = e->next)
+        show(e);
+}
