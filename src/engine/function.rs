@@ -174,7 +174,7 @@ fn judge(
         timings.filters(asked.costs);
         // Of one that others may call too, no caller in the tree says that a failure does not come about.
         if body.name.file.is_some() {
-            judged.summary.fails_when = infer::fails_when(execution, oracle, &asked.failures);
+            judged.summary.fails_when = infer::fails_when(body, execution, oracle, &asked.failures);
         }
         oracle.renew();
         judged.facts.excluded = excluded::collect(execution, oracle);

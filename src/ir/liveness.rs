@@ -45,6 +45,20 @@ impl Body {
             .map(|_| Use::Reads)
     }
 
+    /// For each parameter whether it keeps the value that it is called with: nothing sets it, and its address goes nowhere.
+    pub fn constant_params(&self) -> Vec<bool> {
+        let mut constant = vec![true; self.params as usize];
+        let stmts = self.blocks.iter().flat_map(|block| &block.stmts);
+        let set = stmts.filter(|stmt| !matches!(stmt.kind, StmtKind::ScopeEnd(_)));
+        let set = set.filter_map(|stmt| self.read_and_set(&stmt.kind).1);
+        for local in self.pointed_to().into_iter().chain(set) {
+            if let Some(param) = constant.get_mut(local.index()) {
+                *param = false;
+            }
+        }
+        constant
+    }
+
     /// The expressions that a statement evaluates, and the variable that it sets whole.
     fn read_and_set(&self, kind: &StmtKind) -> (Vec<ExprId>, Option<LocalId>) {
         match kind {

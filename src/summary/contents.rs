@@ -89,7 +89,7 @@ fn add_contents(
                 value: Some(value),
                 pointer: Told(pointer),
                 null: NullResult::default(),
-                null_with_nonzero: None,
+                null_with: None,
                 only_if: Vec::new(),
                 replaced: Told(false),
             });

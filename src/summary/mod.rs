@@ -28,8 +28,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::TraceStep;
 use crate::property::{StateId, Target};
+use crate::symbolic::arena::Arena;
 use crate::symbolic::callee::Answers;
 use crate::symbolic::class::Class;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::term::Term;
 pub use interface::{IExpr, IObj, Offset, Root, Told, When};
 
 /// A valuation of some predicates: `None` where both values behave alike (`_` in Figure 8). One entry
@@ -120,8 +123,8 @@ pub struct Modified {
     pub pointer: Told<bool>,
     /// Whether the pointer that is left there may be null because a function has failed.
     pub null: NullResult,
-    /// It is the constant null only where this is so of the result: that it is not zero, or that it is.
-    pub null_with_nonzero: Option<bool>,
+    /// It is the constant null only where the result is so.
+    pub null_with: Option<Sign>,
     /// The function writes it only where these conditions on what is there on entry have these values; none if the value tells.
     pub only_if: Vec<(IExpr, bool)>,
     /// Wherever the function ends the block that the pointer there has led to on entry, it leaves another one there.
@@ -265,6 +268,8 @@ pub struct Summary {
     pub outside: bool,
     /// Called again with the same arguments, it has the same result, until something is written or a function is called that may change it.
     pub repeats: bool,
+    /// The result leads to the number of the last error.
+    pub error_number: bool,
     /// The results of functions that repeat theirs which it changes, beside what it writes.
     pub changes_answers: Answers,
     /// Nothing more is known of it: it may change what it gets pointers to.
@@ -287,6 +292,29 @@ pub struct Summary {
     pub may_end: bool,
     /// The parameters' names, for display; empty for seeds.
     pub params: Vec<String>,
+}
+
+/// What a result says of whether a function has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Sign {
+    Zero,
+    Nonzero,
+    Negative,
+}
+
+impl Sign {
+    /// The paths on which a result is so.
+    fn of(self, arena: &mut Arena<'_>, result: Term) -> Guard {
+        let terms = &mut arena.formula.terms;
+        let zero = terms.constant(0, terms.width(result));
+        let is_zero = terms.eq(result, zero);
+        let holds = match self {
+            Sign::Zero => is_zero,
+            Sign::Nonzero => terms.not(is_zero),
+            Sign::Negative => terms.slt(result, zero),
+        };
+        arena.formula.guard_of(holds)
+    }
 }
 
 /// What held before a call wherever the result is so.

@@ -236,7 +236,7 @@ mod tests {
             value: Some(value.clone()),
             pointer: Told(false),
             null: Default::default(),
-            null_with_nonzero: None,
+            null_with: None,
             only_if: Vec::new(),
             replaced: Told(false),
         });

@@ -97,6 +97,8 @@ pub struct Arena<'a> {
     pub failing_conditions: FxHashSet<Cond>,
     /// Those that say that a result is null, of functions that never return null.
     pub never_null: FxHashSet<Cond>,
+    /// Pointers to the number of the last error, as functions of the library return them.
+    pub last_errors: FxHashSet<Term>,
     /// Results that may be null, with the paths on which alone they are.
     pub null_only: Vec<(Term, Guard)>,
     /// Conditions under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
@@ -184,6 +186,7 @@ impl<'a> Arena<'a> {
             foreign_conditions: FxHashSet::default(),
             failing_conditions: FxHashSet::default(),
             never_null: FxHashSet::default(),
+            last_errors: FxHashSet::default(),
             null_only: Vec::new(),
             links: FxHashSet::default(),
             read_as: FxHashMap::default(),
@@ -256,6 +259,20 @@ impl<'a> Arena<'a> {
     fn is_from(&self, value: Term, wanted: impl Fn(&Origin) -> bool) -> bool {
         let mut vars = self.formula.vars(value).into_iter().peekable();
         vars.peek().is_some() && vars.all(|var| wanted(self.origins.of(var)))
+    }
+
+    /// Whether a value is the number of the last error.
+    pub fn is_last_error(&self, value: Term) -> bool {
+        let Node::Var(var) = *self.formula.terms.node(value) else {
+            return false;
+        };
+        match self.origins.of(var) {
+            Origin::Initial { loc, .. } if loc.offset == 0 => {
+                let base = self.regions.base(loc.region);
+                base.is_some_and(|base| self.last_errors.contains(&base))
+            }
+            _ => false,
+        }
     }
 
     /// A fresh unconstrained Boolean as a guard.

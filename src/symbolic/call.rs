@@ -213,13 +213,13 @@ impl Executor<'_> {
                     .names
                     .converted(&arena.formula.terms, result, *of, function);
             }
-            // Of a callee that always returns null nothing is left open.
+            // Of a callee that always returns null nothing is left open, nor of one that does not on its ways that are taken here.
             if let CalleeView::Known(effects) = &view
                 && effects.may_return_null()
                 && let Some(result) = result.filter(|_| self.arena.watches)
                 && self.arena.formula.terms.as_const(result).is_none()
+                && self.arena.chosen_null(result) != Guard::FALSE
             {
-                self.arena.locations(result);
                 let called = CalledWith::new(Arc::new(body.name.clone()), &at.args);
                 self.arena.null_at_times.entry(result).or_insert(called);
             }

@@ -350,7 +350,7 @@ impl Executor<'_> {
     fn unary(&mut self, op: UnOp, ty: Ty, arg: Term) -> Term {
         match (op, ty) {
             (_, Ty::Float { bits }) => self.arena.unknown(bits),
-            (UnOp::Neg, _) => self.arena.formula.terms.neg(arg),
+            (UnOp::Neg, _) => self.negated(arg),
             (UnOp::Not, _) => self.arena.formula.terms.not(arg),
         }
     }
@@ -389,6 +389,21 @@ impl Executor<'_> {
             (BinOp::Shr, true) => terms.ashr(left, right),
             (BinOp::Shr, false) => terms.lshr(left, right),
         }
+    }
+
+    /// A function that returns `-errno` says that it has failed, by a number that is less than 0: nobody takes the number of an error that there was not.
+    fn negated(&mut self, arg: Term) -> Term {
+        let is_error = self.arena.is_last_error(arg);
+        let terms = &mut self.arena.formula.terms;
+        let negated = terms.neg(arg);
+        if !is_error {
+            return negated;
+        }
+        let width = terms.width(arg);
+        let (zero, least) = (terms.constant(0, width), terms.constant(1, width));
+        let least = terms.neg(least);
+        let positive = terms.slt(zero, arg);
+        terms.ite(positive, negated, least)
     }
 
     /// `p & mask` of an address as an address in the same block: `p - (p & ~mask)`. Where a constant mask takes away the lowest bits only, which

@@ -155,3 +155,47 @@ void show_all(struct element *first)
     for (struct element *e = first; e != NULL; e = e->next)
         show(e);
 }
+
+// How often a loop runs says nothing of a call: the rounds that are looked at are not all.
+static void print_all(const char **names, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *copy = strdup(names[i]); //~ heap/leak
+        if (!copy)
+            return;
+        puts(copy);
+    }
+}
+
+void print_four(void)
+{
+    const char *names[] = {"a", "b", "c", "d"};
+    print_all(names, 4);
+}
+
+// But a number that all callers pass, which the loop does not count, says it.
+enum wanted { KIND, NUMBER };
+
+static int *numbers_of(const unsigned char *bytes, int length, enum wanted wanted)
+{
+    int *last = NULL;
+    for (int i = 0; i < length; i++) {
+        if (wanted == KIND) {
+            if (bytes[i] > 7)
+                continue;
+        } else if (wanted == NUMBER && bytes[i] < 8)
+            continue;
+        if (wanted != KIND && wanted != NUMBER) {
+            last = malloc(sizeof(*last));
+            *last = bytes[i]; //~ note null/unchecked-result
+            free(last);
+            last = NULL;
+        }
+    }
+    return last;
+}
+
+int has_numbers(const unsigned char *bytes, int length)
+{
+    return numbers_of(bytes, length, KIND) || numbers_of(bytes, length, NUMBER);
+}

@@ -36,6 +36,10 @@ pub(super) fn readings(
             ends_loop: !plain,
             ..RestsOn::default()
         },
+        Reason::Unchecked if !tested_late => RestsOn {
+            unasked: rests_on_unasked(oracle, event, paths),
+            ..RestsOn::default()
+        },
         _ => RestsOn::default(),
     };
     // Another method need not follow it.
@@ -104,12 +108,12 @@ impl RestsOn {
         paths: Guard,
     ) -> RestsOn {
         let to_call = leading_to_written_null(execution, oracle, body, event);
-        let rests_on = RestsOn::of_paths(oracle, &to_call, paths);
+        let rests_on = RestsOn::of_paths(oracle, event, &to_call, paths);
         if !rests_on.foreign {
             return rests_on;
         }
         let all = null_in_statement(execution, oracle, event);
-        let of_all = RestsOn::of_paths(oracle, &to_call, all);
+        let of_all = RestsOn::of_paths(oracle, event, &to_call, all);
         match of_all.foreign {
             true => rests_on,
             false => of_all,
@@ -117,8 +121,15 @@ impl RestsOn {
     }
 
     /// `to_call`: the conditions that lead to the call which follows it.
-    fn of_paths(oracle: &mut Oracle<'_>, to_call: &[Cond], paths: Guard) -> RestsOn {
+    fn of_paths(
+        oracle: &mut Oracle<'_>,
+        event: &UseEvent,
+        to_call: &[Cond],
+        paths: Guard,
+    ) -> RestsOn {
         let mut rests_on = RestsOn::default();
+        // Those on which all pointers that nobody asks about are valid, as far as there are any.
+        let mut valid = paths;
         for condition in oracle.formula.guards.support(paths).to_vec() {
             let term = oracle.formula.cond_term(condition);
             // What the world outside the program answers, it may answer to any call.
@@ -129,7 +140,14 @@ impl RestsOn {
                 continue;
             }
             rests_on.foreign |= oracle.is_foreign(condition);
-            rests_on.unasked |= is_unasked(oracle, condition);
+            if is_unasked(oracle, condition) {
+                let null = oracle.formula.guards.literal(condition, true);
+                let without = oracle.formula.guards.and_not(valid, null);
+                match oracle.possible_for_nulls(without, event.base.as_slice()) {
+                    true => valid = without,
+                    false => rests_on.unasked = true,
+                }
+            }
             match oracle.own_conditions.get(&condition) {
                 Some(plain) => rests_on.ends_loop |= !plain,
                 None => rests_on.foreign = true,
@@ -137,6 +155,25 @@ impl RestsOn {
         }
         rests_on
     }
+}
+
+/// Whether a result is null only where some other pointer is that nobody compares with null: `find(of)`, which returns null for null.
+fn rests_on_unasked(oracle: &mut Oracle<'_>, event: &UseEvent, paths: Guard) -> bool {
+    let only = match event.base {
+        Some(base) => {
+            let mut known = oracle.null_only.iter();
+            known
+                .find(|(result, _)| *result == base)
+                .map(|known| known.1)
+        }
+        None => Some(oracle.chosen_null(event.address)),
+    };
+    let conditions = only.map(|only| oracle.formula.guards.support(only).to_vec());
+    conditions.into_iter().flatten().any(|condition| {
+        let null = oracle.formula.guards.literal(condition, true);
+        let valid = oracle.formula.guards.and_not(paths, null);
+        is_unasked(oracle, condition) && !oracle.possible_for_nulls(valid, event.base.as_slice())
+    })
 }
 
 /// The paths on which some access that one statement makes follows a null constant: a callee that is executed in place of its call may do so on

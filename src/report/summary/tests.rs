@@ -209,7 +209,7 @@ fn summary() -> Summary {
             size: 8,
             pointer: Told(true),
             null: Default::default(),
-            null_with_nonzero: None,
+            null_with: None,
             only_if: Vec::new(),
             replaced: Told(false),
             value: Some(IExpr::Op {

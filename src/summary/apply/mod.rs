@@ -190,6 +190,9 @@ fn apply(
             let names = &mut exec.arena.names;
             names.converted(&exec.arena.formula.terms, result, *of, &site.callee.name);
         }
+        if summary.error_number {
+            exec.arena.last_errors.insert(result);
+        }
         let result = (result, null_when);
         null::result(exec, state, summary, &application.binding, result);
     }

@@ -8,7 +8,7 @@ use super::binding::Binding;
 use super::made::was_there;
 use super::memory::ends;
 use crate::ir::{POINTER_BITS, Ty};
-use crate::summary::{IExpr, IObj, NullResult, Summary};
+use crate::summary::{IExpr, IObj, NullResult, Sign, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
@@ -178,7 +178,7 @@ fn writes(
             value,
             pointer: modified.pointer.0 && exec.arena.watches,
             null: modified.null,
-            may_be_null: null_by_result(exec, modified.null_with_nonzero, result),
+            may_be_null: null_by_result(exec, modified.null_with, result),
             through_ended: exec.arena.watches && through_ended(exec, summary, &modified.object),
         });
     }
@@ -244,19 +244,10 @@ fn write_back(
 }
 
 /// The paths on which the result tells what it tells wherever a value is null; all, if it tells nothing.
-fn null_by_result(
-    exec: &mut Executor<'_>,
-    with_nonzero: Option<bool>,
-    result: Option<Term>,
-) -> Guard {
-    let (Some(wanted), Some(result)) = (with_nonzero, result) else {
-        return Guard::TRUE;
-    };
-    let nonzero = exec.arena.nonzero(result);
-    let nonzero = exec.arena.formula.guard_of(nonzero);
-    match wanted {
-        true => nonzero,
-        false => exec.arena.formula.guards.not(nonzero),
+fn null_by_result(exec: &mut Executor<'_>, sign: Option<Sign>, result: Option<Term>) -> Guard {
+    match (sign, result) {
+        (Some(sign), Some(result)) => sign.of(&mut exec.arena, result),
+        _ => Guard::TRUE,
     }
 }
 

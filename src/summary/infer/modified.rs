@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::super::convert::Converter;
 use super::super::memory::may_be_null;
 use super::super::predicates::{Predicate, needed};
-use super::super::{IExpr, Modified, Offset, Root, Row, Summary, Told};
+use super::super::{IExpr, Modified, Offset, Root, Row, Sign, Summary, Told};
 use super::by_result::by_result;
 use super::{Exit, apart, pointer_on};
 use crate::ir::POINTER_BITS;
@@ -104,7 +104,7 @@ pub(super) fn modified(
             value,
             pointer,
             null: null.unwrap_or_default(),
-            null_with_nonzero: whole.and_then(|term| null_with_nonzero(oracle, exit, term)),
+            null_with: whole.and_then(|term| null_with(oracle, exit, term)),
             only_if,
             replaced: Told(replaced),
         });
@@ -222,27 +222,33 @@ fn holders_of_moved(summary: &Summary) -> FxHashSet<(&Root, &[Offset])> {
         .collect()
 }
 
-/// What the result says wherever a value is the constant null: that it is not zero, or that it is. Of what decides that and the result
-/// callers may be told too little to see it themselves.
-fn null_with_nonzero(arena: &mut Arena<'_>, exit: &Exit<'_>, value: Term) -> Option<bool> {
+/// What the result says wherever a value is the constant null. Of what decides that and the result callers may be told too little to see it themselves.
+fn null_with(oracle: &mut Oracle<'_>, exit: &Exit<'_>, value: Term) -> Option<Sign> {
     let result = exit.result?;
-    if !arena.watches {
+    if !oracle.watches {
         return None;
     }
-    let null = arena.chosen_null(value);
-    let null = arena.formula.guards.and(exit.state.guard, null);
+    let null = oracle.chosen_null(value);
+    let null = oracle.formula.guards.and(exit.state.guard, null);
     if null == Guard::FALSE {
         return None;
     }
-    let nonzero = arena.nonzero(result);
-    let nonzero = arena.formula.guard_of(nonzero);
-    let guards = &mut arena.formula.guards;
+    // A pointer has no sign.
+    if oracle.formula.terms.width(result) < POINTER_BITS {
+        let negative = Sign::Negative.of(oracle, result);
+        let other = oracle.formula.guards.and_not(null, negative);
+        if other != null && !oracle.possible(other) {
+            return Some(Sign::Negative);
+        }
+    }
+    let nonzero = Sign::Nonzero.of(oracle, result);
+    let guards = &mut oracle.formula.guards;
     match (
         guards.implies(null, nonzero),
         guards.excludes(null, nonzero),
     ) {
-        (true, false) => Some(true),
-        (false, true) => Some(false),
+        (true, false) => Some(Sign::Nonzero),
+        (false, true) => Some(Sign::Zero),
         _ => None,
     }
 }

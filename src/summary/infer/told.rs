@@ -11,6 +11,7 @@ use crate::summary::predicates::Predicate;
 use crate::summary::{IExpr, ResultTells};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::term::Op;
 
 /// Conditions on the result that are kept.
 const MAX_TOLD: usize = 4;
@@ -32,7 +33,19 @@ pub(super) fn told_by_result(
     let all = exit.state.guard;
     let always = oracle.formula.guards.implied_literals(all);
     let mut found: Vec<Told> = Vec::new();
-    for candidate in candidates {
+    // Of two conditions that hold on the same ways of the function the weaker one is told: callers ask for `ret >= 0` more often than for `ret == 0`.
+    let is_order = |candidate: &&Predicate| {
+        matches!(
+            &candidate.expr,
+            IExpr::Op {
+                op: Op::Slt | Op::Ult,
+                ..
+            }
+        )
+    };
+    let (orders, others): (Vec<&Predicate>, Vec<&Predicate>) =
+        candidates.iter().partition(is_order);
+    for candidate in orders.into_iter().chain(others) {
         for holds in [true, false] {
             let result = candidate.guard.negated_if(!holds);
             let paths = oracle.formula.guards.and(all, result);

@@ -427,7 +427,7 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             value: None,
             pointer: Told(false),
             null: Default::default(),
-            null_with_nonzero: None,
+            null_with: None,
             only_if: Vec::new(),
             replaced: Told(false),
         });

@@ -35,6 +35,8 @@ pub(super) struct LibraryRow {
     /// Where they may leave any pointer.
     #[serde(default)]
     changes: Vec<Spanned<String>>,
+    /// Where they leave an error if they fail, which is where their result is null or 0; else there is none.
+    error: Option<Spanned<String>>,
     /// Parameters, numbers of open files, of which the functions access what they name.
     #[serde(default)]
     uses_number: Vec<u32>,
@@ -65,6 +67,9 @@ pub(super) struct LibraryRow {
     at_most: Option<u32>,
     /// What the functions add to a number in memory, in one step.
     adds: Option<Addition>,
+    /// The result leads to the number of the last error.
+    #[serde(default)]
+    error_number: bool,
     /// The result is what the world outside the program answers.
     #[serde(default)]
     outside: bool,
@@ -148,9 +153,11 @@ impl LibraryRow {
         let Some(ends_when) = self.ends_when(document) else {
             return;
         };
-        let (Some(cleared), Some(changed)) = (
+        let error = self.error.as_slice();
+        let (Some(cleared), Some(changed), Some(error)) = (
             places(&self.clears, document),
             places(&self.changes, document),
+            places(error, document),
         ) else {
             return;
         };
@@ -170,6 +177,9 @@ impl LibraryRow {
             clear(summary, &cleared);
             for place in &changed {
                 modify(summary, place.clone(), u64::from(POINTER_BITS / 8));
+            }
+            for place in &error {
+                leave_error(summary, place);
             }
             if let Some(condition) = &null_when {
                 summary.null_when = Some(condition.clone());
@@ -233,6 +243,7 @@ impl LibraryRow {
         summary.noreturn |= self.noreturn;
         summary.outside |= self.outside;
         summary.repeats |= self.repeats;
+        summary.error_number |= self.error_number;
         if self.changes_answers {
             summary.changes_answers = Answers::All;
         }
@@ -295,6 +306,35 @@ fn clear(summary: &mut Summary, places: &[IObj]) {
     for place in places {
         leave(summary, place, u64::from(POINTER_BITS / 8), &null);
     }
+}
+
+/// Adds that a place leads to an error where the result is null or 0. Else there is none, as there was none before.
+fn leave_error(summary: &mut Summary, place: &IObj) {
+    let result = IExpr::Value {
+        object: IObj {
+            root: Root::Return,
+            path: Vec::new(),
+        },
+        width: POINTER_BITS,
+        when: When::Exit,
+        narrow: false,
+        pointer: Told(false),
+    };
+    let none = IExpr::Const {
+        value: 0,
+        width: POINTER_BITS,
+    };
+    let error = IExpr::Unknown {
+        id: 0,
+        width: POINTER_BITS,
+        outside: false,
+    };
+    let left = IExpr::Op {
+        op: Op::Ite,
+        width: POINTER_BITS,
+        args: vec![IExpr::is_zero(result, POINTER_BITS), error, none],
+    };
+    leave(summary, place, u64::from(POINTER_BITS / 8), &left);
 }
 
 /// Adds that a place of so many bytes holds a value afterwards.
