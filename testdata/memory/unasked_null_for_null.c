@@ -118,3 +118,52 @@ int sum_of_two(const uint8_t *data, uint8_t length)
     }
     return all;
 }
+
+// That there is no memory is nothing that a caller need not ask about.
+struct head {
+    struct head *next;
+    char bytes[];
+};
+
+static struct head *all;
+
+static char *made(size_t size)
+{
+    struct head *head = calloc(1, sizeof(*head) + size);
+    if (!head)
+        return NULL;
+    head->next = all;
+    all = head;
+    return head->bytes;
+}
+
+char *made_and_filled(size_t size)
+{
+    char *bytes = made(size + 1);
+    bytes[0] = 'a'; //~ null/unchecked-result
+    return bytes;
+}
+
+char *made_and_tested(size_t size)
+{
+    char *bytes = made(size);
+    return bytes ? bytes + 1 : NULL;
+}
+
+char *made_and_tested_again(size_t size)
+{
+    char *bytes = made(size + 2);
+    if (bytes == NULL)
+        return NULL;
+    bytes[1] = 'b';
+    return bytes;
+}
+
+char *made_and_tested_once_more(size_t size)
+{
+    char *bytes = made(size + 3);
+    if (!bytes)
+        abort();
+    bytes[1] = 'c';
+    return bytes;
+}

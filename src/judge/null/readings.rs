@@ -172,7 +172,11 @@ fn rests_on_unasked(oracle: &mut Oracle<'_>, event: &UseEvent, paths: Guard) -> 
     conditions.into_iter().flatten().any(|condition| {
         let null = oracle.formula.guards.literal(condition, true);
         let valid = oracle.formula.guards.and_not(paths, null);
-        is_unasked(oracle, condition) && !oracle.possible_for_nulls(valid, event.base.as_slice())
+        // That a function has failed which a callee calls is what callers have to look for.
+        let of_call = oracle.is_from_calls(oracle.formula.cond_term(condition));
+        !of_call
+            && is_unasked(oracle, condition)
+            && !oracle.possible_for_nulls(valid, event.base.as_slice())
     })
 }
 
