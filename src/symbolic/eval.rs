@@ -10,7 +10,7 @@ use super::heap;
 use super::log::Access;
 use super::region::{FrameId, Loc, RegionId, RegionKind, SymbolicOffset};
 use super::state::State;
-use super::term::Term;
+use super::term::{Node, Term};
 use crate::ir::{
     BinOp, Body, CmpOp, Expr, ExprId, ExprKind, Image, LocalId, POINTER_BITS, SymbolName, Ty, UnOp,
 };
@@ -422,6 +422,16 @@ impl Executor<'_> {
             return None;
         }
         let rest = terms.not(mask);
+        // `(p + ~mask) & mask` is rounded up: the block that it lies in is another one's affair, who keeps where it begins.
+        if let Node::Linear {
+            constant,
+            terms: sum,
+        } = terms.node(pointer)
+            && (terms.as_const(rest) == Some(*constant)
+                || sum.iter().any(|&(_, term)| term == rest))
+        {
+            return None;
+        }
         let rest = terms.and(pointer, rest);
         Some(terms.sub(pointer, rest))
     }

@@ -70,3 +70,24 @@ int value_behind_unasked(void)
     free(made);
     return value;
 }
+
+// An address that is rounded up: where the block begins is kept.
+struct aligned {
+    unsigned before;
+    char bytes[100];
+};
+
+struct aligned *made_aligned(void) //~ clean
+{
+    char *block = malloc(sizeof(struct aligned) + 31);
+    struct aligned *made;
+    if (!block)
+        return NULL;
+    made = (struct aligned *)(((uintptr_t)block + 31) & ~(uintptr_t)31);
+    made->before = (char *)made - block;
+    if (getpid() == 1) {
+        free((char *)made - made->before);
+        return NULL;
+    }
+    return made;
+}

@@ -108,12 +108,12 @@ impl RestsOn {
         paths: Guard,
     ) -> RestsOn {
         let to_call = leading_to_written_null(execution, oracle, body, event);
-        let rests_on = RestsOn::of_paths(oracle, event, &to_call, paths);
+        let rests_on = RestsOn::of_paths(oracle, &to_call, paths);
         if !rests_on.foreign {
             return rests_on;
         }
         let all = null_in_statement(execution, oracle, event);
-        let of_all = RestsOn::of_paths(oracle, event, &to_call, all);
+        let of_all = RestsOn::of_paths(oracle, &to_call, all);
         match of_all.foreign {
             true => rests_on,
             false => of_all,
@@ -121,15 +121,8 @@ impl RestsOn {
     }
 
     /// `to_call`: the conditions that lead to the call which follows it.
-    fn of_paths(
-        oracle: &mut Oracle<'_>,
-        event: &UseEvent,
-        to_call: &[Cond],
-        paths: Guard,
-    ) -> RestsOn {
+    fn of_paths(oracle: &mut Oracle<'_>, to_call: &[Cond], paths: Guard) -> RestsOn {
         let mut rests_on = RestsOn::default();
-        // Those on which all pointers that nobody asks about are valid, as far as there are any.
-        let mut valid = paths;
         for condition in oracle.formula.guards.support(paths).to_vec() {
             let term = oracle.formula.cond_term(condition);
             // What the world outside the program answers, it may answer to any call.
@@ -140,14 +133,7 @@ impl RestsOn {
                 continue;
             }
             rests_on.foreign |= oracle.is_foreign(condition);
-            if is_unasked(oracle, condition) {
-                let null = oracle.formula.guards.literal(condition, true);
-                let without = oracle.formula.guards.and_not(valid, null);
-                match oracle.possible_for_nulls(without, event.base.as_slice()) {
-                    true => valid = without,
-                    false => rests_on.unasked = true,
-                }
-            }
+            rests_on.unasked |= is_unasked(oracle, condition);
             match oracle.own_conditions.get(&condition) {
                 Some(plain) => rests_on.ends_loop |= !plain,
                 None => rests_on.foreign = true,
