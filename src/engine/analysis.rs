@@ -383,9 +383,9 @@ impl<'a> Run<'a> {
 
     /// Analyses a component's functions. Those that are recursive are analysed again as long as a callee's
     /// summary is not the one that they have seen, but not for ever: a summary may grow each time. A
-    /// member that has no summary yet has an unknown result for the others, and no effect: what recursive functions
-    /// keep is a least fixed point. What one stores somewhere it may store further down, too; and in the last pass a member of which it has not settled what
-    /// it keeps keeps all.
+    /// member that has no summary yet has an unknown result for the others, and no effect: which arguments recursive functions
+    /// keep is a least fixed point. An argument that one of them stores somewhere counts as kept, for it may be stored further down, too. If the arguments
+    /// that a member keeps have changed in the last pass but one, it is taken to keep all in the last.
     fn execute(&self, members: &[(FunctionId, BodyKey)]) -> Vec<FunctionResult> {
         let position: FxHashMap<FunctionId, usize> =
             (0..).zip(members).map(|(i, &(id, _))| (id, i)).collect();
@@ -405,27 +405,22 @@ impl<'a> Run<'a> {
             if !stale.contains(&true) {
                 break;
             }
-            if pass + 1 == MAX_PASSES {
-                for id in std::mem::take(&mut growing) {
-                    if let Some(Some(summary)) = provisional.get_mut(&id) {
-                        Arc::make_mut(summary).keep_all();
-                    }
+            for id in growing.drain(..).filter(|_| pass + 1 == MAX_PASSES) {
+                if let Some(Some(summary)) = provisional.get_mut(&id) {
+                    Arc::make_mut(summary).keep_all();
                 }
             }
-            growing.clear();
             for (index, &(id, body)) in members.iter().enumerate() {
                 if !std::mem::take(&mut stale[index]) {
                     continue;
                 }
                 let result = self.execute_one(id, body, &provisional);
                 let before = results[index].as_ref().and_then(FunctionResult::seen);
-                if let (Some(before), Some(after)) = (before, result.seen())
-                    && !before.keeps_like(after)
-                {
-                    growing.push(id);
-                }
                 let settled = match (before, result.seen()) {
-                    (Some(before), Some(after)) => before.acts_like(after),
+                    (Some(before), Some(after)) => {
+                        growing.extend((!before.keeps_like(after)).then_some(id));
+                        before.acts_like(after)
+                    }
                     (before, after) => before.is_none() && after.is_none(),
                 };
                 let mut seen = result.seen().cloned();

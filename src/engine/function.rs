@@ -172,7 +172,7 @@ fn judge(
     if property.watches_accesses() {
         let asked = filtering::filter(body, execution, oracle, &mut findings);
         timings.filters(asked.costs);
-        // Of one that others may call too, no caller in the tree says that a failure does not come about.
+        // Only of a static function are all callers in the tree.
         if body.name.file.is_some() {
             judged.summary.fails_when = infer::fails_when(body, execution, oracle, &asked.failures);
         }

@@ -305,15 +305,15 @@ pub enum Sign {
 impl Sign {
     /// The paths on which a result is so.
     fn of(self, arena: &mut Arena<'_>, result: Term) -> Guard {
-        let terms = &mut arena.formula.terms;
-        let zero = terms.constant(0, terms.width(result));
-        let is_zero = terms.eq(result, zero);
-        let holds = match self {
-            Sign::Zero => is_zero,
-            Sign::Nonzero => terms.not(is_zero),
-            Sign::Negative => terms.slt(result, zero),
-        };
-        arena.formula.guard_of(holds)
+        if self == Sign::Negative {
+            let terms = &mut arena.formula.terms;
+            let zero = terms.constant(0, terms.width(result));
+            let negative = terms.slt(result, zero);
+            return arena.formula.guard_of(negative);
+        }
+        let nonzero = arena.nonzero(result);
+        let nonzero = arena.formula.guard_of(nonzero);
+        nonzero.negated_if(self == Sign::Zero)
     }
 }
 

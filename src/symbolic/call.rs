@@ -191,14 +191,15 @@ impl Executor<'_> {
         (name, view): (SymbolName, CalleeView),
     ) {
         let body = self.body_to_inline(at, &view, &name);
+        if body.is_some()
+            && let CalleeView::Known(effects) = &view
+            && effects.tells_failures()
+        {
+            let name = Arc::new(name.clone());
+            effects.note_failures(self, state, &self.call_site(at, &name, state));
+        }
         self.stack.push(at.site.clone());
         if let Some(body) = body {
-            if let CalleeView::Known(effects) = &view
-                && effects.tells_failures()
-            {
-                let name = Arc::new(name.clone());
-                effects.note_failures(self, state, &self.call_site(at, &name, state));
-            }
             let operates = matches!(&view, CalleeView::Known(effects) if !effects.is_noop());
             if operates {
                 self.execution.log.call += 1;
@@ -234,11 +235,13 @@ impl Executor<'_> {
         if known {
             self.called_at(state, name.clone(), false);
         }
-        let name = Arc::new(name);
-        let site = self.call_site(at, &name, state);
         self.stack.pop();
         let result = match view {
-            CalleeView::Known(effects) => self.apply(at, state, &*effects, &site),
+            CalleeView::Known(effects) => {
+                let name = Arc::new(name);
+                let site = self.call_site(at, &name, state);
+                self.apply(at, state, &*effects, &site)
+            }
             CalleeView::NoOp(results) => {
                 let result = self.unknown_call(at, state);
                 result.map(|result| self.one_of(at, &results, result))
@@ -255,22 +258,24 @@ impl Executor<'_> {
         self.returned(at, state, result);
     }
 
-    /// Where a callee's effects are applied; the call is on the stack.
+    /// Where a callee's effects are applied. The call is not on the stack.
     fn call_site<'c>(
         &self,
         at: &'c Invocation<'_>,
         name: &'c Arc<SymbolName>,
         state: &State,
     ) -> CallSite<'c> {
+        let mut stack = self.stack.clone();
+        stack.push(at.site.clone());
         CallSite {
-            written: (self.stack.len() == 1).then_some(&*at.call.args),
+            written: self.stack.is_empty().then_some(&*at.call.args),
             args: &at.args,
             first_members: first_members_of(at.frame.body, at.call),
             result_width: scalar_width(at.call.ret),
             may_return_pointer: at.call.ret == RetTy::Scalar(Ty::Ptr) || at.is_undeclared(),
             text: &at.call.text,
             callee: name,
-            stack: self.stack.clone(),
+            stack,
             reached_on: state.guard,
         }
     }

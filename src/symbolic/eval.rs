@@ -400,10 +400,10 @@ impl Executor<'_> {
             return negated;
         }
         let width = terms.width(arg);
-        let (zero, least) = (terms.constant(0, width), terms.constant(1, width));
-        let least = terms.neg(least);
+        let (zero, one) = (terms.constant(0, width), terms.constant(1, width));
+        let minus_one = terms.neg(one);
         let positive = terms.slt(zero, arg);
-        terms.ite(positive, negated, least)
+        terms.ite(positive, negated, minus_one)
     }
 
     /// `p & mask` of an address as an address in the same block: `p - (p & ~mask)`. Where a constant mask takes away the lowest bits only, which
@@ -422,7 +422,7 @@ impl Executor<'_> {
             return None;
         }
         let rest = terms.not(mask);
-        // `(p + ~mask) & mask` is rounded up: the block that it lies in is another one's affair, who keeps where it begins.
+        // `(p + ~mask) & mask` is rounded up, as by allocators of aligned blocks: they keep elsewhere what they have to free, so it stays a pointer of its own.
         if let Node::Linear {
             constant,
             terms: sum,

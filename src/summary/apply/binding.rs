@@ -86,6 +86,20 @@ impl<'s, 'c> Binding<'s, 'c> {
         self.condition(exec, state, condition).negated_if(!holds)
     }
 
+    /// Those of the paths on which all of these conditions have their outcomes.
+    pub(super) fn outcomes(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        paths: Guard,
+        conditions: &[(IExpr, bool)],
+    ) -> Guard {
+        conditions.iter().fold(paths, |paths, condition| {
+            let here = self.outcome(exec, state, condition);
+            exec.arena.formula.guards.and(paths, here)
+        })
+    }
+
     /// The caller's value of what the function returns, known from now on.
     pub(super) fn returns(&mut self, result: Option<Term>) {
         self.result = result;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::binding::Binding;
-use crate::summary::{IExpr, Summary};
+use crate::summary::Summary;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::MetFailure;
@@ -18,10 +18,10 @@ pub(super) fn note(
     binding: &Binding<'_, '_>,
 ) {
     for failure in &summary.fails_when {
-        let null = met(exec, state, binding, Guard::TRUE, &failure.pointers);
+        let null = binding.outcomes(exec, state, Guard::TRUE, &failure.pointers);
         let compared = exec.arena.compared_with_null(null);
         let pointers = exec.arena.formula.guards.and(state.guard, null);
-        let all = met(exec, state, binding, pointers, &failure.others);
+        let all = binding.outcomes(exec, state, pointers, &failure.others);
         exec.execution.log.met_failures.push(MetFailure {
             callee: Arc::clone(binding.site.callee),
             finding: failure.finding,
@@ -30,18 +30,4 @@ pub(super) fn note(
             all,
         });
     }
-}
-
-/// Those of the paths on which conditions have these outcomes.
-fn met(
-    exec: &mut Executor<'_>,
-    state: &mut State,
-    binding: &Binding<'_, '_>,
-    paths: Guard,
-    outcomes: &[(IExpr, bool)],
-) -> Guard {
-    outcomes.iter().fold(paths, |paths, outcome| {
-        let here = binding.outcome(exec, state, outcome);
-        exec.arena.formula.guards.and(paths, here)
-    })
 }

@@ -218,11 +218,8 @@ fn comes_back(
     summary: &Summary,
     binding: &Binding<'_, '_>,
 ) {
-    let mut paths = state.guard;
-    for returns in &summary.returns_when {
-        let here = binding.outcome(exec, state, returns);
-        paths = exec.arena.formula.guards.and(paths, here);
-    }
+    let here = state.guard;
+    let paths = binding.outcomes(exec, state, here, &summary.returns_when);
     if paths != state.guard {
         exec.end_but(state, paths, binding.site);
     }

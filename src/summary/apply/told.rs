@@ -16,16 +16,9 @@ pub(super) fn before(
     summary: &Summary,
     binding: &Binding<'_, '_>,
 ) -> Vec<Guard> {
-    let mut told = Vec::new();
-    for tells in &summary.result_tells {
-        let mut held = Guard::TRUE;
-        for literal in &tells.entry {
-            let here = binding.outcome(exec, state, literal);
-            held = exec.arena.formula.guards.and(held, here);
-        }
-        told.push(held);
-    }
-    told
+    let told = summary.result_tells.iter();
+    told.map(|tells| binding.outcomes(exec, state, Guard::TRUE, &tells.entry))
+        .collect()
 }
 
 /// Leaves out the paths on which the result tells of something that did not hold.

@@ -9,7 +9,7 @@ use super::told::{Known, before_the_call};
 use crate::ir::Body;
 use crate::sat::oracle::Oracle;
 use crate::summary::memory::is_over_parameters;
-use crate::summary::{FailsWhen, IExpr, IObj, Root};
+use crate::summary::{FailsWhen, IObj, Root};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 
@@ -38,28 +38,30 @@ pub fn fails_when(
     let of_failure = |&(finding, paths): &(u32, Guard)| {
         let mut literals = oracle.formula.guards.implied_literals(paths);
         literals.retain(|(condition, _)| !counted.contains(condition));
-        let mut known = before_the_call(oracle, &literals);
+        let known = before_the_call(oracle, &literals);
         // Rounds of a loop that were left out may fail where nothing but arguments is as it is here.
-        known.retain(|known| {
-            !execution.cut
-                || is_over_parameters(&known.condition)
-                    && (known.is_pointer || known.condition.is_made_of(is_constant))
-        });
-        known.truncate(MAX_LITERALS);
-        let (pointers, others): (Vec<_>, Vec<_>) =
-            known.into_iter().partition(|known| known.is_pointer);
-        let literals = |known: Vec<Known>| -> Vec<(IExpr, bool)> {
-            known
-                .into_iter()
-                .map(|known| (known.condition, known.holds))
-                .collect()
-        };
-        let known = FailsWhen {
+        let known = known.filter(
+            |Known {
+                 literal,
+                 is_pointer,
+             }| {
+                !execution.cut
+                    || is_over_parameters(&literal.0)
+                        && (*is_pointer || literal.0.is_made_of(is_constant))
+            },
+        );
+        let mut fails = FailsWhen {
             finding,
-            pointers: literals(pointers),
-            others: literals(others),
+            pointers: Vec::new(),
+            others: Vec::new(),
         };
-        (!known.pointers.is_empty() || !known.others.is_empty()).then_some(known)
+        for known in known.take(MAX_LITERALS) {
+            match known.is_pointer {
+                true => fails.pointers.push(known.literal),
+                false => fails.others.push(known.literal),
+            }
+        }
+        (!fails.pointers.is_empty() || !fails.others.is_empty()).then_some(fails)
     };
     failures.iter().filter_map(of_failure).collect()
 }

@@ -90,39 +90,42 @@ fn over_entry(
     oracle: &mut Oracle<'_>,
     literals: &[(Cond, bool)],
 ) -> Vec<(IExpr, bool)> {
-    let mut found = before_the_call(oracle, literals);
-    found.retain(|known| !execution.cut || known.is_pointer && !known.holds);
-    found.truncate(MAX_LITERALS);
-    found
-        .into_iter()
-        .map(|known| (known.condition, known.holds))
+    let mut literals = literals.to_vec();
+    literals.retain(|&(condition, holds)| {
+        !execution.cut || !holds && compares_with_null(oracle, condition)
+    });
+    let known = before_the_call(oracle, &literals);
+    known
+        .take(MAX_LITERALS)
+        .map(|known| known.literal)
         .collect()
 }
 
 /// A condition that callers can evaluate before the call.
 pub(super) struct Known {
-    pub condition: IExpr,
-    pub holds: bool,
+    /// The condition, and whether it holds.
+    pub literal: (IExpr, bool),
     /// It compares a pointer with null.
     pub is_pointer: bool,
 }
 
-pub(super) fn before_the_call(oracle: &mut Oracle<'_>, literals: &[(Cond, bool)]) -> Vec<Known> {
+/// The conditions that callers can evaluate before the call, with their values.
+pub(super) fn before_the_call(
+    oracle: &mut Oracle<'_>,
+    literals: &[(Cond, bool)],
+) -> impl Iterator<Item = Known> {
     let mut converter = Converter::of_entry();
-    let mut found = Vec::new();
-    for &(condition, holds) in literals {
-        let literal = oracle.formula.guards.literal(condition, true);
-        let is_pointer = !oracle.compared_with_null(literal).is_empty();
+    literals.iter().filter_map(move |&(condition, holds)| {
         let term = oracle.formula.cond_term(condition);
-        if let Some(condition) = converter.expr(oracle, term)
-            && condition.is_made_of(is_passed)
-        {
-            found.push(Known {
-                condition,
-                holds,
-                is_pointer,
-            });
-        }
-    }
-    found
+        let expr = converter.expr(oracle, term)?;
+        expr.is_made_of(is_passed).then(|| Known {
+            literal: (expr, holds),
+            is_pointer: compares_with_null(oracle, condition),
+        })
+    })
+}
+
+fn compares_with_null(oracle: &mut Oracle<'_>, condition: Cond) -> bool {
+    let literal = oracle.formula.guards.literal(condition, true);
+    !oracle.compared_with_null(literal).is_empty()
 }

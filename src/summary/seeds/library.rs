@@ -299,31 +299,14 @@ fn used(summary: &Summary, param: u32) -> Use {
 
 /// Adds that these places hold null afterwards.
 fn clear(summary: &mut Summary, places: &[IObj]) {
-    let null = IExpr::Const {
-        value: 0,
-        width: POINTER_BITS,
-    };
     for place in places {
-        leave(summary, place, u64::from(POINTER_BITS / 8), &null);
+        leave(summary, place, u64::from(POINTER_BITS / 8), &null());
     }
 }
 
 /// Adds that a place leads to an error where the result is null or 0. Else there is none, as there was none before.
 fn leave_error(summary: &mut Summary, place: &IObj) {
-    let result = IExpr::Value {
-        object: IObj {
-            root: Root::Return,
-            path: Vec::new(),
-        },
-        width: POINTER_BITS,
-        when: When::Exit,
-        narrow: false,
-        pointer: Told(false),
-    };
-    let none = IExpr::Const {
-        value: 0,
-        width: POINTER_BITS,
-    };
+    let result = syntax::returned(POINTER_BITS);
     let error = IExpr::Unknown {
         id: 0,
         width: POINTER_BITS,
@@ -332,7 +315,7 @@ fn leave_error(summary: &mut Summary, place: &IObj) {
     let left = IExpr::Op {
         op: Op::Ite,
         width: POINTER_BITS,
-        args: vec![IExpr::is_zero(result, POINTER_BITS), error, none],
+        args: vec![IExpr::is_zero(result, POINTER_BITS), error, null()],
     };
     leave(summary, place, u64::from(POINTER_BITS / 8), &left);
 }
@@ -351,6 +334,13 @@ fn pointed_to(param: u32) -> IObj {
     IObj {
         root: Root::Param(param),
         path: vec![Offset::bytes(0)],
+    }
+}
+
+fn null() -> IExpr {
+    IExpr::Const {
+        value: 0,
+        width: POINTER_BITS,
     }
 }
 
@@ -380,10 +370,6 @@ fn pointer_within(param: u32) -> IExpr {
 
 /// Null, or a pointer.
 fn unless_null(pointer: IExpr) -> IExpr {
-    let null = IExpr::Const {
-        value: 0,
-        width: POINTER_BITS,
-    };
     let found = IExpr::Unknown {
         id: 0,
         width: 1,
@@ -392,6 +378,6 @@ fn unless_null(pointer: IExpr) -> IExpr {
     IExpr::Op {
         op: Op::Ite,
         width: POINTER_BITS,
-        args: vec![found, pointer, null],
+        args: vec![found, pointer, null()],
     }
 }

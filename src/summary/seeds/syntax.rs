@@ -268,6 +268,20 @@ fn param(word: &str) -> Option<u32> {
     word.strip_prefix("param")?.parse().ok()
 }
 
+/// The value that a function returns.
+pub(super) fn returned(width: u16) -> IExpr {
+    IExpr::Value {
+        object: IObj {
+            root: Root::Return,
+            path: Vec::new(),
+        },
+        width,
+        when: interface::When::Exit,
+        narrow: false,
+        pointer: Told(false),
+    }
+}
+
 /// What a parameter is on entry: a pointer or a number.
 pub(super) fn passed(param: u32, width: u16) -> IExpr {
     IExpr::Value {
@@ -356,16 +370,7 @@ pub(super) fn when(text: &str, width: u16) -> Result<When, String> {
             .parse()
             .map_err(|_| format!("`{number}` is no number"))?,
     };
-    let ret = IExpr::Value {
-        object: IObj {
-            root: Root::Return,
-            path: Vec::new(),
-        },
-        width,
-        when: interface::When::Exit,
-        narrow: false,
-        pointer: Told(false),
-    };
+    let ret = returned(width);
     let constant = IExpr::Const {
         value: number as u128 & (u128::MAX >> (128 - u32::from(width))),
         width,
