@@ -2,20 +2,21 @@
 //!
 //! Events are in execution order; each carries the guard of the paths on which it happens.
 
+mod calls;
+
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::callee::CalledWith;
+pub use self::calls::{CallEvent, MayEnd, MetFailure, Question, UnknownCall};
 use super::guard::{Cond, Guard};
 use super::region::{Loc, RegionId};
 use super::state::{Object, Status};
 use super::term::{Term, Var};
 use super::unroll::LoopId;
 use crate::finding::TraceStep;
-use crate::ir::{BlockId, ExprId, MemberName, Pos, Says, SymbolName};
+use crate::ir::{BlockId, ExprId, Pos, Says, SymbolName};
 use crate::property::{Machine, StateId, States, Target};
 
 /// A place in the source within a function.
@@ -58,19 +59,6 @@ pub struct PointerWrite {
     pub old: Term,
     /// The unknowns that stand for what the callee's summary does not tell of the paths.
     pub unknowns: std::ops::Range<Var>,
-    /// Number of operations logged before it.
-    pub order: usize,
-}
-
-/// A call behind which the program may have ended.
-#[derive(Clone, Debug)]
-pub struct MayEnd {
-    /// The paths on which it is made.
-    pub guard: Guard,
-    /// Its arguments tell on which paths it ends the program: those are left out behind the call.
-    pub told: bool,
-    /// What the callee gets, and may decide by. None if it has a summary, which tells when it does not return as far as that is known.
-    pub args: Vec<Term>,
     /// Number of operations logged before it.
     pub order: usize,
 }
@@ -458,80 +446,11 @@ pub struct TakeEvent {
     pub inside: Arc<[TraceStep]>,
 }
 
-/// A call of a function that is no primitive.
-#[derive(Clone, Debug)]
-pub struct CallEvent {
-    pub callee: Arc<SymbolName>,
-    /// The paths that reach it.
-    pub guard: Guard,
-    /// See [`OpEvent::call`].
-    pub call: u32,
-    /// Number of operations logged before it.
-    pub order: usize,
-    pub stack: Vec<Site>,
-    /// Its operations are logged as the caller's own.
-    pub inlined: bool,
-}
-
 #[derive(Clone, Debug)]
 pub struct ReturnEvent {
     pub guard: Guard,
     pub site: Site,
     pub depth: u32,
-}
-
-/// A call of a function that changes nothing: it answers a question about its arguments.
-#[derive(Clone, Debug)]
-pub struct Question {
-    pub called: CalledWith,
-    /// The unknown values that were made up in the call.
-    pub unknowns: Range<Var>,
-}
-
-/// A call of a function of which a failure is told.
-#[derive(Clone, Debug)]
-pub struct MetFailure {
-    pub callee: Arc<SymbolName>,
-    /// The finding that tells of it, by its number among the callee's own.
-    pub finding: u32,
-    /// The pointers that it hangs on.
-    pub compared: Vec<Term>,
-    /// The paths on which they are as it needs them.
-    pub pointers: Guard,
-    /// Those among these on which all else is, too.
-    pub all: Guard,
-}
-
-/// A call of a function of which nothing is known.
-#[derive(Clone, Debug)]
-pub struct UnknownCall {
-    /// The member that the function is called through.
-    pub member: Option<MemberName>,
-    pub guard: Guard,
-    /// Through a pointer.
-    pub indirect: bool,
-    /// What its arguments point to.
-    pub given: Vec<Loc>,
-    /// Of that what is meant by itself, not the record that begins with it.
-    pub itself: Vec<Loc>,
-    /// The records that this is in.
-    pub reached: Vec<RegionId>,
-    /// The unknown that is its result.
-    pub result: Option<Term>,
-    /// Terms made before it, and before it was over: what it has left behind pointers that it was given is between them.
-    pub terms: usize,
-    pub made: usize,
-    /// Number of operations logged before it.
-    pub order: usize,
-    /// The call as the source shows it.
-    pub text: Arc<str>,
-}
-
-impl UnknownCall {
-    /// The function, as the source names it.
-    pub fn called(&self) -> &str {
-        self.text.split('(').next().unwrap_or_default()
-    }
 }
 
 impl OpEvent {
