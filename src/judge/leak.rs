@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::explanation::callee::perhaps_ended;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
-use super::lost_results;
+use super::{handed, lost_results};
 use crate::finding::{ExplanationKind as Kind, TraceStep};
 use crate::property::{Event, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
@@ -41,7 +41,8 @@ impl Findings<'_> {
         if oracle.owned.is_empty() || self.function_name() == "main" {
             return;
         }
-        let known = known_elsewhere(execution, oracle, exit);
+        let escapes = handed::believed(execution, oracle);
+        let known = known_elsewhere(execution, oracle, exit, &escapes);
         let objects: Vec<Object> = exit.state.objects.keys().copied().collect();
         let mut lost = Vec::new();
         for object in objects {

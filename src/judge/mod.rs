@@ -11,6 +11,7 @@ pub mod excluded;
 mod explanation;
 pub mod findings;
 pub mod guarded;
+mod handed;
 pub mod inconsistent_exit;
 pub mod leak;
 pub mod lock_order;

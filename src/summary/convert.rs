@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::handles::{Handle, from_output};
 use super::infer::Exit;
-use super::{IExpr, IObj, Offset, Root, Told, When};
+use super::{Choice, IExpr, IObj, Offset, Root, Told, When};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::guard::Guard;
@@ -389,10 +389,15 @@ impl Converter {
 
     /// The unknown that stands for a term without a name, the same at each occurrence.
     fn unknown(&self, arena: &Arena<'_>, term: Term) -> Option<IExpr> {
+        let choice = || match arena.is_from_outside(term) {
+            true => Choice::Outside,
+            false if arena.is_link(term) => Choice::Link,
+            false => Choice::Any,
+        };
         self.unknowns.then(|| IExpr::Unknown {
             id: term.index() as u32,
             width: arena.formula.terms.width(term),
-            outside: arena.is_from_outside(term),
+            choice: choice(),
         })
     }
 

@@ -10,7 +10,7 @@ use crate::property::Role;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::log::{Holder, OpEvent};
+use crate::symbolic::log::{EscapeEvent, Holder, OpEvent};
 use crate::symbolic::region::{FrameId, RegionId};
 use crate::symbolic::state::Status;
 
@@ -31,15 +31,16 @@ struct Held {
     gone: Guard,
 }
 
-/// The paths on which others can find each block when the function has returned.
+/// The paths on which others can find each block when the function has returned. `escapes`: those of the execution, or what is believed of them.
 pub fn known_elsewhere(
     execution: &Execution,
     arena: &mut Arena<'_>,
     exit: &Exit<'_>,
+    escapes: &[EscapeEvent],
 ) -> FxHashMap<RegionId, Guard> {
     let mut known: FxHashMap<RegionId, Guard> = FxHashMap::default();
     let mut held: Vec<Held> = Vec::new();
-    for event in &execution.log.escapes {
+    for event in escapes {
         match event.to {
             Holder::Contents => {
                 let before = held.iter_mut();

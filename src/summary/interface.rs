@@ -123,6 +123,27 @@ pub enum When {
     Exit,
 }
 
+/// What is known of an unknown value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Choice {
+    /// Nothing.
+    Any,
+    /// The world outside the program has chosen it.
+    Outside,
+    /// It is a condition under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
+    Link,
+}
+
+impl Choice {
+    /// Of a value that hangs on two.
+    pub fn with(self, other: Choice) -> Choice {
+        match self == other {
+            true => self,
+            false => Choice::Any,
+        }
+    }
+}
+
 /// An interface expression: a term over interface objects' values. Conditions (ICond) are those of
 /// width 1.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -145,8 +166,7 @@ pub enum IExpr {
     Unknown {
         id: u32,
         width: u16,
-        /// The world outside the program has chosen it.
-        outside: bool,
+        choice: Choice,
     },
     /// Whether the object is in the state on entry: what a saved state tells. Of width 1.
     InState {

@@ -147,7 +147,9 @@ fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary
         };
         if event.block().is_some() {
             // A block that nobody finds keeps nothing: the function has ended it itself.
-            let known = known.get_or_insert_with(|| known_elsewhere(execution, arena, exit));
+            let known = known.get_or_insert_with(|| {
+                known_elsewhere(execution, arena, exit, &execution.log.escapes)
+            });
             if known.get(&event.region).copied().unwrap_or_default() == Guard::FALSE {
                 continue;
             }

@@ -33,7 +33,7 @@ use crate::symbolic::callee::Answers;
 use crate::symbolic::class::Class;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::term::Term;
-pub use interface::{IExpr, IObj, Offset, Root, Told, When};
+pub use interface::{Choice, IExpr, IObj, Offset, Root, Told, When};
 
 /// A valuation of some predicates: `None` where both values behave alike (`_` in Figure 8). One entry
 /// for each predicate of the list that it belongs to.

@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{IExpr, Summary};
+use super::{Choice, IExpr, Summary};
 use crate::symbolic::term::Op;
 
 /// Simplifications one within the other.
@@ -42,21 +42,21 @@ pub fn simplify(summary: &mut Summary) {
 #[derive(Clone, Copy)]
 struct Free {
     id: u32,
-    outside: bool,
+    choice: Choice,
 }
 
 impl Free {
     /// What hangs on another one, too.
     fn with(self, other: Free) -> Free {
         Free {
-            outside: self.outside && other.outside,
+            choice: self.choice.with(other.choice),
             ..self
         }
     }
 
     fn of_width(self, width: u16) -> IExpr {
-        let Free { id, outside } = self;
-        IExpr::Unknown { id, width, outside }
+        let Free { id, choice } = self;
+        IExpr::Unknown { id, width, choice }
     }
 }
 
@@ -161,7 +161,7 @@ impl<'a> Mentions<'a> {
 
     /// The unknown that an operand is, if it is mentioned in this operation only.
     fn free(&self, whole: &IExpr, operand: &IExpr) -> Option<Free> {
-        let IExpr::Unknown { id, outside, .. } = operand else {
+        let IExpr::Unknown { id, choice, .. } = operand else {
             return None;
         };
         let mut inside = 0;
@@ -171,7 +171,7 @@ impl<'a> Mentions<'a> {
         let times = self.of_operations.get(whole)?;
         let free = Free {
             id: *id,
-            outside: *outside,
+            choice: *choice,
         };
         (inside == 1 && *times == self.of_unknowns[id]).then_some(free)
     }
@@ -196,7 +196,7 @@ mod tests {
         IExpr::Unknown {
             id,
             width,
-            outside: false,
+            choice: Choice::Any,
         }
     }
 

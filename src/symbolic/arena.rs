@@ -24,9 +24,12 @@ use super::naming::{Namer, Names};
 use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, NUMBER_BITS, RegionId, RegionKind, Regions, SymbolicOffset};
 use super::state::{MachineId, Object, State, Status, Tracked};
-use super::term::{Node, Op, Term};
+use super::term::{Node, Op, Term, Var};
 use crate::ir::{LocalId, POINTER_BITS};
 use crate::property::{AssertionRule, Key, Machine, Property, Role, StateId};
+
+/// Pointers that are followed back to where they come from.
+const MAX_STEPS: usize = 16;
 
 /// The slot that a frame's result is returned through.
 const RESULT: LocalId = LocalId(u32::MAX);
@@ -102,7 +105,9 @@ pub struct Arena<'a> {
     /// Results that may be null, with the paths on which alone they are.
     pub null_only: Vec<(Term, Guard)>,
     /// Conditions under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
-    pub links: FxHashSet<Cond>,
+    links: FxHashMap<Cond, Var>,
+    /// The first unknown of the call whose effects are applied.
+    pub called_at: Var,
     /// The member as which each pointer is read from memory, and the pointers that are read as several: members of a union.
     pub(super) read_as: FxHashMap<Term, String>,
     /// Where a pointer was found that a callee has left in a variable.
@@ -188,7 +193,8 @@ impl<'a> Arena<'a> {
             never_null: FxHashSet::default(),
             last_errors: FxHashSet::default(),
             null_only: Vec::new(),
-            links: FxHashSet::default(),
+            links: FxHashMap::default(),
+            called_at: Var(0),
             read_as: FxHashMap::default(),
             found_at: FxHashMap::default(),
             records_at: FxHashMap::default(),
@@ -279,6 +285,51 @@ impl<'a> Arena<'a> {
     pub fn choice(&mut self) -> Guard {
         let term = self.unknown(1);
         self.formula.guard_of(term)
+    }
+
+    /// Notes that a condition decides whether a store through a pointer that a block holds changes where the block's own pointer was read from.
+    /// `since`: the first unknown of the step that stores it.
+    pub fn decides_link(&mut self, condition: Term, since: Var) {
+        let decides = self.formula.guard_of(condition);
+        if let Some((condition, _)) = self.formula.guards.as_literal(decides) {
+            self.links.insert(condition, since);
+        }
+    }
+
+    /// Whether a condition is one of those.
+    pub fn is_link(&self, condition: Term) -> bool {
+        let known = self.formula.known_guard(condition);
+        let literal = known.and_then(|paths| self.formula.guards.as_literal(paths));
+        literal.is_some_and(|(condition, _)| self.links.contains_key(&condition))
+    }
+
+    /// Whether one of them has a part in which paths these are, of those that came up when the pointer to a block was there already.
+    pub fn hangs_on_link(&self, paths: Guard, block: RegionId) -> bool {
+        if self.links.is_empty() {
+            return false;
+        }
+        let pointer = self.known_since(block);
+        let mut support = self.formula.guards.support(paths).iter();
+        support.any(|condition| {
+            let since = self.links.get(condition);
+            since.is_some_and(|&since| pointer.is_none_or(|pointer| pointer < since))
+        })
+    }
+
+    /// The unknown with which the pointer to a block has come up; none of what was there on entry.
+    fn known_since(&self, block: RegionId) -> Option<Var> {
+        let mut base = self.regions.base(block);
+        for _ in 0..MAX_STEPS {
+            let Node::Var(var) = *self.formula.terms.node(base?) else {
+                return None;
+            };
+            match *self.origins.of(var) {
+                Origin::Initial { loc, .. } => base = self.regions.base(loc.region),
+                Origin::Param(_) => return None,
+                _ => return Some(var),
+            }
+        }
+        None
     }
 
     /// The objects of which something is known, with their states on entry.

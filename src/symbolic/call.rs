@@ -327,6 +327,7 @@ impl Executor<'_> {
             effects.note_assertions(self, state, site);
             return self.unknown_call(at, state);
         }
+        self.arena.called_at = self.arena.formula.terms.next_var();
         self.hand_contents_of_kept(at, state, effects.kept());
         if effects.is_partial() {
             // What else it does is as unknown as all that a lost function does.

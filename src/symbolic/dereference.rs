@@ -16,7 +16,7 @@ use super::memory::Memory;
 use super::origin::Origin;
 use super::region::{Loc, RegionId, RegionKind};
 use super::state::State;
-use super::term::{Node, Op, Term};
+use super::term::{Node, Op, Term, Var};
 use crate::ir::{Local, POINTER_BITS, Ty};
 
 /// Locations an address may stand for: `(guard, location)`, exclusive, null left out.
@@ -164,6 +164,22 @@ impl Arena<'_> {
         matches!(unknown(base), Some(Origin::Unknown))
     }
 
+    /// Notes where a value is found, if it or one that it is by choice is a pointer that a callee has left there.
+    pub fn found(&mut self, value: Term, (address, place): (Term, Option<Loc>)) {
+        let choices = match self.formula.terms.width(value) {
+            POINTER_BITS => self.formula.choices(value, MAX_CHOICES),
+            _ => vec![value],
+        };
+        for pointer in choices {
+            if self.is_left_by_callee(pointer) {
+                self.names.left_at(pointer, address);
+                if let Some(loc) = place {
+                    self.found_at.entry(pointer).or_insert(loc);
+                }
+            }
+        }
+    }
+
     /// What the state holds at a location, if it is of a scalar's size.
     pub fn scalar_at(&mut self, state: &State, loc: Loc, size: u64) -> Option<Term> {
         let scalar = matches!(size, 1 | 2 | 4 | 8);
@@ -293,11 +309,12 @@ impl Executor<'_> {
         let locations = self.arena.locations(address);
         self.access(state, address, &locations);
         let value = self.arena.read_at(state, &locations, ty);
-        if self.arena.watches && self.arena.is_left_by_callee(value) {
-            self.arena.names.left_at(value, address);
-            if let [(_, loc)] = locations[..] {
-                self.arena.found_at.entry(value).or_insert(loc);
-            }
+        if self.arena.watches {
+            let place = match locations[..] {
+                [(_, loc)] => Some(loc),
+                _ => None,
+            };
+            self.arena.found(value, (address, place));
         }
         value
     }
@@ -315,7 +332,8 @@ impl Executor<'_> {
         if let [(_, loc)] = locations[..] {
             state.memory.write_shape(loc, value, shape);
             if self.arena.links_back(&state.memory, loc, value) {
-                self.relink(state, Guard::TRUE, loc, value, shape);
+                let since = self.arena.formula.terms.next_var();
+                self.relink(state, Guard::TRUE, (loc, value, shape), since);
             }
             self.release_stored_bits(state, Guard::TRUE, loc, shape.bytes);
             return;
@@ -326,7 +344,8 @@ impl Executor<'_> {
             let new = self.arena.formula.ite_guard(guard, value, old);
             state.memory.write_shape(loc, new, shape);
             if self.arena.links_back(&state.memory, loc, value) {
-                self.relink(state, guard, loc, value, shape);
+                let since = self.arena.formula.terms.next_var();
+                self.relink(state, guard, (loc, value, shape), since);
             }
             self.release_stored_bits(state, guard, loc, shape.bytes);
         }
@@ -334,8 +353,14 @@ impl Executor<'_> {
 
     /// Takes a pointer that is stored through a pointer which a block holds to be stored, perhaps, where the pointer to the block
     /// was read from: so a list's element is taken out (`e->next->prev = e->prev`), whose neighbours are otherwise taken to be
-    /// different objects. `guard`: the paths on which it is stored there.
-    pub fn relink(&mut self, state: &mut State, guard: Guard, loc: Loc, value: Term, shape: Shape) {
+    /// different objects. `guard`: the paths on which it is stored there; `since`: the first unknown of the step that stores it.
+    pub fn relink(
+        &mut self,
+        state: &mut State,
+        guard: Guard,
+        (loc, value, shape): (Loc, Term, Shape),
+        since: Var,
+    ) {
         if !self.arena.watches || shape.bits != POINTER_BITS {
             return;
         }
@@ -347,10 +372,9 @@ impl Executor<'_> {
         if places.is_empty() {
             return;
         }
-        let same = self.arena.choice();
-        if let Some((condition, _)) = self.arena.formula.guards.as_literal(same) {
-            self.arena.links.insert(condition);
-        }
+        let same = self.arena.unknown(1);
+        self.arena.decides_link(same, since);
+        let same = self.arena.formula.guard_of(same);
         let replaced = self.arena.formula.guards.and(guard, same);
         for place in places {
             let memory = state.memory.clone();

@@ -371,9 +371,21 @@ impl Formula {
         value
     }
 
-    /// A value without the alternatives that it has on none of these paths, as far as they are looked at.
+    /// A value without the alternatives that it has on none of these paths, as far as they are looked at. Those of what it is a fixed
+    /// distance from are its alternatives, too: `&p->member` where `p` is a pointer or null.
     pub fn without_others(&mut self, value: Term, paths: Guard) -> Term {
-        self.replace_alternatives(value, paths, &mut |_, alternative, _| alternative)
+        self.replace_alternatives(value, paths, &mut |formula, alternative, paths| {
+            let width = formula.terms.width(alternative);
+            let (constant, base) = match formula.terms.node(alternative) {
+                Node::Linear { constant, terms } => match terms[..] {
+                    [(1, base)] => (*constant, base),
+                    _ => return alternative,
+                },
+                _ => return alternative,
+            };
+            let kept = formula.without_others(base, paths);
+            formula.terms.linear(width, constant, &[(1, kept)])
+        })
     }
 
     /// A value without the alternatives that it has on none of these paths, and with others in place of the rest of them, each of which is

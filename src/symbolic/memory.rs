@@ -11,7 +11,7 @@ use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
 use rustc_hash::FxHashMap;
 
-use super::guard::Guard;
+use super::guard::{Guard, Guards};
 use super::heap::{Heap, Shape, end, same_line, slice, widened};
 use super::origin::Origin;
 use super::region::{Loc, RegionId, RegionKind, SymbolicOffset};
@@ -381,6 +381,37 @@ impl Memory {
             .filter(|(loc, _)| keep(loc.region))
             .map(|(loc, cell)| (*loc, cell.size, cell.whole_scalar()))
             .collect()
+    }
+
+    /// The paths, of these, on which something was written to these bytes; `budget`: the choices that are looked at.
+    pub fn written_on(
+        &self,
+        guards: &mut Guards,
+        (loc, size): (Loc, u64),
+        paths: Guard,
+        budget: &mut u32,
+    ) -> Guard {
+        let mut written = Guard::FALSE;
+        if paths == Guard::FALSE {
+            return written;
+        }
+        for (_, cell) in self.overlapping(loc, size) {
+            let here = match &cell.content {
+                Content::Choice {
+                    guard, then, els, ..
+                } if *budget > 0 => {
+                    *budget -= 1;
+                    let yes = guards.and(paths, *guard);
+                    let no = guards.and_not(paths, *guard);
+                    let yes = then.written_on(guards, (loc, size), yes, budget);
+                    let no = els.written_on(guards, (loc, size), no, budget);
+                    guards.or(yes, no)
+                }
+                _ => paths,
+            };
+            written = guards.or(written, here);
+        }
+        written
     }
 
     /// Forgets the cells of a region that no longer exists.

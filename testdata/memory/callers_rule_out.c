@@ -199,3 +199,62 @@ int has_numbers(const unsigned char *bytes, int length)
 {
     return numbers_of(bytes, length, KIND) || numbers_of(bytes, length, NUMBER);
 }
+
+// Only a solver knows that `wanted` is 9 where it fails: the kinds are compared with each other.
+static int numbers_like(const unsigned char *bytes, int length, unsigned char wanted)
+{
+    int count = 0;
+    for (; length > 2; bytes += 3, length -= 3) {
+        unsigned char kind = *bytes;
+        if (wanted == 25) {
+            if (kind != 1 && kind != 2)
+                return -1;
+        } else if (wanted == 0 && kind != 9) {
+            return -1;
+        } else if (wanted != 0 && kind != wanted) {
+            return -1;
+        }
+        switch (kind) {
+        case 9:
+            if (wanted == 0) {
+                count++;
+            } else {
+                unsigned char *last = malloc(2);
+                *last = bytes[1]; //~ note null/unchecked-result
+                free(last);
+            }
+            break;
+        case 1:
+            count += 2;
+            break;
+        }
+    }
+    return count;
+}
+
+int count_all(const unsigned char *bytes, int length)
+{
+    return numbers_like(bytes, length, 0) + numbers_like(bytes, length, 25);
+}
+
+static int nines_of(const unsigned char *bytes, int length, unsigned char wanted)
+{
+    int count = 0;
+    for (; length > 2; bytes += 3, length -= 3) {
+        unsigned char kind = *bytes;
+        if (wanted != 0 && kind != wanted)
+            return -1;
+        if (kind == 9 && wanted != 0) {
+            unsigned char *last = malloc(2);
+            *last = bytes[1]; //~ null/unchecked-result
+            free(last);
+        }
+        count++;
+    }
+    return count;
+}
+
+int count_nines(const unsigned char *bytes, int length)
+{
+    return nines_of(bytes, length, 0) + nines_of(bytes, length, 9);
+}

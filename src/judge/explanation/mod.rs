@@ -403,15 +403,10 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
 }
 
 /// Whether the failure is possible only if a store through a pointer that a block holds has left a place alone from which the
-/// pointer to the block was read.
+/// pointer to the block was read before.
 fn replaced_by_link(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
-    if !matches!(left.what, What::Operation(_)) || oracle.links.is_empty() {
-        return false;
-    }
-    let support = oracle.formula.guards.support(left.paths);
-    support
-        .iter()
-        .any(|condition| oracle.links.contains(condition))
+    let block = left.object.loc.region;
+    matches!(left.what, What::Operation(_)) && oracle.hangs_on_link(left.paths, block)
 }
 
 /// Whether the pointer to a block that fails is read from memory as several members of a union.

@@ -206,6 +206,7 @@ fn fails(results: &[Known], customs: Customs) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::Choice;
 
     #[test]
     fn results_tell_of_failure_by_the_custom_of_c() {
@@ -241,7 +242,7 @@ mod tests {
                 IExpr::Unknown {
                     id: 0,
                     width: 1,
-                    outside: false,
+                    choice: Choice::Any,
                 },
                 a,
                 b,
@@ -262,7 +263,7 @@ mod tests {
         let unknown = IExpr::Unknown {
             id: 1,
             width: 32,
-            outside: false,
+            choice: Choice::Any,
         };
         assert_eq!(of(Some(either(number(1), unknown))), (false, false));
         assert_eq!(of(None), (false, false));

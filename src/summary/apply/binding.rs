@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::null::leave_out;
 use crate::ir::{POINTER_BITS, Ty};
-use crate::summary::{Cube, IExpr, IObj, Offset, Root, Summary};
+use crate::summary::{Choice, Cube, IExpr, IObj, Offset, Root, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -328,14 +328,20 @@ impl<'s, 'c> Binding<'s, 'c> {
                 }
                 Some(value)
             }
-            IExpr::Unknown { id, width, outside } => {
+            IExpr::Unknown { id, width, choice } => {
                 let mut unknowns = self.unknowns.borrow_mut();
                 let origin = Origin::Call {
                     text: self.site.text.into(),
                     answer: id + 1,
-                    outside: *outside,
+                    outside: *choice == Choice::Outside,
                 };
-                let made = || exec.arena.call_result(state, *width, origin);
+                let made = || {
+                    let made = exec.arena.call_result(state, *width, origin);
+                    if *choice == Choice::Link {
+                        exec.arena.decides_link(made, exec.arena.called_at);
+                    }
+                    made
+                };
                 Some(*unknowns.entry(*id).or_insert_with(made))
             }
             IExpr::InState {

@@ -237,7 +237,8 @@ fn write_back(
         note_pointer_write(exec, (loc, old, new), made);
         state.memory.write_shape(loc, new, shape);
         if through_ended || single && exec.arena.links_back(&state.memory, loc, new) {
-            exec.relink(state, guard, loc, new, shape);
+            let since = exec.arena.called_at;
+            exec.relink(state, guard, (loc, new, shape), since);
         }
         exec.release_stored_bits(state, guard, loc, size);
     }
@@ -319,6 +320,7 @@ fn left_pointer(
         return;
     }
     let address = arena.regions.address(&mut arena.formula.terms, loc);
+    arena.found(value, (address, Some(loc)));
     // Whichever of several pointers it is.
     let mut several = vec![value];
     let mut seen: FxHashSet<Term> = FxHashSet::default();

@@ -15,6 +15,8 @@ use crate::symbolic::guard::{Cond, Guard};
 
 /// Conditions for one failure that are kept.
 const MAX_LITERALS: usize = 8;
+/// Conditions of one failure of which the solver is asked whether the failure decides them.
+const MAX_ASKED: usize = 16;
 
 /// `failures`: the findings by their numbers, each with the paths on which the function fails so.
 pub fn fails_when(
@@ -36,26 +38,29 @@ pub fn fails_when(
         false => FxHashSet::default(),
     };
     let of_failure = |&(finding, paths): &(u32, Guard)| {
+        // Rounds of a loop that were left out may fail where nothing but arguments is as it is here.
+        let is_kept = |known: &Known| {
+            let (condition, _) = &known.literal;
+            !execution.cut
+                || is_over_parameters(condition)
+                    && (known.is_pointer || condition.is_made_of(is_constant))
+        };
         let mut literals = oracle.formula.guards.implied_literals(paths);
         literals.retain(|(condition, _)| !counted.contains(condition));
-        let known = before_the_call(oracle, &literals);
-        // Rounds of a loop that were left out may fail where nothing but arguments is as it is here.
-        let known = known.filter(
-            |Known {
-                 literal,
-                 is_pointer,
-             }| {
-                !execution.cut
-                    || is_over_parameters(&literal.0)
-                        && (*is_pointer || literal.0.is_made_of(is_constant))
-            },
-        );
+        let mut known: Vec<Known> = before_the_call(oracle, &literals).filter(is_kept).collect();
+        let support = oracle.formula.guards.support(paths).to_vec();
+        let left = |condition: &Cond| {
+            let mut literals = literals.iter();
+            !counted.contains(condition) && literals.all(|(implied, _)| implied != condition)
+        };
+        let left: Vec<Cond> = support.into_iter().filter(left).collect();
+        known.extend(decided(oracle, paths, &left, &is_kept));
         let mut fails = FailsWhen {
             finding,
             pointers: Vec::new(),
             others: Vec::new(),
         };
-        for known in known.take(MAX_LITERALS) {
+        for known in known.into_iter().take(MAX_LITERALS) {
             match known.is_pointer {
                 true => fails.pointers.push(known.literal),
                 false => fails.others.push(known.literal),
@@ -64,6 +69,38 @@ pub fn fails_when(
         (!fails.pointers.is_empty() || !fails.others.is_empty()).then_some(fails)
     };
     failures.iter().filter_map(of_failure).collect()
+}
+
+/// Those of some conditions that always have the same outcome on these paths, though only the solver knows it: `kind == 4 && wanted == kind`
+/// says that `wanted` is not 3.
+fn decided(
+    oracle: &mut Oracle<'_>,
+    paths: Guard,
+    conditions: &[Cond],
+    is_kept: &dyn Fn(&Known) -> bool,
+) -> Vec<Known> {
+    let compared = oracle.compared_with_null(paths);
+    let mut found = Vec::new();
+    let mut asked = 0;
+    for &condition in conditions {
+        let Some(known) = before_the_call(oracle, &[(condition, true)]).find(is_kept) else {
+            continue;
+        };
+        if asked == MAX_ASKED {
+            break;
+        }
+        asked += 1;
+        for holds in [true, false] {
+            let otherwise = oracle.formula.guards.literal(condition, !holds);
+            let otherwise = oracle.formula.guards.and(paths, otherwise);
+            if !oracle.possible_for_nulls(otherwise, &compared) {
+                let literal = (known.literal.0.clone(), holds);
+                found.push(Known { literal, ..known });
+                break;
+            }
+        }
+    }
+    found
 }
 
 /// The conditions that a loop may ask for in another way in each round: how many rounds there are.

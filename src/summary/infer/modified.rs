@@ -25,6 +25,8 @@ use crate::symbolic::term::{Node, Op, Term};
 
 /// Cells of M, at most.
 const MAX_MODIFIED: usize = 48;
+/// Joins of paths with something else in a cell that are looked at.
+const MAX_CHOICES: u32 = 64;
 /// Alternatives of one value that are looked at.
 const MAX_ALTERNATIVES: u32 = 32;
 
@@ -167,11 +169,13 @@ fn written_on(
     (loc, size): (Loc, u64),
     value: Option<Term>,
 ) -> Guard {
+    let paths = exit.state.guard;
     let Some(value) = value else {
-        return Guard::TRUE;
+        let memory = &exit.state.memory;
+        let guards = &mut arena.formula.guards;
+        return memory.written_on(guards, (loc, size), paths, &mut { MAX_CHOICES });
     };
     let mut written = Guard::FALSE;
-    let paths = exit.state.guard;
     for (paths, value) in arena.formula.alternatives(value, paths, MAX_ALTERNATIVES) {
         if !arena.is_initial(loc, size, value) {
             written = arena.formula.guards.or(written, paths);

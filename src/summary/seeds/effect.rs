@@ -13,7 +13,9 @@ use super::{Replaces, Seed, saved};
 use crate::ir::POINTER_BITS;
 use crate::property::document::{Document, expected};
 use crate::property::{Key, Machine, Property, Role, StateId, Target};
-use crate::summary::{Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, Told};
+use crate::summary::{
+    Choice, Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, Told,
+};
 use crate::symbolic::region::NUMBER_BITS;
 use crate::symbolic::term::Op;
 
@@ -80,7 +82,7 @@ impl Returns {
                 IExpr::Unknown {
                     id: id as u32,
                     width: 1,
-                    outside: false,
+                    choice: Choice::Any,
                 },
                 constant(*value),
                 rest,

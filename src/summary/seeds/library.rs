@@ -12,7 +12,7 @@ use super::effect::{ResultType, modify};
 use super::{Replaces, Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
-use crate::summary::{IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
+use crate::summary::{Choice, IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
 use crate::symbolic::callee::Answers;
 use crate::symbolic::term::Op;
 
@@ -310,7 +310,7 @@ fn leave_error(summary: &mut Summary, place: &IObj) {
     let error = IExpr::Unknown {
         id: 0,
         width: POINTER_BITS,
-        outside: false,
+        choice: Choice::Any,
     };
     let left = IExpr::Op {
         op: Op::Ite,
@@ -361,7 +361,7 @@ fn pointer_within(param: u32) -> IExpr {
                 IExpr::Unknown {
                     id: 1,
                     width: POINTER_BITS,
-                    outside: false,
+                    choice: Choice::Any,
                 },
             ),
         ],
@@ -373,7 +373,7 @@ fn unless_null(pointer: IExpr) -> IExpr {
     let found = IExpr::Unknown {
         id: 0,
         width: 1,
-        outside: false,
+        choice: Choice::Any,
     };
     IExpr::Op {
         op: Op::Ite,

@@ -65,7 +65,9 @@ impl Executor<'_> {
         indirect: bool,
     ) -> Option<Term> {
         let terms = self.arena.formula.terms.len();
+        let escapes = self.execution.log.escapes.len();
         self.note_handed(state, &at.args);
+        let escapes = escapes..self.execution.log.escapes.len();
         if self.arena.watches {
             self.disturb(state, &at.args, true);
         }
@@ -102,6 +104,8 @@ impl Executor<'_> {
             terms,
             made,
             order: self.execution.log.ops.len(),
+            escapes,
+            disturbed: self.execution.log.disturbed.len(),
             text: at.call.text.as_str().into(),
         });
         result

@@ -81,6 +81,12 @@ pub struct UnknownCall {
     pub made: usize,
     /// Number of operations logged before it.
     pub order: usize,
+    /// What it may keep: its part of [`Log::escapes`].
+    ///
+    /// [`Log::escapes`]: super::Log::escapes
+    pub escapes: Range<usize>,
+    /// Number of disturbances logged before it was over.
+    pub disturbed: usize,
     /// The call as the source shows it.
     pub text: Arc<str>,
 }
