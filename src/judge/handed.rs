@@ -13,6 +13,9 @@ use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionId;
 use crate::symbolic::state::Status;
 
+/// Paths with other calls between an unknown call and a free that are told apart; where there are more nothing is believed.
+const MAX_OTHERS: usize = 16;
+
 /// The escapes of an execution, as the function believes in them.
 pub(super) fn believed(execution: &Execution, arena: &mut Arena<'_>) -> Vec<EscapeEvent> {
     let mut escapes = execution.log.escapes.clone();
@@ -49,7 +52,11 @@ fn freed_behind(
         });
         let others = later.map(|later| later.guard);
         let mut others: Vec<Guard> = others.chain(disturbed.map(|event| event.guard)).collect();
+        others.sort_unstable();
         others.dedup();
+        if others.len() > MAX_OTHERS {
+            continue;
+        }
         // What is called on the way to the free alone may take the block back.
         for other in others {
             let here = arena.formula.guards.and(paths, other);

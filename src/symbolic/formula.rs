@@ -19,6 +19,8 @@ const MAX_GUARD: usize = 400;
 /// Conditions in reserve for guards that grow too large, see [`Formula::reserve_names`].
 const RESERVED_NAMES: usize = 64;
 
+/// Distances from other values, one within the other, that [`Formula::without_others`] looks behind.
+const MAX_DISTANCES: u32 = 2;
 /// Choices between alternatives that [`Formula::without_others`] looks at.
 const MAX_ALTERNATIVES: u32 = 64;
 
@@ -374,16 +376,20 @@ impl Formula {
     /// A value without the alternatives that it has on none of these paths, as far as they are looked at. Those of what it is a fixed
     /// distance from are its alternatives, too: `&p->member` where `p` is a pointer or null.
     pub fn without_others(&mut self, value: Term, paths: Guard) -> Term {
+        self.without_others_within(value, paths, MAX_DISTANCES)
+    }
+
+    fn without_others_within(&mut self, value: Term, paths: Guard, distances: u32) -> Term {
         self.replace_alternatives(value, paths, &mut |formula, alternative, paths| {
             let width = formula.terms.width(alternative);
             let (constant, base) = match formula.terms.node(alternative) {
-                Node::Linear { constant, terms } => match terms[..] {
+                Node::Linear { constant, terms } if distances > 0 => match terms[..] {
                     [(1, base)] => (*constant, base),
                     _ => return alternative,
                 },
                 _ => return alternative,
             };
-            let kept = formula.without_others(base, paths);
+            let kept = formula.without_others_within(base, paths, distances - 1);
             formula.terms.linear(width, constant, &[(1, kept)])
         })
     }
