@@ -19,7 +19,7 @@ pub struct OfCallee {
     pub finding: u32,
 }
 
-/// Rounds of a loop that were left out may call with other numbers; but a pointer that is not null in those that were executed is taken not to be null
+/// Rounds of a loop that were left out may call with other numbers than constants; but a pointer that is not null in those that were executed is taken not to be null
 /// in them, either.
 pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>) -> Vec<OfCallee> {
     let mut met: BTreeMap<OfCallee, bool> = BTreeMap::new();
@@ -30,7 +30,7 @@ pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>) -> Vec<OfCallee> 
         };
         let known = met.entry(failure).or_default();
         let paths = match execution.cut {
-            true => call.pointers,
+            true => call.fixed,
             false => call.all,
         };
         *known = *known || oracle.possible_for_nulls(paths, &call.compared);

@@ -17,7 +17,8 @@ use super::region::{NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
 use crate::ir::{
-    Arg, Body, Call, Callee, LocalId, POINTER_BITS, Pos, RetTy, SymbolKind, SymbolName, Ty,
+    Arg, Body, Call, Callee, ExprKind, LocalId, POINTER_BITS, Pos, RetTy, SymbolKind, SymbolName,
+    Ty,
 };
 
 /// What a call calls.
@@ -271,6 +272,7 @@ impl Executor<'_> {
             written: self.stack.is_empty().then_some(&*at.call.args),
             args: &at.args,
             first_members: first_members_of(at.frame.body, at.call),
+            constants: constants_of(at.frame.body, at.call),
             result_width: scalar_width(at.call.ret),
             may_return_pointer: at.call.ret == RetTy::Scalar(Ty::Ptr) || at.is_undeclared(),
             text: &at.call.text,
@@ -571,6 +573,14 @@ fn scalar_width(ret: RetTy) -> Option<u16> {
         RetTy::Scalar(ty) => Some(ty.bits()),
         RetTy::Void | RetTy::Record { .. } => None,
     }
+}
+
+/// See [`CallSite::constants`].
+fn constants_of(body: &Body, call: &Call) -> Vec<u32> {
+    let is_constant = |arg: &Arg| matches!(body.expr(arg.expr()).kind, ExprKind::Const(_));
+    let args = (0..).zip(&call.args);
+    let constants = args.filter(|(_, arg)| is_constant(arg));
+    constants.map(|(index, _)| index).collect()
 }
 
 /// See [`CallSite::first_members`].

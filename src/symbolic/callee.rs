@@ -143,6 +143,8 @@ pub struct CallSite<'c> {
     /// Of arguments that are addresses of first members, which have the address of what they lie in: the members' names,
     /// `port` of `&state->port`, by the argument's index.
     pub first_members: Vec<(u32, String)>,
+    /// The arguments that are constants in the source, by index.
+    pub constants: Vec<u32>,
     /// Bits of the result, `None` for void and records.
     pub result_width: Option<u16>,
     /// The result is a pointer, or its type is guessed.

@@ -258,3 +258,59 @@ int count_nines(const unsigned char *bytes, int length)
 {
     return nines_of(bytes, length, 0) + nines_of(bytes, length, 9);
 }
+
+// Whichever round of a loop calls it, a constant is the same.
+static int nines_or_ones_of(const unsigned char *bytes, int length, unsigned char wanted)
+{
+    int count = 0;
+    for (; length > 2; bytes += 3, length -= 3) {
+        unsigned char kind = *bytes;
+        if (wanted == 25) {
+            if (kind != 1)
+                return -1;
+        } else if (wanted != 0 && kind != wanted) {
+            return -1;
+        }
+        if (kind == 9 && wanted != 0) {
+            unsigned char *last = malloc(2);
+            *last = bytes[1]; //~ note null/unchecked-result
+            free(last);
+        }
+        count++;
+    }
+    return count;
+}
+
+int count_ones(const unsigned char *const *records, const int *lengths, int n)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        count += nines_or_ones_of(records[i], lengths[i], 25) + nines_or_ones_of(records[i], lengths[i], 0);
+    return count;
+}
+
+// A number that the loop counts is not.
+static int counted_of(const unsigned char *bytes, int length, unsigned char wanted)
+{
+    int count = 0;
+    for (; length > 2; bytes += 3, length -= 3) {
+        unsigned char kind = *bytes;
+        if (wanted != 0 && kind != wanted)
+            return -1;
+        if (kind == 9 && wanted != 0) {
+            unsigned char *last = malloc(2);
+            *last = bytes[1]; //~ null/unchecked-result
+            free(last);
+        }
+        count++;
+    }
+    return count;
+}
+
+int count_each(const unsigned char *bytes, int length)
+{
+    int count = 0;
+    for (int i = 0; i < 12; i++)
+        count += counted_of(bytes, length, i);
+    return count;
+}

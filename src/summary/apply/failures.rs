@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::binding::Binding;
-use crate::summary::Summary;
+use crate::summary::{IExpr, Root, Summary};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::MetFailure;
@@ -21,12 +21,21 @@ pub(super) fn note(
         let null = binding.outcomes(exec, state, Guard::TRUE, &failure.pointers);
         let compared = exec.arena.compared_with_null(null);
         let pointers = exec.arena.formula.guards.and(state.guard, null);
-        let all = binding.outcomes(exec, state, pointers, &failure.others);
+        let constants = &binding.site.constants;
+        let is_fixed = |(condition, _): &(IExpr, bool)| {
+            condition.is_made_of(|object| {
+                matches!(object.root, Root::Param(index) if constants.contains(&index))
+                    && object.path.is_empty()
+            })
+        };
+        let (fixed, others): (Vec<_>, Vec<_>) = failure.others.iter().cloned().partition(is_fixed);
+        let fixed = binding.outcomes(exec, state, pointers, &fixed);
+        let all = binding.outcomes(exec, state, fixed, &others);
         exec.execution.log.met_failures.push(MetFailure {
             callee: Arc::clone(binding.site.callee),
             finding: failure.finding,
             compared,
-            pointers,
+            fixed,
             all,
         });
     }

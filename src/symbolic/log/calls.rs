@@ -54,8 +54,8 @@ pub struct MetFailure {
     pub finding: u32,
     /// The pointers that it hangs on.
     pub compared: Vec<Term>,
-    /// The paths on which they are as it needs them.
-    pub pointers: Guard,
+    /// The paths on which they are as it needs them, and so are the arguments that are constants in the source.
+    pub fixed: Guard,
     /// Those among these on which all else is, too.
     pub all: Guard,
 }
