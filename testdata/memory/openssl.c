@@ -112,3 +112,36 @@ int file_lost(const char *name)
     BIO_free(bio);
     return first;
 }
+
+// A connection knows its descriptor, and a BIO may close it.
+typedef struct ssl_st SSL;
+int socket(int domain, int type, int protocol);
+int close(int file);
+int SSL_set_fd(SSL *ssl, int fd);
+BIO *BIO_new_socket(int socket, int close_flag);
+
+int connection(SSL *ssl) //~ clean
+{
+    int file = socket(2, 1, 0);
+    if (file < 0)
+        return -1;
+    return SSL_set_fd(ssl, file);
+}
+
+BIO *of_socket(void) //~ clean
+{
+    int file = socket(2, 1, 0);
+    if (file < 0)
+        return 0;
+    return BIO_new_socket(file, 1);
+}
+
+int socket_lost(SSL *ssl, int port)
+{
+    int file = socket(2, 1, 0); //~ file/leak
+    if (file < 0)
+        return -1;
+    if (port == 0)
+        return -2;
+    return SSL_set_fd(ssl, file);
+}

@@ -96,3 +96,25 @@ int not_opened(const char *name) //~ clean
     gzclose(file);
     return first;
 }
+
+// The file closes the descriptor that it was made of.
+int dup(int file);
+int close(int file);
+gzFile gzdopen(int file, const char *mode);
+
+gzFile of_descriptor(int file) //~ clean
+{
+    int own = dup(file);
+    gzFile gz = gzdopen(own, "rb");
+    if (!gz && own >= 0)
+        close(own);
+    return gz;
+}
+
+gzFile of_descriptor_lost(int file)
+{
+    int own = dup(file); //~ file/leak
+    if (own < 0)
+        return 0;
+    return gzdopen(own, "rb");
+}
