@@ -331,6 +331,7 @@ impl Executor<'_> {
         }
         self.arena.called_at = self.arena.formula.terms.next_var();
         self.hand_contents_of_kept(at, state, effects.kept());
+        self.hand_contents_of_kept(at, state, effects.kept_contents());
         if effects.is_partial() {
             // What else it does is as unknown as all that a lost function does.
             self.mark_lost(state);

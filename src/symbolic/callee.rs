@@ -76,6 +76,9 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn changes_answers(&self) -> Answers;
     /// Parameters that the function passes on, or leaves where others may find them.
     fn kept(&self) -> &[u32];
+
+    /// The parameters that lead to pointers which may be found elsewhere afterwards.
+    fn kept_contents(&self) -> &[u32];
     /// From this argument on it may keep all that are pointers.
     fn kept_from(&self) -> Option<u32>;
     /// A call touches no object of any machine and does not sleep, but asks for some to be held.

@@ -107,6 +107,10 @@ impl Effects for Summary {
         &self.keeps
     }
 
+    fn kept_contents(&self) -> &[u32] {
+        &self.keeps_contents
+    }
+
     fn kept_from(&self) -> Option<u32> {
         self.keeps_from
     }

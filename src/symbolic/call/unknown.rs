@@ -21,7 +21,7 @@ impl Executor<'_> {
         self.unknown_result(at, state)
     }
 
-    /// Who finds one of the caller's own variables, because a callee keeps its address, finds what is in it.
+    /// Who finds one of the caller's own variables, because a callee keeps its address or copies it, finds what is in it before the call.
     pub(super) fn hand_contents_of_kept(
         &mut self,
         at: &Invocation<'_>,
