@@ -19,8 +19,8 @@ pub struct OfCallee {
     pub finding: u32,
 }
 
-/// Rounds of a loop that were left out may call with other numbers than constants; but a pointer that is not null in those that were executed is taken not to be null
-/// in them, either.
+/// Rounds of a loop that were left out may call with other numbers, if those are no constants; but a pointer that is not null in the rounds that were
+/// executed is taken not to be null in them, either.
 pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>) -> Vec<OfCallee> {
     let mut met: BTreeMap<OfCallee, bool> = BTreeMap::new();
     for call in &execution.log.met_failures {

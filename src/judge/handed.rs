@@ -4,14 +4,14 @@
 //! believe in: in `n = ops->read(file, buffer); if (n > 9) return -1; free(buffer);` the callee keeps nothing, or what it keeps would lead to freed
 //! memory. That is a belief about the same outcome of the call: `if (submit(job) < 0) free(job)` says nothing of a job that was submitted.
 
-use crate::property::Role;
+use std::ops::Range;
+
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::{EscapeEvent, Holder, OpEvent, UnknownCall};
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{EscapeEvent, Holder, UnknownCall};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionId;
-use crate::symbolic::state::Status;
 
 /// Paths with other calls between an unknown call and a free that are told apart; where there are more nothing is believed.
 const MAX_OTHERS: usize = 16;
@@ -39,18 +39,21 @@ fn freed_behind(
 ) -> Guard {
     let log = &execution.log;
     let call = &log.unknown_calls[index];
+    let later = &log.unknown_calls[index + 1..];
+    let got_block = later.iter().filter(|later| later.reached.contains(&block));
+    let told: Vec<Range<usize>> = got_block.map(|later| later.terms..later.made).collect();
     let mut all = Guard::FALSE;
     for (position, freed) in log.ops.iter().enumerate().skip(call.order) {
-        if freed.object.loc.region != block || !ends(arena, freed) {
+        let ends = freed.moves() && freed.ends(arena.machine_of(freed.object));
+        if freed.object.loc.region != block || freed.doubtful || !ends {
             continue;
         }
         let mut paths = arena.formula.guards.and(freed.guard, call.guard);
-        let later = &log.unknown_calls[index + 1..];
-        let later = later.iter().filter(|later| later.order <= position);
+        let before = later.iter().filter(|later| later.order <= position);
         let disturbed = log.disturbed[call.disturbed..].iter().filter(|event| {
             event.region == block && event.order <= position && event.call != freed.call
         });
-        let others = later.map(|later| later.guard);
+        let others = before.map(|later| later.guard);
         let mut others: Vec<Guard> = others.chain(disturbed.map(|event| event.guard)).collect();
         others.sort_unstable();
         others.dedup();
@@ -60,48 +63,33 @@ fn freed_behind(
         // What is called on the way to the free alone may take the block back.
         for other in others {
             let here = arena.formula.guards.and(paths, other);
-            let outcome = with_outcome(execution, arena, (index, block), here);
+            let outcome = with_outcome(arena, (call, &told), here);
             if !arena.formula.guards.implies(outcome, other) {
                 paths = arena.formula.guards.and_not(paths, other);
             }
         }
-        let outcome = with_outcome(execution, arena, (index, block), paths);
+        let outcome = with_outcome(arena, (call, &told), paths);
         all = arena.formula.guards.or(all, outcome);
     }
     all
 }
 
-fn ends(arena: &Arena<'_>, event: &OpEvent) -> bool {
-    let machine = arena.machine_of(event.object);
-    event.moves()
-        && !event.doubtful
-        && matches!(event.to, Some(Status::At(to)) if machine.role(to) == Role::Dead)
-}
-
-/// The paths that differ from these in nothing but what was answered behind the call, by callees that did not get the block.
+/// The paths that differ from these in nothing but what was answered behind the call, by callees that did not get the block. `told`: the terms that
+/// those have made up which did.
 fn with_outcome(
-    execution: &Execution,
     arena: &mut Arena<'_>,
-    (index, block): (usize, RegionId),
+    (call, told): (&UnknownCall, &[Range<usize>]),
     mut paths: Guard,
 ) -> Guard {
-    let calls = &execution.log.unknown_calls;
-    let got_block: Vec<&UnknownCall> = calls[index + 1..]
-        .iter()
-        .filter(|later| later.reached.contains(&block))
-        .collect();
-    let is_free = |arena: &Arena<'_>, condition: Cond| {
-        let term = arena.formula.cond_term(condition);
-        arena.formula.vars(term).into_iter().all(|var| {
-            let unknown = arena.formula.terms.var_term(var);
-            let told = |later: &&&UnknownCall| (later.terms..later.made).contains(&unknown.index());
-            matches!(arena.origins.of(var), Origin::Call { .. })
-                && unknown.index() >= calls[index].made
-                && !got_block.iter().any(|later| told(&later))
-        })
-    };
     for condition in arena.formula.guards.support(paths).to_vec() {
-        if is_free(arena, condition) {
+        let term = arena.formula.cond_term(condition);
+        let is_free = arena.formula.vars(term).into_iter().all(|var| {
+            let made = arena.formula.terms.var_term(var).index();
+            matches!(arena.origins.of(var), Origin::Call { .. })
+                && made >= call.made
+                && !told.iter().any(|terms| terms.contains(&made))
+        });
+        if is_free {
             paths = arena.formula.guards.for_either(paths, condition);
         }
     }

@@ -9,7 +9,7 @@ use super::explanation::callee::perhaps_ended;
 use super::findings::{Failing, Findings, Place, possible_unchanged};
 use super::{handed, lost_results};
 use crate::finding::{ExplanationKind as Kind, TraceStep};
-use crate::property::{Event, Role, StateId, Target};
+use crate::property::{Event, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::counted;
 use crate::summary::elsewhere::known_elsewhere;
@@ -300,9 +300,8 @@ fn is_ended_in_loop(
         let Some(around) = event.in_loop.and_then(|it| execution.log.loops.get(&it)) else {
             continue;
         };
-        let ends = matches!(event.to, Some(Status::At(to)) if machine.role(to) == Role::Dead);
         let from = oracle.read_from(event.object.loc.region);
-        if !ends || event.object.machine != object.machine {
+        if !event.ends(machine) || event.object.machine != object.machine {
             continue;
         }
         if event.object == object {

@@ -17,7 +17,7 @@ use super::term::{Term, Var};
 use super::unroll::LoopId;
 use crate::finding::TraceStep;
 use crate::ir::{BlockId, ExprId, Pos, Says, SymbolName};
-use crate::property::{Machine, StateId, States, Target};
+use crate::property::{Machine, Role, StateId, States, Target};
 
 /// A place in the source within a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -467,6 +467,11 @@ impl OpEvent {
     /// Whether the object comes back to its machine's initial state.
     pub fn gives_back(&self, initial: Status) -> bool {
         self.to == Some(initial) && self.moves()
+    }
+
+    /// Whether the object's life is over afterwards.
+    pub fn ends(&self, machine: &Machine) -> bool {
+        matches!(self.to, Some(Status::At(to)) if machine.role(to) == Role::Dead)
     }
 
     /// Whether it goes from one state to another for which `step` holds.
