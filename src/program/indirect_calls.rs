@@ -1,9 +1,10 @@
 //! Calls through members of records: which functions the tree's initialisers and assignments store there.
 //!
-//! In: for each unit the [`Method`]s that it and its functions store. Out: for a call through a member, in a program, the
-//! functions meant.
+//! In: for each unit the [`Method`]s that it and its functions store. Out: for a call through a member the functions meant in
+//! any of the programs that the caller is linked into: a library's function is analysed once, not once for each program that
+//! gives it other functions to call.
 //!
-//! A member that many functions of the program are stored in says little. Of a few, a caller means those of its own file, if
+//! A member that many functions are stored in says little. Of a few, a caller means those of its own file, if
 //! there are any: a driver goes through the record that it has filled itself. A call that closes a circle of calls is left
 //! unknown ([`crate::program::link`]): nearly everything would call everything, and a component that is not analysed callees first
 //! knows less, not more.
@@ -18,8 +19,11 @@ use crate::ir::{MemberName, Method, SymbolName};
 /// A call through a member that more functions are stored in stays unknown.
 const MAX_METHODS: usize = 3;
 
-/// The functions stored in a member, with their definitions; `None` if they are too many, or one has no definition.
+/// The functions stored in a member, with their definitions, in order; `None` if they are too many, or one has no definition.
 type Stored<'a, D> = Option<Vec<(&'a SymbolName, D)>>;
+
+/// What a name is in a unit of a program; `None` if the unit is no part of it, and in it that if nothing defines the name.
+pub type Meant<'m, D> = dyn Fn(&SymbolName, u32, u32) -> Option<Option<D>> + 'm;
 
 /// What is stored in the members of records, over the whole tree. `D` is a definition.
 pub struct Tables<'a, D> {
@@ -56,45 +60,44 @@ impl<'a, D: Copy + Ord> Tables<'a, D> {
         stored.map(|&(function, unit)| (unit, function))
     }
 
-    /// The functions that a call through a member may mean, for a caller in a file of a program. `meant` tells what a
-    /// name is in a unit of that program, `None` if the unit is no part of it.
+    /// The functions that a call through a member may mean, for a caller in a file that is linked into some programs: at
+    /// least one.
     pub fn stored(
         &self,
         member: &'a MemberName,
-        (program, file): (u32, &str),
-        meant: &dyn Fn(&SymbolName, u32) -> Option<Option<D>>,
+        (programs, file): (&[u32], &str),
+        meant: &Meant<'_, D>,
     ) -> Stored<'a, D> {
-        let all = {
+        let mut all = BTreeSet::new();
+        for &program in programs {
             let mut known = self.known.borrow_mut();
             let stored = known.entry((member, program));
-            stored
-                .or_insert_with(|| self.of_program(member, meant))
-                .clone()
-        }?;
-        let own = |(name, _): &(&SymbolName, D)| name.file.as_deref() == Some(file);
-        match all.iter().any(own) {
-            true => Some(all.into_iter().filter(own).collect()),
-            false => Some(all),
+            let stored = stored.or_insert_with(|| self.of_program(member, program, meant));
+            all.extend(stored.as_ref()?);
+            if all.len() > MAX_METHODS {
+                return None;
+            }
         }
+        let own = |(name, _): &(&SymbolName, D)| name.file.as_deref() == Some(file);
+        if all.iter().any(own) {
+            all.retain(own);
+        }
+        let mut functions: Vec<(&SymbolName, D)> = all.into_iter().collect();
+        // A function that is compiled in two ways is called in the first.
+        functions.dedup_by(|a, b| a.0 == b.0);
+        (!functions.is_empty()).then_some(functions)
     }
 
-    fn of_program(
-        &self,
-        member: &MemberName,
-        meant: &dyn Fn(&SymbolName, u32) -> Option<Option<D>>,
-    ) -> Stored<'a, D> {
+    fn of_program(&self, member: &MemberName, program: u32, meant: &Meant<'_, D>) -> Stored<'a, D> {
         let mut functions: BTreeSet<(&SymbolName, D)> = BTreeSet::new();
-        for &(name, unit) in self.methods.get(member)? {
-            if let Some(definition) = meant(name, unit) {
+        for &(name, unit) in self.methods.get(member).into_iter().flatten() {
+            if let Some(definition) = meant(name, unit, program) {
                 functions.insert((name, definition?));
             }
             if functions.len() > MAX_METHODS {
                 return None;
             }
         }
-        let mut functions: Vec<(&SymbolName, D)> = functions.into_iter().collect();
-        // A function that is compiled in two ways is called in the first.
-        functions.dedup_by(|a, b| a.0 == b.0);
-        (!functions.is_empty()).then_some(functions)
+        Some(functions.into_iter().collect())
     }
 }

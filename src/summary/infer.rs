@@ -387,6 +387,7 @@ pub fn infer(
         (exit, &of_result),
         &mut summary,
     );
+    super::unknowns::simplify(&mut summary);
     if oracle.watches {
         if !is_told(summary.result.as_ref()) {
             summary.result_tells = told_by_result(execution, oracle, exit, &of_result);
@@ -395,7 +396,6 @@ pub fn infer(
         super::shared::add(execution, oracle, &mut summary, (&stand_for, exit));
     }
     super::memory::add_behind(execution, oracle, &mut summary, exit);
-    super::unknowns::simplify(&mut summary);
     // Whether a mistake is made may be told to callers by the result alone: then some of the conditions under which the result has
     // its values are better than none.
     let told_by_exit = |row: &Row| row.outcond.iter().any(Option::is_some);

@@ -293,6 +293,17 @@ impl IExpr {
         }
     }
 
+    /// The unknowns in it, each at every place, with their widths.
+    pub fn unknowns(&self) -> impl Iterator<Item = (u32, u16)> + use<> {
+        let mut found = Vec::new();
+        self.each(&mut |part| {
+            if let IExpr::Unknown { id, width, .. } = *part {
+                found.push((id, width));
+            }
+        });
+        found.into_iter()
+    }
+
     /// Gives an unknown another name.
     pub fn rename(&mut self, unknown: u32, name: u32) {
         match self {

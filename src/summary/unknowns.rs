@@ -2,19 +2,20 @@
 //! is itself unknown.
 //!
 //! In: a summary's result and M. Out: the same values with fewer unknowns. Nothing is lost except comparisons that no
-//! number satisfies.
+//! number satisfies, and what hangs on more unknowns than callers are told of.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Choice, IExpr, Summary};
 use crate::symbolic::term::Op;
 
-/// Simplifications one within the other.
-const MAX_PASSES: usize = 6;
+/// Unknowns of a summary, at most. Each is a new variable at each call.
+const MAX_UNKNOWNS: usize = 16;
 
-/// Simplifies all values, and forgets those that are unknown by themselves.
+/// Simplifies all values, and forgets those that are unknown by themselves, and in M those that hang on too many unknowns.
 pub fn simplify(summary: &mut Summary) {
-    for _ in 0..MAX_PASSES {
+    // Each pass leaves fewer operations.
+    loop {
         let mentions = Mentions::of(summary);
         let simpler = |value: &Option<IExpr>| mentions.simpler(value.as_ref()?);
         let result = simpler(&summary.result);
@@ -35,6 +36,28 @@ pub fn simplify(summary: &mut Summary) {
     summary.result.take_if(|value| lone(value));
     for modified in &mut summary.modified {
         modified.value.take_if(|value| lone(value));
+    }
+    limit(summary);
+}
+
+/// Forgets the values of M that hang on unknowns of their own when there are many already. What matters most to callers comes first.
+fn limit(summary: &mut Summary) {
+    let mut told: FxHashSet<u32> = FxHashSet::default();
+    told.extend(
+        summary
+            .result
+            .iter()
+            .flat_map(IExpr::unknowns)
+            .map(|(id, _)| id),
+    );
+    for modified in &mut summary.modified {
+        let unknowns = modified.value.iter().flat_map(IExpr::unknowns);
+        let new = unknowns.map(|(id, _)| id).filter(|id| !told.contains(id));
+        let new: FxHashSet<u32> = new.collect();
+        match new.is_empty() || told.len() + new.len() <= MAX_UNKNOWNS {
+            true => told.extend(new),
+            false => modified.value = None,
+        }
     }
 }
 
@@ -275,6 +298,29 @@ mod tests {
         let expected =
             [3, 4].map(|id| Some(op(Op::Ite, &[unknown(1, 1), unknown(id, 32), value()])));
         assert_eq!(simplified(&values), expected);
+    }
+
+    #[test]
+    fn a_long_conjunction_of_what_nobody_knows_is_unknown() {
+        let all = (2..40).fold(unknown(1, 1), |all, id| op(Op::And, &[all, unknown(id, 1)]));
+        let chosen = op(Op::Ite, &[all, unknown(50, 32), value()]);
+        assert_eq!(simplified(&[chosen]), [None]);
+    }
+
+    #[test]
+    fn of_many_unknowns_the_first_are_told() {
+        // Each of two values hangs on the same condition.
+        let values = (0..2 * MAX_UNKNOWNS as u32).map(|index| {
+            let chosen = unknown(100 + index, 32);
+            op(Op::Ite, &[unknown(index / 2, 1), chosen, value()])
+        });
+        let values: Vec<IExpr> = values.collect();
+        let told = simplified(&values)
+            .iter()
+            .filter(|value| value.is_some())
+            .count();
+        // The last one that fits brings no condition of its own.
+        assert_eq!(told, MAX_UNKNOWNS * 2 / 3);
     }
 
     #[test]

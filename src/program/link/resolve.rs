@@ -59,6 +59,15 @@ impl Answer {
         }
     }
 
+    /// Makes the functions that are called through a member callees.
+    fn may_call_any(&mut self, member: &MemberName, functions: &[(&SymbolName, DefId)]) {
+        let names = functions.iter().map(|(name, _)| (*name).clone()).collect();
+        self.methods.insert(member.clone(), names);
+        for &(name, definition) in functions {
+            self.may_call(name, definition);
+        }
+    }
+
     /// Forgets the calls through members that may mean such a function.
     pub(super) fn drop_methods(&mut self, dropped: &dyn Fn(DefId) -> bool) {
         let is_dropped = |callee: &Callee| callee.method && callee.definition.is_some_and(dropped);
@@ -188,17 +197,30 @@ impl<'a> Linker<'a> {
         places
     }
 
-    /// What a definition calls at each of its places, or the one answer that holds at all.
+    /// What a definition calls at each of its places, or the one answer that holds at all. A call through a member means
+    /// the same at all: what it may mean at any.
     pub(super) fn answers(&self, id: DefId, places: &[u32]) -> Vec<Answer> {
         let contested = || {
             let mut names = self.code.callees[id.index()].iter().flatten();
             names.any(|name| self.code.is_contested(*name))
         };
-        let one = places.len() == 1 || self.code.def(id).members_called.is_empty() && !contested();
-        let places = if one { &places[..1] } else { places };
-        places.iter().map(|place| self.answer(id, *place)).collect()
+        let asked = match places.len() > 1 && contested() {
+            true => places,
+            false => &places[..1],
+        };
+        let mut answers: Vec<Answer> = asked.iter().map(|place| self.answer(id, *place)).collect();
+        let def = self.code.def(id);
+        for member in &def.members_called {
+            if let Some(functions) = self.methods(&def.file, member, places) {
+                for answer in &mut answers {
+                    answer.may_call_any(member, &functions);
+                }
+            }
+        }
+        answers
     }
 
+    /// What a definition calls at a place but through members.
     fn answer(&self, id: DefId, place: u32) -> Answer {
         let units = &self.code.units_of[id.index()];
         let mut there = units.iter().filter(|unit| {
@@ -229,9 +251,6 @@ impl<'a> Linker<'a> {
             callees,
             methods: BTreeMap::new(),
         };
-        for member in &def.members_called {
-            self.method(&mut answer, &def.file, member, place);
-        }
         if def.calls_indirectly {
             for name in constants::functions(def, self.constants) {
                 let definition = self.code.name(name);
@@ -244,16 +263,19 @@ impl<'a> Linker<'a> {
         answer
     }
 
-    /// Makes the functions that are called through a member callees.
-    fn method(&self, answer: &mut Answer, file: &str, member: &'a MemberName, place: u32) {
-        let meant = |name: &SymbolName, unit: u32| {
+    /// The functions that a call through a member may mean in a file that is linked at some places, if they are known.
+    fn methods(
+        &self,
+        file: &str,
+        member: &'a MemberName,
+        places: &[u32],
+    ) -> Option<Vec<(&'a SymbolName, DefId)>> {
+        let guessed = |place: u32| {
+            let image = self.images.list.get(place as usize);
+            image.is_none_or(|image| image.guessed)
+        };
+        let meant = |name: &SymbolName, unit: u32, place: u32| {
             let places = &self.places_of[unit as usize];
-            let guessed = |place| {
-                self.images
-                    .list
-                    .get(place as usize)
-                    .is_none_or(|i| i.guessed)
-            };
             let there = match places.binary_search(&place) {
                 Ok(_) => Some(place),
                 Err(_) if place == self.rest() => places.first().copied(),
@@ -266,14 +288,7 @@ impl<'a> Linker<'a> {
             let definition = self.code.name(name);
             there.map(|there| definition.and_then(|name| self.meant(unit, name, there)))
         };
-        let Some(functions) = self.tables.stored(member, (place, file), &meant) else {
-            return;
-        };
-        let names = functions.iter().map(|(name, _)| (*name).clone()).collect();
-        answer.methods.insert(member.clone(), names);
-        for (name, definition) in functions {
-            answer.may_call(name, definition);
-        }
+        self.tables.stored(member, (places, file), &meant)
     }
 
     /// For each definition whether it is stored in an object or a member, in any program.

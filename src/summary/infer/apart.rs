@@ -46,7 +46,7 @@ pub(super) fn tell_apart(
     let mut mentions: FxHashMap<u32, u32> = FxHashMap::default();
     let told = modified.iter().map(|entry| &entry.value);
     for value in told.chain([result]).flatten() {
-        for (id, width) in unknowns(value) {
+        for (id, width) in value.unknowns() {
             if width == POINTER_BITS || width == NUMBER_BITS {
                 *mentions.entry(id).or_default() += 1;
             }
@@ -67,7 +67,7 @@ pub(super) fn tell_apart(
         let (Some(expr), Some(value)) = (&mut entry.value, value) else {
             continue;
         };
-        if !unknowns(expr).any(|(id, _)| mentions.contains_key(&id)) {
+        if !expr.unknowns().any(|(id, _)| mentions.contains_key(&id)) {
             continue;
         }
         let holder = Holder {
@@ -92,7 +92,7 @@ fn leave_out(
 ) -> Vec<u32> {
     let guards = &mut arena.formula.guards;
     // If nothing else is unknown, its conditions say all there is.
-    let decided = |id: u32| unknowns(&holder.told).all(|(other, _)| other == id);
+    let decided = |id: u32| holder.told.unknowns().all(|(other, _)| other == id);
     let own = holder.unknowns.iter().filter(|&&(id, _)| !decided(id));
     let own: Vec<(u32, Guard)> = own.copied().collect();
     let mut untold: Vec<u32> = Vec::new();
@@ -142,7 +142,7 @@ fn elsewhere(value: &IExpr, ids: &[u32], other: &IExpr) -> Option<IExpr> {
 }
 
 fn is_made_of(value: &IExpr, ids: &[u32]) -> bool {
-    unknowns(value).any(|(id, _)| ids.contains(&id))
+    value.unknowns().any(|(id, _)| ids.contains(&id))
 }
 
 /// When an expression is one of some unknowns by choice, or made of one: a condition, or a constant.
@@ -197,17 +197,6 @@ fn replace(value: &mut IExpr, ids: &[u32], when: &IExpr, instead: &IExpr) {
         }
         _ => {}
     }
-}
-
-/// The unknowns in an expression, with their widths.
-pub(super) fn unknowns(expr: &IExpr) -> impl Iterator<Item = (u32, u16)> {
-    let mut found = Vec::new();
-    expr.each(&mut |part| {
-        if let IExpr::Unknown { id, width, .. } = *part {
-            found.push((id, width));
-        }
-    });
-    found.into_iter()
 }
 
 /// The unknown pointers or numbers that a value is on some paths each, by their names in expressions.

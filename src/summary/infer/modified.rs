@@ -159,7 +159,7 @@ fn compared(
 
 /// Whether a value hangs on something that callers are not told.
 fn is_open(value: &IExpr) -> bool {
-    apart::unknowns(value).next().is_some()
+    value.unknowns().next().is_some()
 }
 
 /// The paths on which a cell has another value on exit than on entry, as far as its value is looked at.
