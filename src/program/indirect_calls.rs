@@ -10,7 +10,7 @@
 //! knows less, not more.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -68,24 +68,24 @@ impl<'a, D: Copy + Ord> Tables<'a, D> {
         (programs, file): (&[u32], &str),
         meant: &Meant<'_, D>,
     ) -> Stored<'a, D> {
-        let mut all = BTreeSet::new();
+        // A function that is compiled in two ways is called in the first.
+        let mut all: BTreeMap<&SymbolName, D> = BTreeMap::new();
         for &program in programs {
             let mut known = self.known.borrow_mut();
             let stored = known.entry((member, program));
             let stored = stored.or_insert_with(|| self.of_program(member, program, meant));
-            all.extend(stored.as_ref()?);
+            for &(name, definition) in stored.as_ref()? {
+                all.entry(name).or_insert(definition);
+            }
             if all.len() > MAX_METHODS {
                 return None;
             }
         }
-        let own = |(name, _): &(&SymbolName, D)| name.file.as_deref() == Some(file);
-        if all.iter().any(own) {
-            all.retain(own);
+        let own = |name: &SymbolName| name.file.as_deref() == Some(file);
+        if all.keys().any(|name| own(name)) {
+            all.retain(|name, _| own(name));
         }
-        let mut functions: Vec<(&SymbolName, D)> = all.into_iter().collect();
-        // A function that is compiled in two ways is called in the first.
-        functions.dedup_by(|a, b| a.0 == b.0);
-        (!functions.is_empty()).then_some(functions)
+        (!all.is_empty()).then(|| all.into_iter().collect())
     }
 
     fn of_program(&self, member: &MemberName, program: u32, meant: &Meant<'_, D>) -> Stored<'a, D> {
