@@ -387,7 +387,9 @@ pub fn infer(
         (exit, &of_result),
         &mut summary,
     );
+    // An argument that is in no value of M counts as kept, which is found out behind this.
     super::unknowns::simplify(&mut summary);
+    super::unknowns::limit(&mut summary);
     if oracle.watches {
         if !is_told(summary.result.as_ref()) {
             summary.result_tells = told_by_result(execution, oracle, exit, &of_result);

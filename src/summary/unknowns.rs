@@ -9,10 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Choice, IExpr, Summary};
 use crate::symbolic::term::Op;
 
-/// Unknowns of a summary, at most. Each is a new variable at each call.
+/// Unknowns that the values of a summary's M hang on, with those of its result, at most. Each is a new variable at each call.
 const MAX_UNKNOWNS: usize = 16;
 
-/// Simplifies all values, and forgets those that are unknown by themselves, and in M those that hang on too many unknowns.
+/// Simplifies all values, and forgets those that are unknown by themselves.
 pub fn simplify(summary: &mut Summary) {
     // Each pass leaves fewer operations.
     loop {
@@ -37,25 +37,19 @@ pub fn simplify(summary: &mut Summary) {
     for modified in &mut summary.modified {
         modified.value.take_if(|value| lone(value));
     }
-    limit(summary);
 }
 
 /// Forgets the values of M that hang on unknowns of their own when there are many already. What matters most to callers comes first.
-fn limit(summary: &mut Summary) {
-    let mut told: FxHashSet<u32> = FxHashSet::default();
-    told.extend(
-        summary
-            .result
-            .iter()
-            .flat_map(IExpr::unknowns)
-            .map(|(id, _)| id),
-    );
+pub fn limit(summary: &mut Summary) {
+    let unknowns = |value: &Option<IExpr>| -> FxHashSet<u32> {
+        let unknowns = value.iter().flat_map(IExpr::unknowns);
+        unknowns.map(|(id, _)| id).collect()
+    };
+    let mut told = unknowns(&summary.result);
     for modified in &mut summary.modified {
-        let unknowns = modified.value.iter().flat_map(IExpr::unknowns);
-        let new = unknowns.map(|(id, _)| id).filter(|id| !told.contains(id));
-        let new: FxHashSet<u32> = new.collect();
-        match new.is_empty() || told.len() + new.len() <= MAX_UNKNOWNS {
-            true => told.extend(new),
+        let own = unknowns(&modified.value);
+        match own.is_subset(&told) || told.union(&own).count() <= MAX_UNKNOWNS {
+            true => told.extend(own),
             false => modified.value = None,
         }
     }
@@ -268,6 +262,7 @@ mod tests {
             ..Summary::default()
         };
         simplify(&mut summary);
+        limit(&mut summary);
         let modified = summary.modified.into_iter();
         modified.map(|modified| modified.value).collect()
     }

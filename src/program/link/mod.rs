@@ -5,8 +5,8 @@
 //! A static function is linked by name and file. An external one is linked by name, within each *image* ([`images`]): a
 //! program, a shared object, a kernel's module. What an image lacks is looked for in the whole tree, where the nearest
 //! definition is taken ([`nearest`]); so are the callees of a library's functions that no program is linked with. A function
-//! that calls different definitions in different programs, or calls one that does, is analysed once for each
-//! ([`variants`]).
+//! that calls different definitions of a name in different programs, or calls one that does, is analysed once for each
+//! ([`variants`]); a call through a member means what it may mean in any of them.
 
 mod code;
 mod constants;

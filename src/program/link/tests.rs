@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::capture::LinkKind;
 use crate::frontend::{BodyKey, FunctionDef};
-use crate::ir::{Mention, SymbolName};
+use crate::ir::{MemberName, Mention, Method, SymbolName};
 
 fn link(units: Vec<UnitIndex>) -> Program {
     Program::link(units, Vec::new())
@@ -501,4 +501,46 @@ fn without_a_record_a_program_has_one_definition_of_each_name() {
         unit("b.c", vec![def(external("two"), "b.c", 1, 5, &[])]),
     ]);
     assert_eq!(meant_in(&program, "main.c", "two"), Some("b.c"));
+}
+
+#[test]
+fn a_call_through_a_member_means_what_any_program_stores_there() {
+    let on_end: MemberName = ("handler".into(), "on_end".into());
+    // The library gives the member no function; two programs each give it one of their own.
+    let mut parse = def(external("parse"), "parse.c", 1, 1, &[]);
+    parse.members_called = vec![on_end.clone()];
+    let program_of = |file: &str, body| {
+        let ends = internal(file, "ends");
+        let mut main = def(external("main"), file, 9, body, &[external("parse")]);
+        main.methods = vec![Method {
+            member: on_end.clone(),
+            function: ends.clone(),
+        }];
+        unit(file, vec![main, def(ends, file, 1, body + 1, &[])])
+    };
+    let linked = |name: &str, unit| Link {
+        kind: LinkKind::Program,
+        name: name.into(),
+        inputs: vec![LinkInput::Unit(unit), LinkInput::Unit(2)],
+    };
+    let program = super::link(Objects {
+        units: vec![
+            program_of("a.c", 2),
+            program_of("b.c", 4),
+            unit("parse.c", vec![parse]),
+        ],
+        links: vec![linked("a", 0), linked("b", 1)],
+        ..Objects::default()
+    });
+    let named_parse = |f: &&Function| f.name == external("parse");
+    let parse: Vec<&Function> = program.functions.iter().filter(named_parse).collect();
+    let [parse] = parse[..] else {
+        panic!("{} variants", parse.len());
+    };
+    let both = ["a.c", "b.c"].map(|file| internal(file, "ends"));
+    assert_eq!(parse.methods[&on_end], both);
+    assert!(
+        both.iter()
+            .all(|ends| target(&program, "parse", ends).is_some())
+    );
 }
