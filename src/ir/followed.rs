@@ -21,6 +21,25 @@ impl Body {
         }
     }
 
+    /// The bytes from an address to the end of the member that it lies in; 0 where that is not known. Elements of unknown index are taken for the first.
+    pub fn room_at(&self, address: ExprId) -> u64 {
+        match self.expr(address).kind {
+            ExprKind::Cast { arg } => self.room_at(arg),
+            ExprKind::Member { size, .. } => size,
+            ExprKind::Index { base, index, scale } => {
+                let room = self.room_at(base);
+                match self.expr(index).kind {
+                    ExprKind::Const(index) => {
+                        let before = u64::try_from(index).unwrap_or(0).saturating_mul(scale);
+                        room.saturating_sub(before)
+                    }
+                    _ => room,
+                }
+            }
+            _ => 0,
+        }
+    }
+
     /// Whether control follows a pointer on some way from one block, before it comes to the other one or the variable that the
     /// pointer lies in is assigned to.
     pub fn follows_between(&self, from: BlockId, to: BlockId, pointer: ExprId) -> bool {

@@ -323,12 +323,14 @@ pub enum ExprKind {
     },
     /// `&base->name` (or `&base.name`): the address `offset` bytes past `base`. `name` and `record` index
     /// [`Body::names`]; an unnamed (anonymous) record's member is reached in one step. `record` is what
-    /// `base` is: `struct inode`, or the typedef name of a record without a tag, else empty.
+    /// `base` is: `struct inode`, or the typedef name of a record without a tag, else empty. `size`: the member's bytes; 0 where
+    /// that is not known, and of an array without a bound.
     Member {
         base: ExprId,
         offset: u64,
         name: u32,
         record: u32,
+        size: u64,
     },
     /// `&base[index]`: `base + index * scale`, `index` a 64-bit integer.
     Index {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::findings::Findings;
@@ -19,7 +20,7 @@ use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::InitEvent;
-use crate::symbolic::region::Loc;
+use crate::symbolic::region::{Loc, RegionId};
 use crate::symbolic::state::Object;
 
 /// What an object is initialised as.
@@ -93,6 +94,7 @@ pub fn collect(
     summary: &Summary,
 ) -> Recursion {
     let mut converter = exit.map_or_else(Converter::of_entry, Converter::new);
+    let mut left = None;
     let events = &execution.log.initialised;
     let mut recursion = Recursion::default();
     for event in events {
@@ -102,7 +104,7 @@ pub fn collect(
         let object = converter.object(arena, event.loc);
         let mut handed_on = summary.initialises.iter().map(|other| Some(&other.object));
         let handed_on = object.is_some() && handed_on.any(|other| other == object.as_ref());
-        let classes = classes(arena, &converter, exit, event.loc);
+        let classes = classes(arena, &converter, exit, &mut left, event.loc);
         recursion
             .initialised
             .extend(initialised(arena, &converter, event, classes, handed_on));
@@ -119,7 +121,7 @@ pub fn collect(
         });
         recursion.again.push(Again {
             finding: index,
-            classes: classes(arena, &converter, exit, object.loc),
+            classes: classes(arena, &converter, exit, &mut left, object.loc),
             own,
             foreign: is_foreign(execution, arena, object, finding),
         });
@@ -127,12 +129,28 @@ pub fn collect(
     recursion
 }
 
+/// Where the function leaves pointers to a region.
+type PointersTo = FxHashMap<RegionId, Vec<Loc>>;
+
+fn pointers_to(arena: &mut Arena<'_>, exit: &Exit<'_>) -> PointersTo {
+    let mut pointers = PointersTo::default();
+    for (place, pointer) in pointers_left(arena, exit.state) {
+        let targets = arena.locations(pointer);
+        let regions: BTreeSet<RegionId> = targets.iter().map(|(_, to)| to.region).collect();
+        for region in regions {
+            pointers.entry(region).or_default().push(place);
+        }
+    }
+    pointers
+}
+
 /// An object's classes, those that tell most first. Records of one kind are often initialised differently, as the member that points
-/// to them wants it: `struct queue.guard->struct guard.mutex`.
+/// to them wants it: `struct queue.guard->struct guard.mutex`. `left` is worked out when the first object asks for it.
 fn classes(
     arena: &mut Arena<'_>,
     converter: &Converter,
     exit: Option<&Exit<'_>>,
+    left: &mut Option<PointersTo>,
     loc: Loc,
 ) -> Vec<Class> {
     let known = converter.classes(arena, loc);
@@ -140,11 +158,9 @@ fn classes(
         return known;
     };
     let mut pointers: Vec<Loc> = arena.read_from(loc.region).into_iter().collect();
-    for (place, pointer) in exit.map_or_else(Vec::new, |exit| pointers_left(arena, exit.state)) {
-        let targets = arena.locations(pointer);
-        if (targets.iter()).any(|(_, target)| target.region == loc.region) {
-            pointers.push(place);
-        }
+    if let Some(exit) = exit {
+        let left = left.get_or_insert_with(|| pointers_to(arena, exit));
+        pointers.extend(left.get(&loc.region).into_iter().flatten());
     }
     let mut classes = Vec::new();
     for pointer in pointers {

@@ -82,13 +82,31 @@ fn is_changed_in(oracle: &mut Oracle<'_>, exit: &State, object: Object, var: Var
     let Origin::Initial { loc, size } = *oracle.origins.of(var) else {
         return false;
     };
-    let inside = loc.region == object.loc.region;
-    let value = oracle.scalar_at(exit, loc, size).filter(|_| inside);
     let terms = &oracle.formula.terms;
-    let is_number = !terms.is_pointer(terms.var_term(var));
-    value.is_some_and(|value| {
-        is_number && !oracle.is_initial(loc, size, value) && is_made_from(oracle, value, var)
-    })
+    if terms.is_pointer(terms.var_term(var)) {
+        return false;
+    }
+    if loc.region == object.loc.region {
+        let value = oracle.scalar_at(exit, loc, size);
+        return value.is_some_and(|value| {
+            !oracle.is_initial(loc, size, value) && is_made_from(oracle, value, var)
+        });
+    }
+    // What a callee has left in a block is read from a region of its own.
+    let base = oracle.regions.base(loc.region);
+    let left_by_callee = base.is_some_and(|base| match *oracle.formula.terms.node(base) {
+        Node::Var(base) => matches!(oracle.origins.of(base), Origin::Unknown),
+        _ => false,
+    });
+    if !left_by_callee {
+        return false;
+    }
+    let here = |region| region == object.loc.region;
+    let cells = exit.memory.written(here).into_iter();
+    let mut values = cells
+        .filter(|cell| cell.1 == size)
+        .filter_map(|cell| cell.2);
+    values.any(|value| is_made_from(oracle, value, var))
 }
 
 /// Whether a value, or one that it may be by choice, is worked out from an unknown. What is only chosen by it is not.

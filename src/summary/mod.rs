@@ -131,6 +131,17 @@ pub struct Modified {
     pub replaced: Told<bool>,
 }
 
+/// The size of what has no end that is known.
+pub const OPEN_SIZE: u64 = 1 << 40;
+
+/// A primitive writes to what a parameter leads to: [`Summary::size`] says how many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fill {
+    pub to: u32,
+    /// The parameter that leads to the bytes that it copies.
+    pub from: Option<u32>,
+}
+
 /// The function may sleep.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sleep {
@@ -247,6 +258,8 @@ pub struct Summary {
     pub uses: Vec<Use>,
     /// The parameter that says how much of that it accesses, of a primitive: nothing if it is 0.
     pub size: Option<u32>,
+    /// What a primitive writes.
+    pub fills: Option<Fill>,
     /// Parameters that may be found elsewhere when it has returned.
     pub keeps: Vec<u32>,
     /// Parameters that lead to pointers which may be found elsewhere when it has returned.
@@ -508,7 +521,8 @@ impl Summary {
         let rows = self.rows.iter().map(|row| &row.trace);
         let assertions = self.assertions.iter().map(|assertion| &assertion.trace);
         let mut traces = rows.chain(assertions).peekable();
-        traces.peek().is_some() && traces.all(Vec::is_empty)
+        // An execution that was made cheaper may not have found the way to any of its operations.
+        !self.partial && traces.peek().is_some() && traces.all(Vec::is_empty)
     }
 
     /// Whether callers get a value that depends on the state that an object was in, to restore it later: `local_irq_save`.

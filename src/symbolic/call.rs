@@ -273,6 +273,7 @@ impl Executor<'_> {
             args: &at.args,
             first_members: first_members_of(at.frame.body, at.call),
             constants: constants_of(at.frame.body, at.call),
+            rooms: rooms_of(at.frame.body, at.call),
             result_width: scalar_width(at.call.ret),
             may_return_pointer: at.call.ret == RetTy::Scalar(Ty::Ptr) || at.is_undeclared(),
             text: &at.call.text,
@@ -582,6 +583,12 @@ fn constants_of(body: &Body, call: &Call) -> Vec<u32> {
     let args = (0..).zip(&call.args);
     let constants = args.filter(|(_, arg)| is_constant(arg));
     constants.map(|(index, _)| index).collect()
+}
+
+/// See [`CallSite::rooms`].
+fn rooms_of(body: &Body, call: &Call) -> Vec<u64> {
+    let args = call.args.iter();
+    args.map(|arg| body.room_at(arg.expr())).collect()
 }
 
 /// See [`CallSite::first_members`].

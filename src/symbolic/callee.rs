@@ -148,6 +148,8 @@ pub struct CallSite<'c> {
     pub first_members: Vec<(u32, String)>,
     /// The arguments that are constants in the source, by index.
     pub constants: Vec<u32>,
+    /// The bytes from where each argument leads to the end of the member that it is the address of; 0 where that is not known.
+    pub rooms: Vec<u64>,
     /// Bits of the result, `None` for void and records.
     pub result_width: Option<u16>,
     /// The result is a pointer, or its type is guessed.

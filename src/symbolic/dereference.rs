@@ -428,15 +428,18 @@ impl Executor<'_> {
         }
     }
 
+    /// Copies bytes that can be accessed.
+    pub fn copy_bytes(&mut self, state: &mut State, to: Loc, from: Loc, size: u64) {
+        self.note_copied(state, to, from, size);
+        state.memory.copy(to, from, size);
+    }
+
     pub(super) fn copy(&mut self, state: &mut State, to: Term, from: Term, size: u64) {
         if size == 0 {
             return;
         }
         match (self.single(state, to), self.single(state, from)) {
-            (Some(to), Some(from)) => {
-                self.note_copied(state, to, from, size);
-                state.memory.copy(to, from, size);
-            }
+            (Some(to), Some(from)) => self.copy_bytes(state, to, from, size),
             (Some(_), None) if size <= 8 => {
                 let value = self.load(
                     state,

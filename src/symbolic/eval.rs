@@ -130,6 +130,7 @@ impl Executor<'_> {
                 offset,
                 name,
                 record,
+                ..
             } => {
                 let (record, name, offset) = (*record, *name, *offset);
                 self.member(frame, state, *base, (record, name, offset)).0
@@ -226,6 +227,7 @@ impl Executor<'_> {
                 offset,
                 name,
                 record,
+                ..
             } => self.member(frame, state, base, (record, name, offset)),
             ExprKind::Index { base, index, scale } => {
                 self.element(frame, state, base, index, scale)

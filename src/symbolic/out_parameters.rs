@@ -17,6 +17,8 @@ use crate::ir::{Arg, Body, Call, ExprId, ExprKind, GUESSED_MEMBERS, POINTER_BITS
 
 /// A local object larger than this that a callee may write is not made unknown as a whole.
 const MAX_OUT_PARAMETER_SIZE: u64 = 4096;
+/// Bytes of a number, at most.
+const MAX_SCALAR: u64 = 8;
 
 impl Arena<'_> {
     /// Whether a value depends on the state that an object was in on entry.
@@ -126,6 +128,11 @@ impl Executor<'_> {
         variables.get(local.index()).copied()
     }
 
+    /// Makes unknown the variables that an address leads to, from there to their ends.
+    pub fn havoc_variables_at(&mut self, state: &mut State, address: Term) {
+        self.havoc_variables(FrameId(0), state, address);
+    }
+
     fn havoc_variables(&mut self, caller: FrameId, state: &mut State, address: Term) {
         if self.arena.formula.terms.width(address) != POINTER_BITS {
             return;
@@ -225,7 +232,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Makes unknown the pointers in memory whose address a call is given (`open_it(&record->member)`, or an out-parameter of the
+    /// Makes unknown the pointers and numbers in memory whose address a call is given (`open_it(&record->member)`, or an out-parameter of the
     /// function's own that it passes on): the callee is asked to put another one there.
     pub(super) fn havoc_passed_places(
         &mut self,
@@ -244,9 +251,16 @@ impl Executor<'_> {
             );
             // Where the source names no member, nothing but the pointer is meant.
             let of_a_place = of_a_place || !self.arena.names.is_record(*address);
-            if of_a_place && let Some(loc) = self.pointer_in_memory(state, *address) {
+            let pointer = self.pointer_in_memory(state, *address);
+            if of_a_place && let Some(loc) = pointer {
                 let size = self.arena.shape(Ty::Ptr).bytes;
                 state.memory.havoc(&mut self.arena.heap(), loc, size);
+            } else if let Some(loc) = self.place_in_memory(*address) {
+                let size = body.room_at(*written);
+                if (1..=MAX_SCALAR).contains(&size) && self.arena.is_known(&state.memory, loc, size)
+                {
+                    state.memory.havoc(&mut self.arena.heap(), loc, size);
+                }
             }
         }
     }
@@ -276,6 +290,12 @@ impl Executor<'_> {
 
     /// The one place in memory that an address leads to, if a pointer is known to be there.
     fn pointer_in_memory(&mut self, state: &State, address: Term) -> Option<Loc> {
+        let loc = self.place_in_memory(address)?;
+        self.arena.holds_pointer(&state.memory, loc).then_some(loc)
+    }
+
+    /// The one place in memory, in nobody's variable, that an address leads to.
+    fn place_in_memory(&mut self, address: Term) -> Option<Loc> {
         if self.arena.formula.terms.width(address) != POINTER_BITS {
             return None;
         }
@@ -286,7 +306,7 @@ impl Executor<'_> {
             self.arena.regions.kind(loc.region),
             RegionKind::Symbol(_) | RegionKind::Environment { .. }
         );
-        (in_memory && self.arena.holds_pointer(&state.memory, loc)).then_some(loc)
+        in_memory.then_some(loc)
     }
 
     /// Whether the function has operated on an object in one of these regions, and keeps none of them held.

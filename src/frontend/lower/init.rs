@@ -406,7 +406,7 @@ impl Lowerer<'_> {
         let addr = if offset == 0 {
             place.addr
         } else {
-            self.b.member(place.addr, offset, "", "")
+            self.b.member(place.addr, (offset, 0), "", "")
         };
         Ok(Place::new(addr, ty.clone()))
     }

@@ -411,7 +411,7 @@ impl Lowerer<'_> {
         });
         let room = GUESSED_MEMBERS.end - GUESSED_MEMBERS.start;
         let offset = GUESSED_MEMBERS.start + (u64::from(hash) << 4) % room;
-        let addr = self.b.member(base, offset, "", name);
+        let addr = self.b.member(base, (offset, 0), "", name);
         Place::new(addr, Type::guessed())
     }
 
@@ -424,7 +424,8 @@ impl Lowerer<'_> {
         ty: Type,
     ) -> Lower<Place> {
         if slot.width.is_none() {
-            let addr = self.b.member(base, slot.bit / 8, record, name);
+            let size = self.size_of(&ty).unwrap_or(0);
+            let addr = self.b.member(base, (slot.bit / 8, size), record, name);
             let mut place = Place::new(addr, ty);
             place.align = Some(slot.align);
             return Ok(place);
@@ -432,7 +433,7 @@ impl Lowerer<'_> {
         let Some((offset, bits)) = bit_unit(slot) else {
             return lost(format!("bit-field {name} in no unit"));
         };
-        let addr = self.b.member(base, offset, record, name);
+        let addr = self.b.member(base, (offset, 0), record, name);
         let mut place = Place::new(addr, ty);
         place.bits = Some(bits);
         Ok(place)

@@ -8,7 +8,7 @@ use super::binding::{Binding, cube};
 use super::rows::{Enabled, outside_answer};
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Machine, Role, Target};
-use crate::summary::{IObj, Root, Row, Summary, SummaryObject};
+use crate::summary::{Fill, IObj, Root, Row, Summary, SummaryObject, Use};
 use crate::symbolic::access::{Accessor, Way};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -32,6 +32,10 @@ pub(super) fn check_uses(
     let sized = accesses_some(exec, state, summary, binding.site);
     for access in &summary.uses {
         let here = cube(exec, &access.incond, inputs);
+        let sized = match has_size(summary, access) {
+            true => sized,
+            false => Guard::TRUE,
+        };
         let mut here = exec.arena.formula.guards.and(here, sized);
         if access.answered {
             let answer = outside_answer(exec, state, binding.site);
@@ -53,6 +57,15 @@ pub(super) fn check_uses(
             exec.dereference(state, &locations);
         }
     }
+}
+
+/// Whether [`Summary::size`] says how many bytes an access is of. A stream that they are read from is accessed in any case, and so is a number's object.
+fn has_size(summary: &Summary, access: &Use) -> bool {
+    let Root::Param(param) = access.object.root else {
+        return false;
+    };
+    let bytes = |fill: Fill| fill.to == param || fill.from == Some(param);
+    !access.object.path.is_empty() && summary.fills.is_none_or(bytes)
 }
 
 /// The paths on which the callee accesses anything, as far as the function has asked for the size itself: `if (!p && n) abort(); memcpy(p, q, n);`. A size
@@ -149,6 +162,7 @@ fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[Ar
     let mut written = summary.modified.iter().filter(|modified| modified.size > 0);
     let of_callers = |root: &Root| matches!(root, Root::Param(_) | Root::Global(_));
     let writes = written.any(|modified| of_callers(&modified.object.root));
+    let writes = writes || summary.fills.is_some();
     if summary.opaque || summary.writes_more || writes {
         exec.disturb(state, args, summary.writes_more);
     }

@@ -10,6 +10,7 @@
 mod assertion;
 mod binding;
 mod failures;
+mod fill;
 mod format;
 mod initialisation;
 mod made;
@@ -82,7 +83,8 @@ impl Effects for Summary {
     }
 
     fn only_answers(&self) -> bool {
-        self.modified.is_empty() && self.rows.is_empty() && !self.opaque && !self.moves_more
+        let writes = !self.modified.is_empty() || self.fills.is_some();
+        !writes && self.rows.is_empty() && !self.opaque && !self.moves_more
     }
 
     fn repeats(&self) -> bool {
@@ -94,7 +96,7 @@ impl Effects for Summary {
     }
 
     fn changes_answers(&self) -> Answers {
-        let writes = !self.modified.is_empty() || self.writes_more;
+        let writes = !self.modified.is_empty() || self.fills.is_some() || self.writes_more;
         match () {
             () if self.repeats => Answers::None,
             () if self.opaque || self.partial => Answers::All,
@@ -189,6 +191,7 @@ fn apply(
     let replaced = modify::replaced(exec, state, summary, &application.binding);
     application.binding.returns(result);
     modify::modify(exec, state, summary, &application.binding, (made, result));
+    fill::fill(exec, state, summary, site);
     if let Some(result) = result {
         if let [ArgValue::Scalar(of)] = site.args {
             let names = &mut exec.arena.names;

@@ -5,6 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::binding::Binding;
+use super::fill;
 use super::made::was_there;
 use super::memory::ends;
 use crate::ir::{POINTER_BITS, Ty};
@@ -174,7 +175,7 @@ fn writes(
         }
         writes.push(Write {
             places,
-            size: modified.size,
+            size: fill::bounded(modified, binding.site),
             value,
             pointer: modified.pointer.0 && exec.arena.watches,
             null: modified.null,
@@ -205,7 +206,7 @@ fn write_back(
         let guard = if single { Guard::TRUE } else { guard };
         if size > 16 {
             if single {
-                state.memory.havoc(&mut exec.arena.heap(), loc, size);
+                fill::overwrite(exec, state, loc, size);
             }
             continue;
         }

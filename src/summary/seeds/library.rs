@@ -12,7 +12,9 @@ use super::effect::{ResultType, modify};
 use super::{Replaces, Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
-use crate::summary::{Choice, IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When};
+use crate::summary::{
+    Choice, Fill, IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When,
+};
 use crate::symbolic::callee::Answers;
 use crate::symbolic::term::Op;
 
@@ -40,6 +42,10 @@ pub(super) struct LibraryRow {
     /// Parameters, numbers of open files, of which the functions access what they name.
     #[serde(default)]
     uses_number: Vec<u32>,
+    /// The parameter that leads to what the functions write: as many bytes as `size` says.
+    writes: Option<u32>,
+    /// The one that leads to what they copy there.
+    copies: Option<u32>,
     /// Parameters that may be found elsewhere afterwards.
     #[serde(default)]
     keeps: Vec<u32>,
@@ -239,7 +245,12 @@ impl LibraryRow {
         }
         summary.keeps.extend(&self.keeps);
         summary.keeps_contents.extend(&self.keeps_contents);
-        summary.opaque |= !self.reads;
+        summary.opaque |= !self.reads && self.writes.is_none();
+        let fill = self.writes.map(|to| Fill {
+            to,
+            from: self.copies,
+        });
+        summary.fills = fill.or(summary.fills);
         summary.noreturn |= self.noreturn;
         summary.outside |= self.outside;
         summary.repeats |= self.repeats;

@@ -371,8 +371,14 @@ impl Builder {
         None
     }
 
-    /// The member `name`, `offset` bytes into the record at `base`, of type `record`.
-    pub fn member(&mut self, base: ExprId, offset: u64, record: &str, name: &str) -> ExprId {
+    /// The member `name` of so many bytes, `offset` bytes into the record at `base`, of type `record`.
+    pub fn member(
+        &mut self,
+        base: ExprId,
+        (offset, size): (u64, u64),
+        record: &str,
+        name: &str,
+    ) -> ExprId {
         if let Some(bits) = self.bits_of(base) {
             return self.bits(bits.wrapping_add(u128::from(offset)), Ty::Ptr);
         }
@@ -381,6 +387,7 @@ impl Builder {
             offset,
             name: self.name(name),
             record: self.name(record),
+            size,
         };
         self.expr(kind, Ty::Ptr)
     }
@@ -398,6 +405,7 @@ impl Builder {
                     offset,
                     name,
                     record,
+                    ..
                 } => {
                     let word = |index: u32| self.names.get(index as usize).cloned();
                     steps.push((offset, Some((word(record)?, word(name)?))));
