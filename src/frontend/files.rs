@@ -39,6 +39,34 @@ pub struct Files<'a> {
 /// Headers that a program has only if it runs under an operating system: C's (C11 4p6) and POSIX's that no kernel has one of its own of.
 const HOSTED: [&str; 3] = ["stdio.h", "stdlib.h", "pthread.h"];
 
+/// Headers of C's library, and of POSIX, that a program has only if it runs under an operating system. Kernels have some of these names, too
+/// (`linux/string.h`), but none that lies in a folder `include` outside their tree.
+const OF_LIBRARY: [&str; 13] = [
+    "assert.h",
+    "ctype.h",
+    "errno.h",
+    "fcntl.h",
+    "locale.h",
+    "math.h",
+    "setjmp.h",
+    "signal.h",
+    "string.h",
+    "strings.h",
+    "time.h",
+    "unistd.h",
+    "wchar.h",
+];
+
+/// Whether only units of hosted programs include a file.
+fn is_hosted(file: &SourceFile) -> bool {
+    let mut parts = file.name.rsplit('/');
+    let Some(name) = parts.next() else {
+        return false;
+    };
+    let of_library = !file.own && parts.next() == Some("include") && OF_LIBRARY.contains(&name);
+    HOSTED.contains(&name) || of_library
+}
+
 impl<'a> Files<'a> {
     pub fn new(tree: &'a dyn Tree) -> Self {
         Files {
@@ -57,8 +85,7 @@ impl<'a> Files<'a> {
         }
         let id = self.table.len() as u32;
         let file = self.tree.file(&lex::file_name(raw));
-        let last = file.name.rsplit('/').next();
-        self.hosted |= last.is_some_and(|last| HOSTED.contains(&last));
+        self.hosted |= is_hosted(&file);
         self.hashes.push(xxh3_64(file.name.as_bytes()));
         self.table.push(file);
         self.index.insert(raw.to_vec(), id);

@@ -474,7 +474,8 @@ fn seen_by_callers(
     (seen, objects)
 }
 
-/// The summary of a function that control has not come back from: what it accesses before.
+/// The summary of a function that control has not come back from: what it accesses before. Unless it never comes back (`noreturn`), the function goes
+/// on behind loops of more rounds than are executed, and nothing is known of what it does there.
 pub fn without_exit(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
@@ -487,6 +488,9 @@ pub fn without_exit(
         ..Summary::default()
     };
     super::memory::add_before(execution, oracle, &mut summary, Guard::FALSE);
+    if !noreturn {
+        summary.open();
+    }
     align(&mut summary);
     summary
 }

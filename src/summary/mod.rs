@@ -398,20 +398,25 @@ impl Summary {
             object.alone = false;
             object.only_if.clear();
         }
-        self.moves_more = true;
         self.modified.clear();
         self.contents.clear();
         self.sleeps.clear();
         self.assertions.clear();
         self.initialises.clear();
         self.uses.clear();
-        self.keep_all();
         self.null_result = NullResult::Unknown;
         self.null_when = None;
         self.result_tells.clear();
         self.fails_when.clear();
         self.returns_when.clear();
         self.result = None;
+        self.open();
+    }
+
+    /// Takes it that the function does more than is told: with all that it gets, and with objects that it has no name for.
+    pub fn open(&mut self) {
+        self.moves_more = true;
+        self.keep_all();
         self.opaque = true;
         self.partial = true;
         self.writes_more = true;
