@@ -150,7 +150,8 @@ fn writes(
     // Many cells are written under the same conditions.
     let mut excluded: FxHashMap<&(IExpr, bool), bool> = FxHashMap::default();
     for modified in &summary.modified {
-        if modified.size == 0 || modified.object.root.is_output() {
+        let size = fill::bounded(modified, binding.site);
+        if size == 0 || modified.object.root.is_output() {
             continue;
         }
         let mut conditions = modified.only_if.iter();
@@ -175,7 +176,7 @@ fn writes(
         }
         writes.push(Write {
             places,
-            size: fill::bounded(modified, binding.site),
+            size,
             value,
             pointer: modified.pointer.0 && exec.arena.watches,
             null: modified.null,
