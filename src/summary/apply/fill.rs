@@ -3,6 +3,7 @@
 //! In: the summary, the call site and the state before the call. Out: the memory after it: a copy where it is known how many bytes there are,
 //! else unknown bytes up to the end of the member that the argument is the address of.
 
+use super::memory;
 use crate::ir::POINTER_BITS;
 use crate::summary::{Modified, OPEN_SIZE, Root, Summary};
 use crate::symbolic::callee::CallSite;
@@ -25,8 +26,7 @@ pub(super) fn fill(
     let Some(to) = pointer(exec, site, fill.to) else {
         return;
     };
-    let size = summary.size.and_then(|param| site.args.get(param as usize));
-    let size = size.and_then(ArgValue::value);
+    let size = memory::size(summary, site);
     let size = size.and_then(|size| exec.arena.formula.terms.as_const(size));
     let size = size.and_then(|size| u64::try_from(size).ok());
     if size == Some(0) {

@@ -59,6 +59,12 @@ pub(super) fn check_uses(
     }
 }
 
+/// The argument that [`Summary::size`] means.
+pub(super) fn size(summary: &Summary, site: &CallSite<'_>) -> Option<Term> {
+    let size = summary.size.and_then(|param| site.args.get(param as usize));
+    size.and_then(ArgValue::value)
+}
+
 /// Whether [`Summary::size`] says how many bytes an access is of. A stream that they are read from is accessed in any case, and so is a number's object.
 fn has_size(summary: &Summary, access: &Use) -> bool {
     let Root::Param(param) = access.object.root else {
@@ -76,8 +82,7 @@ fn accesses_some(
     summary: &Summary,
     site: &CallSite<'_>,
 ) -> Guard {
-    let size = summary.size.and_then(|param| site.args.get(param as usize));
-    let Some(size) = size.and_then(ArgValue::value) else {
+    let Some(size) = size(summary, site) else {
         return Guard::TRUE;
     };
     let some = exec.arena.nonzero(size);
