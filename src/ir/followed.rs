@@ -3,6 +3,8 @@
 //! In: an expression for a pointer and two blocks. Out: whether control reads or writes what the pointer leads to on the way from one
 //! to the other.
 
+use std::borrow::Cow;
+
 use super::{Arg, Block, BlockId, Body, Callee, ExprId, ExprKind, Stmt, StmtKind, TermKind};
 
 /// Blocks that are looked at.
@@ -18,6 +20,25 @@ impl Body {
                 ExprKind::Load { .. } => return Some(address),
                 _ => return None,
             }
+        }
+    }
+
+    /// The record that what lies at an address is a member of, and the member, as the source names them; a record without a name by the member of
+    /// another that it is: `struct node.link`. `None` if it has neither.
+    pub fn member_at(&self, address: ExprId) -> Option<(Cow<'_, str>, &str)> {
+        let ExprKind::Member {
+            base, record, name, ..
+        } = self.expr(address).kind
+        else {
+            return None;
+        };
+        let [record, name] = [record, name].map(|at| self.names[at as usize].as_str());
+        match record {
+            "" => {
+                let (outer, member) = self.member_at(base)?;
+                Some((format!("{outer}.{member}").into(), name))
+            }
+            _ => Some((record.into(), name)),
         }
     }
 

@@ -203,9 +203,10 @@ impl Findings<'_> {
         for kind in readings(execution, oracle, self.body, event, reason, paths) {
             finding.explain_by(kind);
         }
-        let told_by_another = reason == Reason::Unchecked
-            && results::is_told_by_another(execution, oracle, event, paths);
-        if told_by_another {
+        let succeeds = reason == Reason::Unchecked
+            && (results::is_told_by_another(execution, oracle, event, paths)
+                || results::knows_what_it_asks_for(oracle, event.base.unwrap_or(event.address)));
+        if succeeds {
             finding.explain_by(Kind::CalleeSucceeds);
         }
         let who = callee.as_ref().map(|(name, _)| format!("`{name}`"));
@@ -216,7 +217,7 @@ impl Findings<'_> {
         };
         finding.message = finding.message.replace("{callee}", &told);
         if reason == Reason::Unchecked
-            && !told_by_another
+            && !succeeds
             && let Some((callee, fails)) = callee
         {
             self.unchecked.push(Unchecked {

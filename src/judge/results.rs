@@ -15,7 +15,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Question, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Term};
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Nested choices of a pointer that are looked at.
 const MAX_CHOICES: u32 = 8;
@@ -69,7 +69,7 @@ pub fn count(execution: &Execution, arena: &Arena<'_>) -> BTreeMap<String, Looke
         let call = call_of(arena, result).ok_or(result);
         let seen = calls.entry((&callee.callee.name, call)).or_default();
         seen.asked |= asked_about.contains(&result) || is_asked(arena, result);
-        seen.followed |= followed.contains(&result);
+        seen.followed |= followed.contains(&result) && !knows_what_it_asks_for(arena, result);
     }
     let mut found: BTreeMap<String, Looked> = BTreeMap::new();
     for ((callee, _), seen) in calls {
@@ -124,6 +124,30 @@ pub fn is_told_by_another(
         let mut unknowns = on_the_way.iter();
         unknowns.any(|unknown| question.unknowns.contains(unknown))
     })
+}
+
+/// Whether a pointer is what a function has returned that is not known to fail, and nothing that it was called with is an argument of the analysed
+/// function itself. What that has made, or read from its own records, it may know to be found: `add(table, key); find(table, key)`. Of
+/// what its callers pass it cannot know that.
+pub fn knows_what_it_asks_for(arena: &Arena<'_>, result: Term) -> bool {
+    let Some(returned) = arena.null_at_times.get(&result) else {
+        return false;
+    };
+    let mut args = returned.args.iter();
+    !returned.args.is_empty() && !args.any(|&arg| is_argument(arena, arg))
+}
+
+/// Whether a value is an argument of the analysed function, or the address of something near what one leads to.
+fn is_argument(arena: &Arena<'_>, value: Term) -> bool {
+    match arena.formula.terms.node(value) {
+        Node::Var(var) => matches!(arena.origins.of(*var), Origin::Param(_)),
+        Node::Op {
+            op: Op::Extract { .. } | Op::Zext | Op::Sext,
+            args,
+        } => is_argument(arena, args[0]),
+        Node::Linear { terms, .. } => terms.iter().any(|&(_, part)| is_argument(arena, part)),
+        _ => false,
+    }
 }
 
 /// The function whose result the pointer of an access is, and whether it is null where that one has failed.

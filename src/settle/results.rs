@@ -4,8 +4,8 @@
 //! that are followed without a test. Out: those of the findings that tell nothing new. A result that is followed without a
 //! test is a mistake where nearly all others are tested. Where hardly any is, it is how the program deals with a lack of memory. In
 //! between, many findings have one cause, the function that returns null, and one of them tells of it. Of a function that returns
-//! null at times, for reasons that are not known to be failures (`find` that finds nothing), only the first of these is believed:
-//! what nearly all of its callers do (Engler's beliefs).
+//! null at times, for reasons that are not known to be failures (`find` that finds nothing), only the first of these is believed,
+//! what nearly all of its callers do (Engler's beliefs), and only where the function asks for what its own caller has passed.
 
 use std::collections::BTreeMap;
 

@@ -91,7 +91,7 @@ fn add_contents(
                 null: NullResult::default(),
                 null_with: None,
                 only_if: Vec::new(),
-                replaced: Told(false),
+                replaced: Default::default(),
             });
         }
     }

@@ -7,6 +7,7 @@
 //! out-parameters. Only those that tell exits apart are kept ([`select`](self::predicates)).
 
 mod apart;
+mod by_argument;
 mod by_result;
 mod fails_when;
 mod modified;
@@ -16,6 +17,7 @@ mod told;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use self::by_argument::by_argument;
 pub use self::fails_when::fails_when;
 use self::modified::modified;
 pub(super) use self::rows::for_any_answers;
@@ -374,7 +376,10 @@ pub fn infer(
         Some(counted) => counted_on(oracle, exit.state.guard, (result, counted)),
         None => result,
     });
-    summary.result = result.and_then(|term| converter.expr(oracle, term));
+    summary.result = result.and_then(|term| {
+        let told = converter.expr(oracle, term)?;
+        Some(by_argument(oracle, &mut converter, exit, term, told))
+    });
     let mut of_result = match oracle.watches {
         true => outputs(execution, oracle, exit),
         false => Vec::new(),
@@ -405,7 +410,9 @@ pub fn infer(
     if let (None, Some(result)) = (&summary.result, result)
         && summary.rows.iter().any(mistake)
     {
-        summary.result = converter.in_part().expr(oracle, result);
+        let mut converter = converter.in_part();
+        let told = converter.expr(oracle, result);
+        summary.result = told.map(|told| by_argument(oracle, &mut converter, exit, result, told));
         super::unknowns::simplify(&mut summary);
     }
     Inferred { summary, row_paths }

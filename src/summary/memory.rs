@@ -1,32 +1,26 @@
-//! What a function does with the pointers that its callers know: what it accesses, which parameters it keeps, whether its result
-//! may be null.
+//! What a function does with the pointers that its callers know: what it accesses, which parameters it keeps.
 //!
-//! In: a finished execution, and its summary up to M. Out: the summary's uses, keeps and null result, and which of its objects others
-//! know of, too.
+//! In: a finished execution, and its summary up to M. Out: the summary's uses and keeps, and which of its objects others know of, too.
 
 use super::convert::Converter;
 use super::elsewhere::known_elsewhere;
 use super::infer::{Exit, for_any_answers};
-use super::{IExpr, IObj, NullResult, Root, Summary, Use, sleep, trace};
+use super::{IExpr, IObj, Root, Summary, Use, sleep, trace};
 use crate::ir::POINTER_BITS;
 use crate::property::{Role, Target};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{EscapeEvent, Holder, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{RegionId, RegionKind};
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::region::RegionId;
+use crate::symbolic::term::{Node, Term};
 
 /// Accesses that callers learn of, at most.
 const MAX_USES: usize = 16;
 /// Accesses by one pointer, each under its own conditions.
 const MAX_WAYS: usize = 4;
-/// Conditions without which control does not come back.
-const MAX_CONDITIONS: usize = 4;
-/// Conditions over arguments that decide together whether a result is null.
-const MAX_DECIDING: usize = 6;
 /// Pointers from a root to what is accessed.
 const MAX_PATH: usize = 3;
 
@@ -51,9 +45,9 @@ pub fn add_behind(
 ) {
     if oracle.watches {
         add_keeps(execution, oracle, summary, exit);
-        add_null_result(execution, oracle, summary, exit);
+        super::null_result::add(execution, oracle, summary, exit);
         summary.may_end = !execution.log.ends.is_empty();
-        summary.returns_when = returns_when(execution, oracle, exit);
+        summary.returns_when = super::returns::returns_when(execution, oracle, exit);
         summary.outside = exit
             .result
             .is_some_and(|result| oracle.is_from_outside(result));
@@ -263,134 +257,6 @@ fn told_by_modified(
     found
 }
 
-/// Finds out whether the result may be null.
-fn add_null_result(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    summary: &mut Summary,
-    exit: &Exit<'_>,
-) {
-    let Some(result) = exit
-        .result
-        .filter(|&result| oracle.formula.terms.width(result) == POINTER_BITS)
-    else {
-        return;
-    };
-    let null = oracle.null_by_choice(result);
-    let mut null = oracle.formula.guards.and(exit.state.guard, null);
-    // In the function itself this counts for nothing: that a size is 0 is no excuse for who does not look at the result.
-    for (made, when) in oracle.null_only.clone() {
-        let failed = oracle.null_paths(made);
-        let guards = &mut oracle.formula.guards;
-        let never = guards.and_not(failed, when);
-        null = guards.and_not(null, never);
-    }
-    // A function that may end the program is called because the result is null.
-    for call in execution.log.may_end.iter().filter(|call| !call.told) {
-        let guards = &mut oracle.formula.guards;
-        let called = guards.and(exit.state.guard, call.guard);
-        if called != Guard::FALSE && guards.implies(called, null) {
-            null = guards.and_not(null, called);
-        }
-    }
-    if !oracle.possible(null) {
-        summary.null_result = NullResult::Never;
-        return;
-    }
-    // Nothing is said where that was not found out within the budget.
-    if oracle.model(null).is_none() {
-        return;
-    }
-    // What another pointer is where a callee has failed says nothing of that: `(file = popen(pager, "w")) ? file : stdout`.
-    let chosen = match oracle.has_untold_places(result) {
-        true => null,
-        false => {
-            let chosen = oracle.chosen_null(result);
-            oracle.formula.guards.and(null, chosen)
-        }
-    };
-    summary.null_result = if is_failure(oracle, result, null) || says_failure(oracle, chosen) {
-        NullResult::May
-    } else if is_null_at_times(oracle, result, null) {
-        NullResult::AtTimes
-    } else {
-        return;
-    };
-    summary.null_when = over_arguments(oracle, null);
-}
-
-/// Whether a result is the constant null on some of these paths, or what a callee has returned that returns null at times, and more than what
-/// callers pass decides that.
-fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool {
-    let locations = oracle.locations(result);
-    let mut at_times = oracle.chosen_null(result);
-    for &(chosen, loc) in &*locations {
-        let base = oracle.regions.base(loc.region);
-        if base.is_some_and(|base| oracle.null_at_times.contains_key(&base)) {
-            at_times = oracle.formula.guards.or(at_times, chosen);
-        }
-    }
-    let at_times = oracle.formula.guards.and(null, at_times);
-    oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty()
-}
-
-/// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing.
-fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard) -> Option<IExpr> {
-    let arena: &mut Arena<'_> = oracle;
-    let mut converter = Converter::of_entry();
-    let implied = arena.formula.guards.implied_literals(paths);
-    let implied: Vec<Cond> = implied
-        .into_iter()
-        .map(|(condition, _)| condition)
-        .collect();
-    let mut support = arena.formula.guards.support(paths).to_vec();
-    support.sort_by_key(|condition| !implied.contains(condition));
-    let mut passed = Vec::new();
-    for condition in support {
-        let term = arena.formula.cond_term(condition);
-        let expr = converter.expr(arena, term);
-        if let Some(expr) = expr.filter(|expr| expr.is_made_of(is_passed)) {
-            passed.push((condition, expr));
-        }
-    }
-    passed.truncate(MAX_DECIDING);
-    match decide(oracle, paths, &passed) {
-        IExpr::Const { .. } => None,
-        when => Some(when),
-    }
-}
-
-/// Whether there are such paths, by the values of these conditions.
-fn decide(oracle: &mut Oracle<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
-    let known = |holds: bool| IExpr::Const {
-        value: u128::from(holds),
-        width: 1,
-    };
-    if paths == Guard::FALSE {
-        return known(false);
-    }
-    let Some(((condition, expr), others)) = conditions.split_first() else {
-        return known(oracle.possible(paths));
-    };
-    let mut under = |holds| {
-        let guards = &mut oracle.formula.guards;
-        let literal = guards.literal(*condition, holds);
-        let paths = guards.and(paths, literal);
-        decide(oracle, paths, others)
-    };
-    let (yes, no) = (under(true), under(false));
-    let op = |op, args| IExpr::Op { op, width: 1, args };
-    let condition = expr.clone();
-    match (&yes, &no) {
-        _ if yes == no => yes,
-        (IExpr::Const { value: 1, .. }, IExpr::Const { .. }) => condition,
-        (IExpr::Const { .. }, IExpr::Const { .. }) => negated(condition),
-        (IExpr::Const { value: 1, .. }, _) => op(Op::Or, vec![condition, no]),
-        (_, IExpr::Const { value: 0, .. }) => both(condition, yes),
-        _ => op(Op::Ite, vec![condition, yes, no]),
-    }
-}
-
 /// Whether callers have an object's value before the call: an argument, or what lies at a known distance behind one.
 pub(super) fn is_passed(object: &IObj) -> bool {
     let near = match &object.path[..] {
@@ -404,116 +270,4 @@ pub(super) fn is_passed(object: &IObj) -> bool {
 /// Whether callers can evaluate an expression by what they pass, whatever is in memory.
 pub(super) fn is_over_parameters(expr: &IExpr) -> bool {
     expr.is_made_of(|object| matches!(object.root, Root::Param(_)) && object.path.is_empty())
-}
-
-fn both(one: IExpr, other: IExpr) -> IExpr {
-    IExpr::Op {
-        op: Op::And,
-        width: 1,
-        args: vec![one, other],
-    }
-}
-
-fn negated(condition: IExpr) -> IExpr {
-    IExpr::Op {
-        op: Op::Not,
-        width: 1,
-        args: vec![condition],
-    }
-}
-
-/// The conditions over parameters that hold wherever control comes back, and without which the program ends (`log_at(FATAL, …)`).
-fn returns_when(
-    execution: &Execution,
-    oracle: &mut Oracle<'_>,
-    exit: &Exit<'_>,
-) -> Vec<(IExpr, bool)> {
-    let mut ended = Guard::FALSE;
-    for event in &execution.log.ends {
-        ended = oracle.formula.guards.or(ended, event.guard);
-    }
-    let mut found = Vec::new();
-    if ended == Guard::FALSE {
-        return found;
-    }
-    let mut converter = Converter::of_entry();
-    for (condition, holds) in oracle.formula.guards.implied_literals(exit.state.guard) {
-        let without = oracle.formula.guards.literal(condition, !holds);
-        let term = oracle.formula.cond_term(condition);
-        let guards = &mut oracle.formula.guards;
-        // Of a loop that was cut it is not known where the further rounds lead. Otherwise it is enough that the program ends somewhere because of
-        // this: the rest are ways on which execution has taken a pointer to be valid.
-        let mut ends = guards.implies(without, ended);
-        for event in execution.log.ends.iter().filter(|_| !execution.cut) {
-            ends |= event.guard != Guard::FALSE && guards.implies(event.guard, without);
-        }
-        if found.len() < MAX_CONDITIONS
-            && ends
-            && let Some(expr) = converter.expr(oracle, term)
-            && is_over_parameters(&expr)
-        {
-            found.push((expr, holds));
-        }
-    }
-    for event in &execution.log.ends {
-        if found.len() >= MAX_CONDITIONS {
-            break;
-        }
-        let together = all_over_parameters(oracle, event.guard);
-        let together = together.into_iter().reduce(both).map(|all| (all, false));
-        found.extend(together);
-    }
-    found
-}
-
-/// The conditions over parameters that these paths are; none if they hang on anything else, or on many.
-fn all_over_parameters(oracle: &mut Oracle<'_>, paths: Guard) -> Vec<IExpr> {
-    let mut converter = Converter::of_entry();
-    let known = sleep::callers_know(oracle, &mut converter, paths);
-    let conditions = sleep::few_conditions(oracle, &mut converter, paths).filter(|_| known);
-    let mut conditions = conditions.unwrap_or_default();
-    if conditions.iter().any(|(expr, _)| !is_over_parameters(expr)) {
-        conditions.clear();
-    }
-    let told = conditions.into_iter();
-    told.map(|(expr, holds)| if holds { expr } else { negated(expr) })
-        .collect()
-}
-
-/// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.
-fn says_failure(oracle: &mut Oracle<'_>, null: Guard) -> bool {
-    let mut asked = oracle.compared_with_null(null);
-    asked.retain(|pointer| oracle.nullable.contains_key(pointer));
-    asked.into_iter().any(|pointer| {
-        let failed = oracle.null_paths(pointer);
-        let here = oracle.formula.guards.and(null, failed);
-        oracle.possible(here)
-    })
-}
-
-/// Whether a pointer, where it is null on these paths, is what a function has returned that has failed.
-fn is_failure(oracle: &mut Oracle<'_>, pointer: Term, null: Guard) -> bool {
-    let locations = oracle.locations(pointer);
-    locations.iter().any(|&(guard, loc)| {
-        let RegionKind::Environment { base } = *oracle.regions.kind(loc.region) else {
-            return false;
-        };
-        let here = oracle.formula.guards.and(null, guard);
-        oracle.nullable.contains_key(&base) && oracle.possible(here)
-    })
-}
-
-/// Whether a pointer that the function leaves in memory may be null because a callee has failed, and the function has not looked: one that
-/// it has compared with null it leaves there as null on purpose.
-pub fn may_be_null(oracle: &mut Oracle<'_>, exit: &Exit<'_>, pointer: Term) -> NullResult {
-    let nullable = oracle.nullable.contains_key(&pointer) && !oracle.tested.contains_key(&pointer);
-    if !oracle.watches || !nullable || oracle.formula.terms.width(pointer) != POINTER_BITS {
-        return NullResult::Unknown;
-    }
-    let null = oracle.null_paths(pointer);
-    let null = oracle.formula.guards.and(exit.state.guard, null);
-    match is_failure(oracle, pointer, null) {
-        true => NullResult::May,
-        false => NullResult::Unknown,
-    }
 }

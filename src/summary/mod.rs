@@ -14,7 +14,9 @@ pub mod infer;
 pub mod initialisation;
 pub mod interface;
 pub mod memory;
+mod null_result;
 pub mod predicates;
+mod returns;
 pub mod seeds;
 mod shared;
 pub mod sleep;
@@ -127,8 +129,19 @@ pub struct Modified {
     pub null_with: Option<Sign>,
     /// The function writes it only where these conditions on what is there on entry have these values; none if the value tells.
     pub only_if: Vec<(IExpr, bool)>,
-    /// Wherever the function ends the block that the pointer there has led to on entry, it leaves another one there.
-    pub replaced: Told<bool>,
+    /// Where the function ends the block that the pointer there has led to on entry.
+    pub replaced: Replaced,
+}
+
+/// Whether a pointer is another one wherever the block that it has led to has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Replaced {
+    #[default]
+    Unknown,
+    Always,
+    /// It is left as it was only where the result is so.
+    Unless(Sign),
 }
 
 /// The size of what has no end that is known.

@@ -255,7 +255,7 @@ mod tests {
             null: Default::default(),
             null_with: None,
             only_if: Vec::new(),
-            replaced: Told(false),
+            replaced: Default::default(),
         });
         let mut summary = Summary {
             modified: modified.collect(),

@@ -3,6 +3,7 @@
 //! In: the address of an access, before it is assumed to be valid, and the state. Out: a [`UseEvent`] for each pointer that is
 //! followed for the first time, and an [`OpEvent`] that fails for each block in a state in which it must not be used.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::arena::Arena;
@@ -11,6 +12,7 @@ use super::dereference::Locations;
 use super::exec::Executor;
 use super::guard::{Cond, Guard};
 use super::log::{OpEvent, Site, UseEvent};
+use super::member::MemberOf;
 use super::region::{Loc, RegionId, SymbolicOffset};
 use super::state::{Object, State, Status};
 use super::term::{Node, Term};
@@ -109,14 +111,14 @@ impl Arena<'_> {
         }
     }
 
-    /// Notes of which record a pointer at an address is a member.
-    pub(super) fn note_record(&mut self, address: Term, record: &str) {
-        if record.is_empty() {
-            return;
-        }
+    /// Notes of which record a pointer at an address is which member.
+    pub(super) fn note_member_at(&mut self, address: Term, (record, name): (Cow<'_, str>, &str)) {
         for &(_, loc) in self.locations(address).iter() {
-            let known = self.records_at.entry(loc);
-            known.or_insert_with(|| record.into());
+            let known = self.members_at.entry(loc);
+            known.or_insert_with(|| MemberOf {
+                record: record.as_ref().into(),
+                name: name.into(),
+            });
         }
     }
 

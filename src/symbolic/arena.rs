@@ -20,6 +20,7 @@ use super::guard::{Cond, Guard};
 use super::heap::{Heap, Initial};
 use super::limits::Precision;
 use super::log::Tested;
+use super::member::MemberOf;
 use super::naming::{Namer, Names};
 use super::origin::{Origin, Origins};
 use super::region::{FrameId, Loc, NUMBER_BITS, RegionId, RegionKind, Regions, SymbolicOffset};
@@ -98,6 +99,8 @@ pub struct Arena<'a> {
     pub(super) foreign_conditions: FxHashSet<Cond>,
     /// Those of them on which a callee's result is null that may be so because the callee has got no memory, or the like.
     pub failing_conditions: FxHashSet<Cond>,
+    /// The paths on which a call has not made what it makes as a rule, as its result tells, a number: `posix_memalign`, `open`.
+    pub made_nothing: Vec<Guard>,
     /// Those that say that a result is null, of functions that never return null.
     pub never_null: FxHashSet<Cond>,
     /// Pointers to the number of the last error, as functions of the library return them.
@@ -112,8 +115,8 @@ pub struct Arena<'a> {
     pub(super) read_as: FxHashMap<Term, String>,
     /// Where a pointer was found that a callee has left in a variable.
     pub(super) found_at: FxHashMap<Term, Loc>,
-    /// Of which record the pointers at these places are members, as the source has it.
-    pub(super) records_at: FxHashMap<Loc, Box<str>>,
+    /// As which member of which record the source has the pointers at these places.
+    pub(super) members_at: FxHashMap<Loc, MemberOf>,
     pub read_as_several: FxHashSet<Term>,
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,
@@ -190,6 +193,7 @@ impl<'a> Arena<'a> {
             callee_pointers: Vec::new(),
             foreign_conditions: FxHashSet::default(),
             failing_conditions: FxHashSet::default(),
+            made_nothing: Vec::new(),
             never_null: FxHashSet::default(),
             last_errors: FxHashSet::default(),
             null_only: Vec::new(),
@@ -197,7 +201,7 @@ impl<'a> Arena<'a> {
             called_at: Var(0),
             read_as: FxHashMap::default(),
             found_at: FxHashMap::default(),
-            records_at: FxHashMap::default(),
+            members_at: FxHashMap::default(),
             read_as_several: FxHashSet::default(),
             exposed: FxHashSet::default(),
             lengths: FxHashSet::default(),

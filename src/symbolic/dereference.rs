@@ -215,9 +215,12 @@ impl Arena<'_> {
         let Some(held) = self.read_from(loc.region) else {
             return false;
         };
-        match (self.records_at.get(&loc), self.records_at.get(&held)) {
+        match (self.members_at.get(&loc), self.members_at.get(&held)) {
             (None, _) => self.is_held_by(memory, held.region, value),
-            (Some(written), read) => loc.offset != held.offset && read == Some(written),
+            (Some(written), read) => {
+                let alike = read.is_some_and(|read| read.record == written.record);
+                loc.offset != held.offset && alike
+            }
         }
     }
 
@@ -368,7 +371,12 @@ impl Executor<'_> {
             return;
         };
         let (mut places, left) = self.pointers_to(held.region);
-        places.retain(|place| place.region != loc.region);
+        let members = &self.arena.members_at;
+        let written = members.get(&loc);
+        places.retain(|place| {
+            let both = written.zip(members.get(place));
+            place.region != loc.region && !both.is_some_and(|(one, other)| one.is_apart(other))
+        });
         if places.is_empty() {
             return;
         }

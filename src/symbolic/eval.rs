@@ -267,11 +267,13 @@ impl Executor<'_> {
         }
         if self.arena.watches
             && ty == Ty::Ptr
-            && let ExprKind::Member { name, record, .. } = frame.body.expr(addr).kind
+            && let ExprKind::Member { name, .. } = frame.body.expr(addr).kind
         {
-            let [name, record] = [name, record].map(|name| &frame.body.names[name as usize]);
+            let name = &frame.body.names[name as usize];
             self.arena.note_member(value, name);
-            self.arena.note_record(address, record);
+            if let Some(member) = frame.body.member_at(addr) {
+                self.arena.note_member_at(address, member);
+            }
         }
         value
     }

@@ -246,10 +246,9 @@ impl Executor<'_> {
                     self.note_access(frame, state, address, how);
                     if self.arena.watches
                         && ty == Ty::Ptr
-                        && let ExprKind::Member { record, .. } = body.expr(*addr).kind
+                        && let Some(member) = body.member_at(*addr)
                     {
-                        let record = &body.names[record as usize];
-                        self.arena.note_record(address, record);
+                        self.arena.note_member_at(address, member);
                     }
                     self.store(state, address, term, shape);
                     if ty == Ty::Ptr {

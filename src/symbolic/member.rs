@@ -18,6 +18,21 @@ use crate::ir::SymbolName;
 /// Members one within the other that are followed.
 const MAX_NESTED: usize = 8;
 
+/// A member of a record, as the source names both.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct MemberOf {
+    pub(super) record: Box<str>,
+    pub(super) name: Box<str>,
+}
+
+impl MemberOf {
+    /// Whether no place is both: members of two records that differ in their names, too. A record may begin as another one does, like the head of a
+    /// list whose elements lead back to it.
+    pub(super) fn is_apart(&self, other: &MemberOf) -> bool {
+        self.record != other.record && self.name != other.name
+    }
+}
+
 impl Executor<'_> {
     /// Logs an access by the analysed function's own text, if that is asked for.
     pub(super) fn note_access(

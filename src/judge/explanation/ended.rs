@@ -34,9 +34,12 @@ pub(super) fn has_ended(
         return false;
     }
     let ended = came_into_state(execution, arena, (failing, paths)).checked_sub(1);
+    let call = execution.log.ops[failing].call;
     ended.is_some_and(|at| {
         let event = &execution.log.ops[at];
-        event.primitive || !event.open && !event.doubtful && is_of_one_value(arena, object)
+        // Of one call that ends it twice, by two names, it is not known whether it does where they are names of one object.
+        let told = !event.open && !event.doubtful && event.call != call;
+        event.primitive || told && is_of_one_value(arena, object)
     })
 }
 

@@ -211,7 +211,7 @@ fn summary() -> Summary {
             null: Default::default(),
             null_with: None,
             only_if: Vec::new(),
-            replaced: Told(false),
+            replaced: Default::default(),
             value: Some(IExpr::Op {
                 op: Op::Ite,
                 width: 64,

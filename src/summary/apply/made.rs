@@ -7,7 +7,7 @@ use super::binding::Binding;
 use crate::ir::Ty;
 use crate::property::{Key, Role, StateId, Target};
 use crate::summary::predicates::is_of_arguments;
-use crate::summary::{IExpr, Root, Summary, SummaryObject, When};
+use crate::summary::{IExpr, Root, Row, Summary, SummaryObject, When};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
@@ -16,7 +16,7 @@ use crate::symbolic::region::{Loc, RegionId};
 use crate::symbolic::state::{MachineId, State};
 use crate::symbolic::term::{Node, Var};
 
-/// Whether the callee makes an object of the summary: a block that it has allocated.
+/// Whether the callee makes an object of the summary, a block that it has allocated, or has something there that is none.
 pub(super) fn makes(
     arena: &Arena<'_>,
     summary: &Summary,
@@ -25,12 +25,11 @@ pub(super) fn makes(
 ) -> bool {
     let machine = arena.machine_at(machine);
     let held = |state: StateId| machine.role(state) == Role::Held;
-    let mut rows = summary.rows.iter();
+    let rows = summary.rows.iter();
+    let mut rows = rows.filter(|row| row.object as usize == object);
+    let made = |row: &Row| matches!(row.to, Target::State(to) if held(to)) && !held(row.from);
     machine.key != Key::Location
-        && rows.any(|row| {
-            let to_held = matches!(row.to, Target::State(to) if held(to));
-            row.object as usize == object && to_held && !held(row.from)
-        })
+        && (rows.clone().any(made) || rows.all(|row| machine.role(row.from) == Role::Free))
 }
 
 /// Reads what lies, before the call, where the callee may leave a pointer to a block that it makes: execution makes up what it reads for the

@@ -213,7 +213,7 @@ fn apply(
     for index in 0..summary.objects.len() {
         application.operate(exec, state, index, order);
     }
-    modify::replace(exec, state, &replaced);
+    modify::replace(exec, state, &replaced, result);
     application.hold(exec, state);
     result
 }
@@ -406,6 +406,9 @@ impl Application<'_, '_> {
             return;
         };
         let rows = self.rows(exec, state, (index, machine));
+        if !self.site.may_return_pointer {
+            rows::made_nothing(exec, state, (object, machine), &rows);
+        }
         for &(mut place, loc) in &self.objects[index] {
             // Where its pointer is null the callee does not touch it.
             if object.optional && !exec.arena.surely_exists(state, loc) {

@@ -9,7 +9,7 @@ use super::fill;
 use super::made::was_there;
 use super::memory::ends;
 use crate::ir::{POINTER_BITS, Ty};
-use crate::summary::{IExpr, IObj, NullResult, Sign, Summary};
+use crate::summary::{IExpr, IObj, NullResult, Replaced, Sign, Summary};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::callee_writes::Rewrite;
 use crate::symbolic::exec::Executor;
@@ -51,46 +51,63 @@ pub(super) fn modify(
     }
 }
 
-/// The pointers whose blocks the callee may end, where it leaves another one then, with their places.
+/// The pointers whose blocks the callee may end, where it leaves another one then, with their places, and what the result says if it leaves them.
 pub(super) fn replaced(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-) -> Vec<(Loc, Term)> {
+) -> Vec<(Loc, Term, Option<Sign>)> {
     let mut found = Vec::new();
-    for modified in summary.modified.iter().filter(|it| it.replaced.0) {
+    for modified in &summary.modified {
+        let left_with = match modified.replaced {
+            Replaced::Unknown => continue,
+            Replaced::Always => None,
+            Replaced::Unless(sign) => Some(sign),
+        };
         if let [(_, place)] = binding.locate(exec, state, &modified.object)[..] {
             let shape = exec.arena.shape(Ty::Ptr);
             let memory = state.memory.clone();
-            found.push((place, memory.read(&mut exec.arena.heap(), place, shape)));
+            let old = memory.read(&mut exec.arena.heap(), place, shape);
+            found.push((place, old, left_with));
         }
     }
     found
 }
 
 /// Takes those whose blocks are gone after the call not to be there any more: callers are not told on which paths the callee has replaced them.
-pub(super) fn replace(exec: &mut Executor<'_>, state: &mut State, replaced: &[(Loc, Term)]) {
-    for &(place, old) in replaced {
+pub(super) fn replace(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    replaced: &[(Loc, Term, Option<Sign>)],
+    result: Option<Term>,
+) {
+    for &(place, old, left_with) in replaced {
+        let left = match (left_with, result) {
+            (None, _) => Guard::FALSE,
+            (Some(sign), Some(result)) => sign.of(&mut exec.arena, result),
+            (Some(_), None) => Guard::TRUE,
+        };
         let mut ended: Vec<(Guard, Term)> = Vec::new();
         for &(chosen, block) in &*exec.arena.locations(old) {
             let gone = exec.arena.ended_on(state, block.region);
             let arena = &mut exec.arena;
             let pointer = arena.regions.address(&mut arena.formula.terms, block);
+            let gone = arena.formula.guards.and_not(gone, left);
             ended.push((arena.formula.guards.and(chosen, gone), pointer));
         }
         let shape = exec.arena.shape(Ty::Ptr);
         let memory = state.memory.clone();
-        let left = memory.read(&mut exec.arena.heap(), place, shape);
+        let now = memory.read(&mut exec.arena.heap(), place, shape);
         // The other arm of a choice may be a choice in which the pointer is, too.
-        let after = match exec.arena.formula.terms.node(left) {
+        let after = match exec.arena.formula.terms.node(now) {
             Node::Op { op: Op::Ite, args } if args[1..].contains(&old) => {
                 let other = args[if args[1] == old { 2 } else { 1 }];
                 let ended = ended.iter().map(|&(gone, _)| gone);
                 let ended = exec.arena.formula.guards.union(ended);
-                exec.arena.formula.ite_guard(ended, other, left)
+                exec.arena.formula.ite_guard(ended, other, now)
             }
-            _ => left,
+            _ => now,
         };
         let after = without(exec, after, &ended);
         state.memory.write_shape(place, after, shape);

@@ -4,14 +4,14 @@
 //! that it takes.
 
 use super::binding::Binding;
-use crate::property::{Event, States, Target};
-use crate::summary::{IExpr, Root, Row, Summary};
+use crate::property::{Event, Role, States, Target};
+use crate::summary::{IExpr, Root, Row, Summary, SummaryObject};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Source, TakeEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::state::{MachineId, Object, State, Status};
 use crate::symbolic::term::Op;
 
 /// A row at a call site.
@@ -32,6 +32,36 @@ pub(super) struct Enabled<'s> {
     /// The conditions on entry, if the callee is exact ([`SummaryObject::exact`]).
     pub inputs: Option<&'s [IExpr]>,
     pub source: Option<Source>,
+}
+
+/// Notes the paths on which the callee does not make the object that it makes as a rule, as its result tells, a number. (A pointer tells itself.)
+pub(super) fn made_nothing(
+    exec: &mut Executor<'_>,
+    state: &State,
+    (object, machine): (&SummaryObject, MachineId),
+    rows: &[Enabled<'_>],
+) {
+    if !exec.arena.watches || !object.object.root.is_output() {
+        return;
+    }
+    let machine = exec.arena.machine_at(machine);
+    let makes = |it: &&Enabled<'_>| {
+        let made = matches!(it.row.to, Target::State(to) if machine.role(to) == Role::Held);
+        made && it.row.from == machine.initial
+    };
+    let mut made = rows.iter().filter(makes).peekable();
+    if !made
+        .peek()
+        .is_some_and(|it| it.row.outcond.iter().any(Option::is_some))
+    {
+        return;
+    }
+    let guards = &mut exec.arena.formula.guards;
+    let made = guards.union(made.map(|it| it.guard));
+    let nothing = guards.and_not(state.guard, made);
+    if nothing != Guard::FALSE {
+        exec.arena.made_nothing.push(nothing);
+    }
 }
 
 /// Whether a condition tests the kind of an object by comparing a pointer with a global's address, as in

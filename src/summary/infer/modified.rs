@@ -6,9 +6,9 @@
 use rustc_hash::FxHashSet;
 
 use super::super::convert::Converter;
-use super::super::memory::may_be_null;
+use super::super::null_result::may_be_null;
 use super::super::predicates::{Predicate, needed};
-use super::super::{IExpr, Modified, Offset, Root, Row, Sign, Summary, Told};
+use super::super::{IExpr, Modified, Offset, Replaced, Root, Row, Sign, Summary, Told};
 use super::by_result::by_result;
 use super::{Exit, apart, pointer_on};
 use crate::ir::POINTER_BITS;
@@ -99,7 +99,7 @@ pub(super) fn modified(
         };
         let open = value.as_ref().is_none_or(is_open);
         let left = whole.filter(|_| open && oracle.watches);
-        let replaced = left.is_some_and(|term| is_replaced(oracle, exit, (loc, size, term)));
+        let replaced = left.map(|term| is_replaced(oracle, exit, (loc, size, term)));
         modified.push(Modified {
             object,
             size,
@@ -108,7 +108,7 @@ pub(super) fn modified(
             null: null.unwrap_or_default(),
             null_with: whole.and_then(|term| null_with(oracle, exit, term)),
             only_if,
-            replaced: Told(replaced),
+            replaced: replaced.unwrap_or_default(),
         });
         values.push(whole);
     }
@@ -184,14 +184,15 @@ fn written_on(
     written
 }
 
-/// Whether the function ends the block that a pointer has led to on entry, and no way is known on which it does and leaves the pointer.
+/// Whether the function ends the block that a pointer has led to on entry, and no way is known on which it does and leaves the pointer, but for
+/// those on which its result tells.
 fn is_replaced(
     oracle: &mut Oracle<'_>,
     exit: &Exit<'_>,
     (loc, size, value): (Loc, u64, Term),
-) -> bool {
+) -> Replaced {
     if oracle.formula.terms.width(value) != POINTER_BITS {
-        return false;
+        return Replaced::Unknown;
     }
     let shape = Shape {
         bytes: size,
@@ -199,7 +200,7 @@ fn is_replaced(
     };
     let old = oracle.heap().initial(loc, shape);
     let [(_, block)] = oracle.locations(old)[..] else {
-        return false;
+        return Replaced::Unknown;
     };
     let ended = oracle.ended_on(exit.state, block.region);
     let ended = oracle.formula.guards.and(exit.state.guard, ended);
@@ -207,10 +208,28 @@ fn is_replaced(
     let left = formula.alternatives(value, ended, MAX_ALTERNATIVES);
     let is_choice = |value| matches!(formula.terms.node(value), Node::Op { op: Op::Ite, .. });
     if left.is_empty() || left.iter().any(|&(_, value)| is_choice(value)) {
-        return false;
+        return Replaced::Unknown;
     }
-    let mut unchanged = left.iter().filter(|&&(_, value)| value == old);
-    unchanged.all(|&(paths, _)| oracle.model(paths).is_none())
+    let unchanged = left.iter().filter(|&&(_, value)| value == old);
+    let unchanged = unchanged.map(|&(paths, _)| paths);
+    let unchanged = oracle.formula.guards.union(unchanged);
+    if oracle.model(unchanged).is_none() {
+        return Replaced::Always;
+    }
+    let Some(result) = exit.result else {
+        return Replaced::Unknown;
+    };
+    // A pointer has no sign.
+    let signs = match oracle.formula.terms.width(result) {
+        POINTER_BITS => &[Sign::Zero, Sign::Nonzero][..],
+        _ => &[Sign::Negative, Sign::Zero, Sign::Nonzero],
+    };
+    let told = signs.iter().find(|sign| {
+        let told = sign.of(oracle, result);
+        let other = oracle.formula.guards.and_not(unchanged, told);
+        oracle.model(other).is_none()
+    });
+    told.map_or(Replaced::Unknown, |&sign| Replaced::Unless(sign))
 }
 
 /// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.

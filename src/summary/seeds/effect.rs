@@ -431,7 +431,7 @@ pub(super) fn modify(summary: &mut Summary, object: IObj, size: u64) {
             null: Default::default(),
             null_with: None,
             only_if: Vec::new(),
-            replaced: Told(false),
+            replaced: Default::default(),
         });
     }
 }

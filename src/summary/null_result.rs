@@ -1,0 +1,226 @@
+//! Whether a function's result may be null, and whether that says that it has failed.
+//!
+//! In: a finished execution and its results. Out: the summary's null result, and over which arguments it is decided.
+
+use super::convert::Converter;
+use super::infer::Exit;
+use super::memory::is_passed;
+use super::returns::{all_over_parameters, both, negated};
+use super::{IExpr, NullResult, Summary};
+use crate::ir::POINTER_BITS;
+use crate::sat::oracle::Oracle;
+use crate::symbolic::arena::Arena;
+use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::{Cond, Guard};
+use crate::symbolic::region::RegionKind;
+use crate::symbolic::term::{Node, Op, Term};
+
+/// Choices one within the other that are looked at.
+const MAX_NESTED: u32 = 8;
+/// Conditions over arguments that decide together whether a result is null.
+const MAX_DECIDING: usize = 6;
+
+/// Finds out whether the result may be null.
+pub(super) fn add(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    summary: &mut Summary,
+    exit: &Exit<'_>,
+) {
+    let Some(result) = exit
+        .result
+        .filter(|&result| oracle.formula.terms.width(result) == POINTER_BITS)
+    else {
+        return;
+    };
+    let null = oracle.null_by_choice(result);
+    let mut null = oracle.formula.guards.and(exit.state.guard, null);
+    // In the function itself this counts for nothing: that a size is 0 is no excuse for who does not look at the result.
+    for (made, when) in oracle.null_only.clone() {
+        let failed = oracle.null_paths(made);
+        let guards = &mut oracle.formula.guards;
+        let never = guards.and_not(failed, when);
+        null = guards.and_not(null, never);
+    }
+    // A function that may end the program is called because the result is null.
+    for call in execution.log.may_end.iter().filter(|call| !call.told) {
+        let guards = &mut oracle.formula.guards;
+        let called = guards.and(exit.state.guard, call.guard);
+        if called != Guard::FALSE && guards.implies(called, null) {
+            null = guards.and_not(null, called);
+        }
+    }
+    if !oracle.possible(null) {
+        summary.null_result = NullResult::Never;
+        return;
+    }
+    // Nothing is said where that was not found out within the budget.
+    if oracle.model(null).is_none() {
+        return;
+    }
+    // What another pointer is where a callee has failed says nothing of that: `(file = popen(pager, "w")) ? file : stdout`.
+    let chosen = match oracle.has_untold_places(result) {
+        true => null,
+        false => {
+            let chosen = oracle.chosen_null(result);
+            oracle.formula.guards.and(null, chosen)
+        }
+    };
+    summary.null_result = if is_failure(oracle, result, null)
+        || says_failure(oracle, chosen)
+        || follows_failure(oracle, exit, null)
+    {
+        NullResult::May
+    } else if is_null_at_times(oracle, result, null) {
+        NullResult::AtTimes
+    } else {
+        return;
+    };
+    summary.null_when = over_arguments(oracle, null);
+}
+
+/// Whether a result is the constant null on some of these paths, or what a callee has returned that returns null at times, and more than what
+/// callers pass decides that.
+fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool {
+    let locations = oracle.locations(result);
+    let mut at_times = oracle.chosen_null(result);
+    for &(chosen, loc) in &*locations {
+        let base = oracle.regions.base(loc.region);
+        if base.is_some_and(|base| oracle.null_at_times.contains_key(&base)) {
+            at_times = oracle.formula.guards.or(at_times, chosen);
+        }
+    }
+    let at_times = oracle.formula.guards.and(null, at_times);
+    oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty()
+}
+
+/// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing.
+fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard) -> Option<IExpr> {
+    let arena: &mut Arena<'_> = oracle;
+    let mut converter = Converter::of_entry();
+    let implied = arena.formula.guards.implied_literals(paths);
+    let implied: Vec<Cond> = implied
+        .into_iter()
+        .map(|(condition, _)| condition)
+        .collect();
+    let mut support = arena.formula.guards.support(paths).to_vec();
+    support.sort_by_key(|condition| !implied.contains(condition));
+    let mut passed = Vec::new();
+    for condition in support {
+        let term = arena.formula.cond_term(condition);
+        let expr = converter.expr(arena, term);
+        if let Some(expr) = expr.filter(|expr| expr.is_made_of(is_passed)) {
+            passed.push((condition, expr));
+        }
+    }
+    passed.truncate(MAX_DECIDING);
+    match decide(oracle, paths, &passed) {
+        IExpr::Const { .. } => None,
+        when => Some(when),
+    }
+}
+
+/// Whether there are such paths, by the values of these conditions.
+fn decide(oracle: &mut Oracle<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
+    let known = |holds: bool| IExpr::Const {
+        value: u128::from(holds),
+        width: 1,
+    };
+    if paths == Guard::FALSE {
+        return known(false);
+    }
+    let Some(((condition, expr), others)) = conditions.split_first() else {
+        return known(oracle.possible(paths));
+    };
+    let mut under = |holds| {
+        let guards = &mut oracle.formula.guards;
+        let literal = guards.literal(*condition, holds);
+        let paths = guards.and(paths, literal);
+        decide(oracle, paths, others)
+    };
+    let (yes, no) = (under(true), under(false));
+    let op = |op, args| IExpr::Op { op, width: 1, args };
+    let condition = expr.clone();
+    match (&yes, &no) {
+        _ if yes == no => yes,
+        (IExpr::Const { value: 1, .. }, IExpr::Const { .. }) => condition,
+        (IExpr::Const { .. }, IExpr::Const { .. }) => negated(condition),
+        (IExpr::Const { value: 1, .. }, _) => op(Op::Or, vec![condition, no]),
+        (_, IExpr::Const { value: 0, .. }) => both(condition, yes),
+        _ => op(Op::Ite, vec![condition, yes, no]),
+    }
+}
+
+/// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.
+fn says_failure(oracle: &mut Oracle<'_>, null: Guard) -> bool {
+    let mut asked = oracle.compared_with_null(null);
+    asked.retain(|pointer| oracle.nullable.contains_key(pointer));
+    asked.into_iter().any(|pointer| {
+        let failed = oracle.null_paths(pointer);
+        let here = oracle.formula.guards.and(null, failed);
+        oracle.possible(here)
+    })
+}
+
+/// Whether the result is null wherever some call has not made what it makes as a rule: `if (posix_memalign(&p, …)) return NULL;`.
+fn follows_failure(oracle: &mut Oracle<'_>, exit: &Exit<'_>, null: Guard) -> bool {
+    let mut failed = oracle.made_nothing.clone();
+    failed.sort_unstable();
+    failed.dedup();
+    failed.into_iter().any(|nothing| {
+        let guards = &mut oracle.formula.guards;
+        let here = guards.and(exit.state.guard, nothing);
+        guards.implies(here, null) && oracle.possible(here)
+    })
+}
+
+/// Whether a pointer, where it is null on these paths, is what a function has returned that has failed.
+fn is_failure(oracle: &mut Oracle<'_>, pointer: Term, null: Guard) -> bool {
+    if is_failed_result(oracle, pointer, null, MAX_NESTED) {
+        return true;
+    }
+    let locations = oracle.locations(pointer);
+    locations.iter().any(|&(guard, loc)| {
+        let RegionKind::Environment { base } = *oracle.regions.kind(loc.region) else {
+            return false;
+        };
+        let here = oracle.formula.guards.and(null, guard);
+        oracle.nullable.contains_key(&base) && oracle.possible(here)
+    })
+}
+
+/// Whether a pointer is by choice what a function has returned that has failed, which may itself be a choice, of null or another pointer.
+fn is_failed_result(oracle: &mut Oracle<'_>, pointer: Term, null: Guard, depth: u32) -> bool {
+    if null == Guard::FALSE {
+        return false;
+    }
+    if oracle.nullable.contains_key(&pointer) {
+        let failed = oracle.null_by_choice(pointer);
+        let here = oracle.formula.guards.and(null, failed);
+        return oracle.possible(here);
+    }
+    let (Node::Op { op: Op::Ite, args }, 1..) = (oracle.formula.terms.node(pointer).clone(), depth)
+    else {
+        return false;
+    };
+    let chosen = oracle.formula.guard_of(args[0]);
+    let guards = &mut oracle.formula.guards;
+    let sides = [guards.and(null, chosen), guards.and_not(null, chosen)];
+    let mut arms = args[1..].iter().zip(sides);
+    arms.any(|(&arm, side)| is_failed_result(oracle, arm, side, depth - 1))
+}
+
+/// Whether a pointer that the function leaves in memory may be null because a callee has failed, and the function has not looked: one that
+/// it has compared with null it leaves there as null on purpose.
+pub fn may_be_null(oracle: &mut Oracle<'_>, exit: &Exit<'_>, pointer: Term) -> NullResult {
+    let nullable = oracle.nullable.contains_key(&pointer) && !oracle.tested.contains_key(&pointer);
+    if !oracle.watches || !nullable || oracle.formula.terms.width(pointer) != POINTER_BITS {
+        return NullResult::Unknown;
+    }
+    let null = oracle.null_paths(pointer);
+    let null = oracle.formula.guards.and(exit.state.guard, null);
+    match is_failure(oracle, pointer, null) {
+        true => NullResult::May,
+        false => NullResult::Unknown,
+    }
+}
