@@ -58,3 +58,25 @@ void freed_before(struct text *text)
     free(text->match);
     free_both(text); //~ certain heap/double-free
 }
+
+struct room {
+    int used;
+    char *text;
+};
+
+static void close_room(struct room *room)
+{
+    free(room->text);
+    free(room);
+}
+
+static inline int used_in(struct room *room)
+{
+    return room->used;
+}
+
+int used_behind(struct room *room)
+{
+    close_room(room);
+    return used_in(room); //~ certain heap/use-after-free
+}

@@ -85,3 +85,63 @@ size_t count_behind(char *text)
     free_list(list);
     return list->count; //~ certain heap/use-after-free
 }
+
+// A ring: of one that is empty the head leads to itself, and the record around it is no element.
+struct ring {
+    struct ring *next, *before;
+};
+
+struct entry {
+    int kind;
+    struct ring ring;
+    char *text;
+};
+
+struct table {
+    int mode;
+    struct ring entries;
+};
+
+#define ENTRY_OF(at) ((struct entry *)((char *)(at) - __builtin_offsetof(struct entry, ring)))
+
+static struct table *make_table(int mode)
+{
+    struct table *table = calloc(1, sizeof *table);
+    if (!table)
+        return NULL;
+    table->mode = mode;
+    table->entries.next = table->entries.before = &table->entries;
+    return table;
+}
+
+static void free_table(struct table *table)
+{
+    while (table->entries.next != &table->entries) {
+        struct entry *entry = ENTRY_OF(table->entries.next);
+        entry->ring.before->next = entry->ring.next; //~ note heap/use-after-free
+        entry->ring.next->before = entry->ring.before;
+        free(entry->text); //~ note heap/double-free
+        free(entry);
+    }
+    free(table);
+}
+
+int made_and_freed(int mode) //~ clean
+{
+    struct table *table = make_table(mode);
+    if (!table)
+        return -1;
+    free_table(table);
+    return 0;
+}
+
+int freed_by_its_ring(int mode)
+{
+    struct table *table = make_table(mode);
+    struct ring *ring;
+    if (!table)
+        return -1;
+    ring = &table->entries;
+    free(ring); //~ certain heap/bad-free
+    return 0;
+}

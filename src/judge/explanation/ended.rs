@@ -34,11 +34,12 @@ pub(super) fn has_ended(
         return false;
     }
     let ended = came_into_state(execution, arena, (failing, paths)).checked_sub(1);
-    let call = execution.log.ops[failing].call;
+    let failed = &execution.log.ops[failing];
     ended.is_some_and(|at| {
         let event = &execution.log.ops[at];
         // Of one call that ends it twice, by two names, it is not known whether it does where they are names of one object.
-        let told = !event.open && !event.doubtful && event.call != call;
+        let twice = event.call == failed.call && event.stack == failed.stack;
+        let told = !event.open && !event.doubtful && !twice;
         event.primitive || told && is_of_one_value(arena, object)
     })
 }

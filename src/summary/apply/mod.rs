@@ -35,7 +35,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::Source;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::Loc;
-use crate::symbolic::state::{MachineId, Object, State};
+use crate::symbolic::state::{MachineId, State};
 use crate::symbolic::term::{Term, Var};
 
 impl From<Arc<Summary>> for CalleeView {
@@ -580,18 +580,25 @@ fn coincide(
             if (&one.machine, &one.object.root) != (&other.machine, &other.object.root) {
                 continue;
             }
+            let Some(machine) = exec.arena.machine(&one.machine) else {
+                continue;
+            };
+            // What one pointer leads into the callee knows to be one block.
+            let blocks = exec.arena.machine_at(machine).key == Key::Region;
+            let ways = [one, other].map(|it| it.object.path.split_last().map(|(_, way)| way));
+            if blocks && ways[0] == ways[1] {
+                continue;
+            }
             for &(there, loc) in places {
-                let Some(&(here, _)) = objects[index].iter().find(|(_, known)| *known == loc)
-                else {
-                    continue;
-                };
-                if let Some(machine) = exec.arena.machine(&one.machine) {
-                    let both = exec.arena.formula.guards.and(here, there);
-                    let paths = exec.arena.formula.guards.and(state.guard, both);
-                    let object = Object { loc, machine };
-                    exec.execution
-                        .open
-                        .add(&mut exec.arena.formula.guards, object, paths);
+                // Two places in one block are one object: the element around the head of an empty list, and the record that the head is in.
+                let object = exec.arena.object_at(loc, machine);
+                let mut known = objects[index].iter();
+                let same = known.find(|(_, known)| exec.arena.object_at(*known, machine) == object);
+                if let Some(&(here, _)) = same {
+                    let guards = &mut exec.arena.formula.guards;
+                    let both = guards.and(here, there);
+                    let paths = guards.and(state.guard, both);
+                    exec.execution.open.add(guards, object, paths);
                 }
             }
         }
