@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::lost_results::LostResults;
+use crate::ir::POINTER_BITS;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::callee::CalledWith;
 use crate::symbolic::execution::Execution;
@@ -127,14 +128,25 @@ pub fn is_told_by_another(
 }
 
 /// Whether a pointer is what a function has returned that is not known to fail, and nothing that it was called with is an argument of the analysed
-/// function itself. What that has made, or read from its own records, it may know to be found: `add(table, key); find(table, key)`. Of
-/// what its callers pass it cannot know that.
+/// function itself, or a number. What that has made, or read from its own records, it may know to be found: `add(table, key); find(table, key)`. Of
+/// what its callers pass it cannot know that, nor of a number, which comes from outside: an index, an identifier.
 pub fn knows_what_it_asks_for(arena: &Arena<'_>, result: Term) -> bool {
     let Some(returned) = arena.null_at_times.get(&result) else {
         return false;
     };
     let mut args = returned.args.iter();
-    !returned.args.is_empty() && !args.any(|&arg| is_argument(arena, arg))
+    !returned.args.is_empty()
+        && !args.any(|&arg| is_argument(arena, arg) || is_open_number(arena, arg))
+}
+
+/// Whether a value is a number, other than a constant or one of several.
+fn is_open_number(arena: &Arena<'_>, value: Term) -> bool {
+    let terms = &arena.formula.terms;
+    let choices = arena.formula.choices(value, MAX_CHOICES);
+    let constant = |choice: Term| terms.as_const(choice).is_some();
+    let chosen = |choice: Term| matches!(terms.node(choice), Node::Op { op: Op::Ite, .. });
+    let mut choices = choices.into_iter();
+    terms.width(value) < POINTER_BITS && choices.any(|it| !constant(it) && !chosen(it))
 }
 
 /// Whether a value is an argument of the analysed function, or the address of something near what one leads to.

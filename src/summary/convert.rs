@@ -10,9 +10,11 @@ use rustc_hash::FxHashMap;
 use super::handles::{Handle, from_output};
 use super::infer::Exit;
 use super::{Choice, IExpr, IObj, Offset, Root, Told, When};
+use crate::ir::Ty;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::guard::Guard;
+use crate::symbolic::memory::Memory;
 use crate::symbolic::naming::{self, Named};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
@@ -37,12 +39,15 @@ pub struct Converter {
     /// Whether of what is too large as a whole the conditions are told that fit.
     in_part: bool,
     handles: Rc<[Handle]>,
+    /// What is in memory where the function returns.
+    memory: Option<Memory>,
 }
 
 impl Converter {
     pub fn new(exit: &Exit<'_>) -> Self {
         Converter {
             handles: exit.handles.clone(),
+            memory: Some(exit.state.memory.clone()),
             ..Converter::of_entry()
         }
     }
@@ -54,6 +59,7 @@ impl Converter {
             unknowns: false,
             in_part: false,
             handles: Rc::new([]),
+            memory: None,
         }
     }
 
@@ -137,7 +143,13 @@ impl Converter {
                 match arena.origins.of(var).clone() {
                     Origin::Param(index) => root(Root::Param(index)),
                     Origin::Initial { loc: pointer, size } if size == arena.pointer_size => {
-                        self.object_within(arena, pointer, steps, budget)?
+                        let holder = self.object_within(arena, pointer, steps, budget)?;
+                        // Who looks there behind the call finds another pointer.
+                        let output = holder.0.root.is_output();
+                        if output && self.is_overwritten(arena, pointer, base) {
+                            return None;
+                        }
+                        holder
                     }
                     _ => return None,
                 }
@@ -146,6 +158,15 @@ impl Converter {
         };
         object.path.push(told(arena, offset, loc));
         Some((object, reach))
+    }
+
+    /// Whether a pointer that was somewhere is not there any more, on some paths at least, where the function returns.
+    fn is_overwritten(&self, arena: &mut Arena<'_>, place: Loc, pointer: Term) -> bool {
+        let Some(memory) = &self.memory else {
+            return false;
+        };
+        let shape = arena.shape(Ty::Ptr);
+        memory.read(&mut arena.heap(), place, shape) != pointer
     }
 
     /// What a number names that is an argument, or was in memory on entry.

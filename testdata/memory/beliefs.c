@@ -135,10 +135,50 @@ void count_another(int key)
     item->count++; //~ certain null/unchecked-result
 }
 
-/* What the function itself asks for it may know to be there. */
-void count_first(void)
+static struct item *find_text(const char *text)
 {
-    struct item *item = find(first->count);
+    struct item *item;
+
+    for (item = first; item; item = item->next)
+        if (!strcmp(item->text, text))
+            return item;
+    return NULL;
+}
+
+int key_of_text(const char *text) //~ clean
+{
+    struct item *item = find_text(text);
+
+    return item ? item->key : -1;
+}
+
+int count_of_text(const char *text) //~ clean
+{
+    struct item *item = find_text(text);
+
+    if (!item)
+        return 0;
+    return item->count;
+}
+
+int is_text(const char *text) //~ clean
+{
+    struct item *item = find_text(text);
+
+    return item != NULL && item->count > 0;
+}
+
+void count_text(const char *text)
+{
+    struct item *item = find_text(text);
+
+    item->count++; //~ certain null/unchecked-result
+}
+
+/* What the function reads from its own records it may know to be there. */
+void count_next(void)
+{
+    struct item *item = find_text(first->next->text);
 
     item->count++; //~ note null/unchecked-result
 }
