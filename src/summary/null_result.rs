@@ -71,7 +71,8 @@ pub(super) fn add(
         || follows_failure(oracle, exit, null)
     {
         NullResult::May
-    } else if is_null_at_times(oracle, result, null) {
+    } else if let Some(at_times) = null_at_times(oracle, result, null) {
+        summary.null_at_times_when = over_arguments(oracle, at_times);
         NullResult::AtTimes
     } else {
         return;
@@ -79,9 +80,9 @@ pub(super) fn add(
     summary.null_when = over_arguments(oracle, null);
 }
 
-/// Whether a result is the constant null on some of these paths, or what a callee has returned that returns null at times, and more than what
+/// Those of these paths on which a result is the constant null, or what a callee has returned that returns null at times, if more than what
 /// callers pass decides that.
-fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool {
+fn null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> Option<Guard> {
     let locations = oracle.locations(result);
     let mut at_times = oracle.chosen_null(result);
     for &(chosen, loc) in &*locations {
@@ -91,7 +92,8 @@ fn is_null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> bool 
         }
     }
     let at_times = oracle.formula.guards.and(null, at_times);
-    oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty()
+    let decided = !all_over_parameters(oracle, null).is_empty();
+    (!decided && oracle.possible(at_times)).then_some(at_times)
 }
 
 /// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing.

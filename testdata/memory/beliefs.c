@@ -227,3 +227,59 @@ int another_dropped(struct table *table) //~ clean
     drop(table, item);
     return 0;
 }
+
+int place_of(const struct table *table, const char *text);
+
+/* Null is returned only where nothing is to be made, though what lies in the table may be anything. */
+static struct item *find_or_make(struct table *table, const char *text, int make)
+{
+    struct item *item;
+    int place = place_of(table, text);
+
+    if (place >= 0)
+        return table->items[place];
+    if (!make)
+        return NULL;
+    item = calloc(1, sizeof(*item));
+    if (!item)
+        exit(1);
+    table->items[-place - 1] = item;
+    return item;
+}
+
+int key_in(struct table *table, const char *text) //~ clean
+{
+    struct item *item = find_or_make(table, text, 0);
+
+    return item ? item->key : -1;
+}
+
+int count_in(struct table *table, const char *text) //~ clean
+{
+    struct item *item = find_or_make(table, text, 0);
+
+    if (!item)
+        return 0;
+    return item->count;
+}
+
+const char *text_in(struct table *table, const char *text) //~ clean
+{
+    struct item *item = find_or_make(table, text, 0);
+
+    return item ? item->text : "";
+}
+
+void count_made(struct table *table, const char *text)
+{
+    struct item *item = find_or_make(table, text, 1);
+
+    item->count++; //~ note null/dereference
+}
+
+void count_found(struct table *table, const char *text)
+{
+    struct item *item = find_or_make(table, text, 0);
+
+    item->count++; //~ certain null/unchecked-result
+}

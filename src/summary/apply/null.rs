@@ -11,27 +11,34 @@ use crate::symbolic::region::Loc;
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Op, Term, Terms};
 
-/// The paths on which a result that is a pointer may be null, told by what is there before the call, if the summary says so.
+/// The paths on which a result that is a pointer may be null, told by what is there before the call, as far as the summary says so.
+#[derive(Clone, Copy, Default)]
+pub(super) struct NullWhen {
+    whole: Option<Guard>,
+    at_times: Option<Guard>,
+}
+
 pub(super) fn null_when(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-) -> Option<Guard> {
+) -> NullWhen {
     if !exec.arena.watches || !binding.site.may_return_pointer {
-        return None;
+        return NullWhen::default();
     }
-    let when = summary.null_when.as_ref()?;
-    Some(binding.condition(exec, state, when))
+    let whens = [&summary.null_when, &summary.null_at_times_when];
+    let [whole, at_times] = whens.map(|when| Some(binding.condition(exec, state, when.as_ref()?)));
+    NullWhen { whole, at_times }
 }
 
-/// Notes what is known of a result that is a pointer; `null_when`: see [`null_when()`].
+/// Notes what is known of a result that is a pointer.
 pub(super) fn result(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-    (result, null_when): (Term, Option<Guard>),
+    (result, when): (Term, NullWhen),
 ) {
     // Of a callee that always returns null nothing is left open.
     let known = exec.arena.formula.terms.as_const(result).is_some();
@@ -39,7 +46,8 @@ pub(super) fn result(
         return;
     }
     exec.arena.made_by_callee(result);
-    let never = null_when.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when));
+    let null_when = when.whole;
+    let never = is_excluded(exec, state, null_when);
     match (summary.null_result, null_when) {
         (NullResult::Never, _) => is_never_null(exec, state, result),
         (NullResult::May | NullResult::AtTimes, Some(when)) => {
@@ -57,6 +65,8 @@ pub(super) fn result(
             state.nonnull.insert(result);
         }
         NullResult::May | NullResult::AtTimes if returns_argument(summary) => {}
+        // The arguments say that it is not for the callee's own reasons.
+        NullResult::AtTimes if is_excluded(exec, state, when.at_times) => {}
         NullResult::AtTimes => {
             let known = exec.arena.null_at_times.entry(result);
             known.or_insert_with(|| binding.site.called());
@@ -75,6 +85,10 @@ pub(super) fn result(
             state.nonnull.insert(result);
         }
     }
+}
+
+fn is_excluded(exec: &mut Executor<'_>, state: &State, when: Option<Guard>) -> bool {
+    when.is_some_and(|when| exec.arena.formula.guards.excludes(state.guard, when))
 }
 
 /// Whether a result is null only where an argument is one number, a size of 0, or null, and the function has not asked for that: it takes it that
