@@ -142,11 +142,13 @@ pub fn knows_what_it_asks_for(arena: &Arena<'_>, result: Term) -> bool {
 /// Whether a value is a number, other than a constant or one of several.
 fn is_open_number(arena: &Arena<'_>, value: Term) -> bool {
     let terms = &arena.formula.terms;
-    let choices = arena.formula.choices(value, MAX_CHOICES);
+    if terms.width(value) >= POINTER_BITS {
+        return false;
+    }
     let constant = |choice: Term| terms.as_const(choice).is_some();
     let chosen = |choice: Term| matches!(terms.node(choice), Node::Op { op: Op::Ite, .. });
-    let mut choices = choices.into_iter();
-    terms.width(value) < POINTER_BITS && choices.any(|it| !constant(it) && !chosen(it))
+    let choices = arena.formula.choices(value, MAX_CHOICES);
+    choices.into_iter().any(|it| !constant(it) && !chosen(it))
 }
 
 /// Whether a value is an argument of the analysed function, or the address of something near what one leads to.

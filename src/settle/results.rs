@@ -5,7 +5,8 @@
 //! test is a mistake where nearly all others are tested. Where hardly any is, it is how the program deals with a lack of memory. In
 //! between, many findings have one cause, the function that returns null, and one of them tells of it. Of a function that returns
 //! null at times, for reasons that are not known to be failures (`find` that finds nothing), only the first of these is believed,
-//! what nearly all of its callers do (Engler's beliefs), and only where the function asks for what its own caller has passed.
+//! what nearly all of its callers do (Engler's beliefs), and only where the function asks for what its own caller has passed,
+//! or for a number.
 
 use std::collections::BTreeMap;
 

@@ -72,7 +72,10 @@ pub(super) fn add(
     {
         NullResult::May
     } else if let Some(at_times) = null_at_times(oracle, result, null) {
-        summary.null_at_times_when = over_arguments(oracle, at_times);
+        // Else it is what is said of all of them.
+        if at_times != null {
+            summary.null_at_times_when = over_arguments(oracle, at_times);
+        }
         NullResult::AtTimes
     } else {
         return;
@@ -92,8 +95,8 @@ fn null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> Option<G
         }
     }
     let at_times = oracle.formula.guards.and(null, at_times);
-    let decided = !all_over_parameters(oracle, null).is_empty();
-    (!decided && oracle.possible(at_times)).then_some(at_times)
+    let open = oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty();
+    open.then_some(at_times)
 }
 
 /// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing.

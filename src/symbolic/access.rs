@@ -111,14 +111,22 @@ impl Arena<'_> {
         }
     }
 
-    /// Notes of which record a pointer at an address is which member.
-    pub(super) fn note_member_at(&mut self, address: Term, (record, name): (Cow<'_, str>, &str)) {
+    /// Notes of which record a pointer at an address is which member. To name a member may take a new text, so that it is asked for once.
+    pub(super) fn note_member_at<'b>(
+        &mut self,
+        address: Term,
+        member: impl Fn() -> Option<(Cow<'b, str>, &'b str)>,
+    ) {
         for &(_, loc) in self.locations(address).iter() {
-            let known = self.members_at.entry(loc);
-            known.or_insert_with(|| MemberOf {
-                record: record.as_ref().into(),
-                name: name.into(),
-            });
+            if !self.members_at.contains_key(&loc)
+                && let Some((record, name)) = member()
+            {
+                let member = MemberOf {
+                    record: record.as_ref().into(),
+                    name: name.into(),
+                };
+                self.members_at.insert(loc, member);
+            }
         }
     }
 

@@ -271,9 +271,8 @@ impl Executor<'_> {
         {
             let name = &frame.body.names[name as usize];
             self.arena.note_member(value, name);
-            if let Some(member) = frame.body.member_at(addr) {
-                self.arena.note_member_at(address, member);
-            }
+            self.arena
+                .note_member_at(address, || frame.body.member_at(addr));
         }
         value
     }

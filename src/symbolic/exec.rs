@@ -246,9 +246,9 @@ impl Executor<'_> {
                     self.note_access(frame, state, address, how);
                     if self.arena.watches
                         && ty == Ty::Ptr
-                        && let Some(member) = body.member_at(*addr)
+                        && let ExprKind::Member { .. } = body.expr(*addr).kind
                     {
-                        self.arena.note_member_at(address, member);
+                        self.arena.note_member_at(address, || body.member_at(*addr));
                     }
                     self.store(state, address, term, shape);
                     if ty == Ty::Ptr {

@@ -576,15 +576,15 @@ fn coincide(
     objects: &[Vec<(Guard, Loc)>],
 ) {
     for (index, one) in summary.objects.iter().enumerate() {
+        let Some(machine) = exec.arena.machine(&one.machine) else {
+            continue;
+        };
+        let blocks = exec.arena.machine_at(machine).key == Key::Region;
         for (other, places) in summary.objects.iter().zip(objects).skip(index + 1) {
             if (&one.machine, &one.object.root) != (&other.machine, &other.object.root) {
                 continue;
             }
-            let Some(machine) = exec.arena.machine(&one.machine) else {
-                continue;
-            };
             // What one pointer leads into the callee knows to be one block.
-            let blocks = exec.arena.machine_at(machine).key == Key::Region;
             let ways = [one, other].map(|it| it.object.path.split_last().map(|(_, way)| way));
             if blocks && ways[0] == ways[1] {
                 continue;

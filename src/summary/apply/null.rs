@@ -18,6 +18,7 @@ pub(super) struct NullWhen {
     at_times: Option<Guard>,
 }
 
+/// Evaluates what the summary says of that, before the call changes what the conditions are about.
 pub(super) fn null_when(
     exec: &mut Executor<'_>,
     state: &mut State,

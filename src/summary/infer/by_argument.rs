@@ -18,6 +18,7 @@ const MAX_ALTERNATIVES: u32 = 16;
 /// Conditions that are asked for; each costs two questions.
 const MAX_CONDITIONS: usize = 8;
 
+/// The expression of a result, `told`, behind the numbers by which it is no argument; as it is if callers are told all of it.
 pub(super) fn by_argument(
     oracle: &mut Oracle<'_>,
     converter: &mut Converter,
