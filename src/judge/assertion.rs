@@ -8,7 +8,10 @@ use crate::finding::ExplanationKind;
 use crate::sat::oracle::Oracle;
 use crate::summary::trace;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::log::Asserted;
+use crate::symbolic::guard::Guard;
+use crate::symbolic::log::{Asserted, AssertionEvent};
+use crate::symbolic::origin::Origin;
+use crate::symbolic::region::Loc;
 
 /// Assertions of one function that are looked at.
 const MAX_FAILURES: usize = 32;
@@ -38,8 +41,36 @@ impl Findings<'_> {
                 if may_hold {
                     finding.explain_by(ExplanationKind::Asserted);
                 }
+                if perhaps_changed(execution, oracle, event, paths) {
+                    finding.explain_by(ExplanationKind::ChangedByCallee);
+                }
                 self.keep_value(finding, Failing::Assertion(index));
             }
         }
     }
+}
+
+/// Whether on all these paths a callee may have changed what the assertion asks for, where that was known not to hold.
+fn perhaps_changed(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    event: &AssertionEvent,
+    paths: Guard,
+) -> bool {
+    let mut literals = oracle.formula.guards.implied_literals(paths);
+    literals.retain(|(condition, _)| event.asked.contains(condition));
+    literals.into_iter().any(|(condition, holds)| {
+        let known = oracle.formula.guards.literal(condition, holds);
+        let values = oracle.formula.unknowns(&[known]);
+        let places = values
+            .iter()
+            .filter_map(|&var| match *oracle.origins.of(var) {
+                Origin::Initial { loc, .. } => Some(loc),
+                _ => None,
+            });
+        let places: Vec<Loc> = places.collect();
+        places.into_iter().any(|place| {
+            execution.perhaps_written(oracle, (place, Some(known)), event.before, paths)
+        })
+    })
 }

@@ -10,7 +10,7 @@ use super::seal::{self, Condition};
 use super::{DATABASE, Part, StoreError, plain, refuse_links};
 
 /// Raised whenever a table changes; 0 is SQLite's for a file without tables.
-pub const VERSION: i64 = 32;
+pub const VERSION: i64 = 33;
 
 /// Tables. `functions`, `calls`, `units`, `losses` and `ambiguous` are the program of the last run;
 /// `results` are keyed by all that they depend on, so they outlive edits of the tree. Further tables, for people: [`super::plain`].

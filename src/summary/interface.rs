@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ir::SymbolName;
 use crate::property::StateId;
+use crate::symbolic::member::MemberOf;
 use crate::symbolic::term::{Op, eval};
 
 /// Where an interface path starts.
@@ -47,7 +48,7 @@ impl Root {
     }
 }
 
-/// Something that is told to a reader and makes no difference to the analysis: with it or without, two objects are the
+/// Something that is told besides of an object, to a reader or to the analysis: with it or without, two objects are the
 /// same.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -85,6 +86,8 @@ pub struct Offset {
     pub terms: Vec<(i64, IExpr)>,
     /// The members and elements that the source names there, seen from where the offset counts: `port.flags`, `[3].lock`.
     pub members: Told<Option<Arc<str>>>,
+    /// The member of a record that the pointer there is.
+    pub member: Told<Option<MemberOf>>,
 }
 
 impl Offset {

@@ -58,13 +58,19 @@ pub fn add_behind(
 fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary, returns: Guard) {
     let mut converter = Converter::of_entry();
     let mut seen: Vec<Term> = Vec::new();
-    // What one method follows, another one need not, be it of the tree or not.
-    let certain = |event: &UseEvent| !event.by_method;
+    // What one method follows, another one need not, be it of the tree or not; and what lies where a callee may have written is nobody's that calls.
+    let certain = |oracle: &mut Oracle<'_>, event: &UseEvent| {
+        let place = event.base.and_then(|base| oracle.initial_place(base));
+        !event.by_method
+            && !place.is_some_and(|place| {
+                execution.perhaps_written(oracle, (place, None), event.before, event.guard)
+            })
+    };
     for (index, event) in execution.log.uses.iter().enumerate() {
         let Some(base) = event.base.filter(|base| !seen.contains(base)) else {
             continue;
         };
-        if !certain(event) {
+        if !certain(oracle, event) {
             continue;
         }
         if summary.uses.len() >= MAX_USES {
@@ -79,7 +85,7 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
         };
         let others = execution.log.uses[index..].iter();
         let all: Vec<&UseEvent> = others
-            .filter(|other| other.base == Some(base) && certain(other))
+            .filter(|other| other.base == Some(base) && certain(oracle, other))
             .collect();
         let mut paths = Guard::FALSE;
         for other in &all {

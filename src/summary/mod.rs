@@ -306,6 +306,8 @@ pub struct Summary {
     pub partial: bool,
     /// It may write more than M tells, itself or in a callee.
     pub writes_more: bool,
+    /// The records that callees get of which it is not known what they write: those may write there.
+    pub disturbs: Vec<IObj>,
     /// The result in terms of entry values, where it is known and small.
     pub result: Option<IExpr>,
     /// Control never comes back.
@@ -471,6 +473,7 @@ impl Summary {
             && self.partial == other.partial
             && self.unnamed == other.unnamed
             && (self.moves_more, self.writes_more) == (other.moves_more, other.writes_more)
+            && self.disturbs == other.disturbs
             && self.leaves_null() == other.leaves_null()
             && self.initialises == other.initialises
             && self.keeps_like(other)

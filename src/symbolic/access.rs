@@ -183,6 +183,14 @@ impl Arena<'_> {
         null
     }
 
+    /// Notes that a callee names the pointer at an address so.
+    pub fn note_member_told(&mut self, address: Term, member: &MemberOf) {
+        for &(_, loc) in self.locations(address).iter() {
+            let known = self.members_at.entry(loc);
+            known.or_insert_with(|| member.clone());
+        }
+    }
+
     /// The paths on which a pointer is the constant null.
     pub fn chosen_null(&mut self, pointer: Term) -> Guard {
         if self.formula.terms.width(pointer) != POINTER_BITS {
@@ -324,7 +332,7 @@ impl Executor<'_> {
             expr: accessor.written(&stack),
             order: log.ops.len(),
             branches: log.branches.len(),
-            unknown_calls: log.unknown_calls.len(),
+            before: log.unknowns(),
             stack,
             text,
             by_method: log.by_method,

@@ -116,7 +116,7 @@ pub struct Arena<'a> {
     /// Where a pointer was found that a callee has left in a variable.
     pub(super) found_at: FxHashMap<Term, Loc>,
     /// As which member of which record the source has the pointers at these places.
-    pub(super) members_at: FxHashMap<Loc, MemberOf>,
+    pub members_at: FxHashMap<Loc, MemberOf>,
     pub read_as_several: FxHashSet<Term>,
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,

@@ -234,8 +234,8 @@ pub struct UseEvent {
     /// Number of operations, and of branches, logged before it.
     pub order: usize,
     pub branches: usize,
-    /// Number of calls of unknown functions logged before it.
-    pub unknown_calls: usize,
+    /// What callees may have done before it that is not known.
+    pub before: Unknowns,
     /// Call sites from the analysed function's own frame down to the access.
     pub stack: Vec<Site>,
     /// The call as the source shows it, if the access is made in a callee.
@@ -335,8 +335,19 @@ pub struct AssertionEvent {
     /// Number of operations, and of branches, logged before it.
     pub order: usize,
     pub branches: usize,
+    /// What callees may have done before it that is not known.
+    pub before: Unknowns,
     /// Call sites from the analysed function's own frame down to it.
     pub stack: Vec<Site>,
+}
+
+/// How much was logged, at some time, of what callees do that is not known.
+#[derive(Clone, Copy, Debug)]
+pub struct Unknowns {
+    /// Calls of unknown functions.
+    pub calls: usize,
+    /// Disturbances.
+    pub disturbed: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,10 @@
 //! In: the addresses that the analysed function reads and writes, and its calls. Out: [`MemberEvent`]s and [`GivenEvent`]s, and for a location the
 //! [`Class`] that all instances of the member share, by the whole way from the record that a pointer leads to (`struct foo.list.next`).
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
 use super::arena::Arena;
 use super::class::Class;
 use super::exec::{ArgValue, Executor};
@@ -19,10 +23,10 @@ use crate::ir::SymbolName;
 const MAX_NESTED: usize = 8;
 
 /// A member of a record, as the source names both.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct MemberOf {
-    pub(super) record: Box<str>,
-    pub(super) name: Box<str>,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberOf {
+    pub record: Arc<str>,
+    pub name: Arc<str>,
 }
 
 impl MemberOf {

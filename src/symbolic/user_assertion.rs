@@ -52,6 +52,7 @@ impl Executor<'_> {
             text,
             order: log.ops.len(),
             branches: log.branches.len(),
+            before: log.unknowns(),
             stack,
         });
     }

@@ -54,6 +54,7 @@ pub(super) fn readings(
     }
     if !possibly_null_unchanged(execution, oracle, event, paths)
         || perhaps_set_by_callee(execution, oracle, event, paths)
+        || perhaps_set_where_null(execution, oracle, event, paths)
     {
         kinds.push(Kind::ChangedByCallee);
     }
@@ -257,6 +258,22 @@ fn perhaps_set_by_callee(
     guards.implies(paths, called)
 }
 
+/// Whether on all these paths a callee that may have set the pointer was called where it was known to be null: `if (!s->text) make_text(s);`.
+fn perhaps_set_where_null(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    event: &UseEvent,
+    paths: Guard,
+) -> bool {
+    let Some(base) = event.base else {
+        return false;
+    };
+    let null = oracle.null_paths(base);
+    oracle.initial_place(base).is_some_and(|place| {
+        execution.perhaps_written(oracle, (place, Some(null)), event.before, paths)
+    })
+}
+
 /// Whether the function itself asks, on paths that have these before them or behind them, for a condition by which a callee has made a pointer
 /// null: then no callee sees to it that it is not.
 fn is_asked_on(oracle: &mut Oracle<'_>, condition: Cond, paths: Guard) -> bool {
@@ -288,7 +305,7 @@ fn decided_by_end(
     let guards = &mut oracle.formula.guards;
     let is_null = guards.as_literal(null).map(|(condition, _)| condition);
     let may_end = execution.log.may_end.iter().map(|call| call.guard);
-    let unknown = execution.log.unknown_calls.iter().take(event.unknown_calls);
+    let unknown = execution.log.unknown_calls.iter().take(event.before.calls);
     let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
     let mut calls = may_end.chain(any);
     calls.any(|call| {

@@ -31,6 +31,32 @@ pub(super) fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -
     guard
 }
 
+/// How the caller gets to an object of the callee.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    /// Where it lies, or the number that names it.
+    pub to: Term,
+    /// The paths on which one of the pointers on the way is the constant null.
+    null: Guard,
+}
+
+impl Way {
+    /// The places that it leads to. What would be found through a null pointer is none: the callee has tested the pointer, or fails.
+    pub(super) fn places(self, exec: &mut Executor<'_>) -> Vec<(Guard, Loc)> {
+        let mut places = exec.arena.locations(self.to).to_vec();
+        if self.null != Guard::FALSE {
+            leave_out(exec, self.null, &mut places);
+        }
+        places
+    }
+}
+
+/// These paths, and those on which a pointer is the constant null.
+fn or_null(exec: &mut Executor<'_>, paths: Guard, pointer: Term) -> Guard {
+    let null = exec.arena.chosen_null(pointer);
+    exec.arena.formula.guards.or(paths, null)
+}
+
 /// Interface names bound to a call's arguments and result: [[·]]args of paper §5.1.
 pub(super) struct Binding<'s, 'c> {
     pub site: &'s CallSite<'c>,
@@ -128,16 +154,18 @@ impl<'s, 'c> Binding<'s, 'c> {
     }
 
     /// The number that names an object.
-    fn number(&self, exec: &mut Executor<'_>, state: &mut State, root: &Root) -> Option<Term> {
-        let number = match root {
+    fn number(&self, exec: &mut Executor<'_>, state: &mut State, root: &Root) -> Option<Way> {
+        let (number, null) = match root {
             Root::Exit(place) | Root::Entry(place) => {
-                let address = self.address(exec, state, place, false)?;
+                let way = self.way(exec, state, place, false)?;
                 let (bits, signed) = (NUMBER_BITS, true);
-                exec.arena.peek(state, address, Ty::Int { bits, signed })
+                let number = exec.arena.peek(state, way.to, Ty::Int { bits, signed });
+                (number, way.null)
             }
-            root => self.root(root)?,
+            root => (self.root(root)?, Guard::FALSE),
         };
-        Some(exec.arena.resize(number, NUMBER_BITS))
+        let to = exec.arena.resize(number, NUMBER_BITS);
+        Some(Way { to, null })
     }
 
     /// Where an object lies, or the number that names it. `dereferenced`: execution dereferences the pointers on the way. What is only looked at may be null.
@@ -148,9 +176,22 @@ impl<'s, 'c> Binding<'s, 'c> {
         object: &IObj,
         dereferenced: bool,
     ) -> Option<Term> {
+        let way = self.way(exec, state, object, dereferenced);
+        way.map(|way| way.to)
+    }
+
+    /// [`Self::address`], with what the pointers on the way are.
+    pub(super) fn way(
+        &self,
+        exec: &mut Executor<'_>,
+        state: &mut State,
+        object: &IObj,
+        dereferenced: bool,
+    ) -> Option<Way> {
         let Some((last, before)) = object.path.split_last() else {
             return self.number(exec, state, &object.root);
         };
+        let mut null = Guard::FALSE;
         let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match dereferenced {
             true => exec.load(state, address, Ty::Ptr),
             false => exec.arena.peek(state, address, Ty::Ptr),
@@ -168,22 +209,25 @@ impl<'s, 'c> Binding<'s, 'c> {
                     .address(&mut exec.arena.formula.terms, loc)
             }
             Root::Exit(pointer) => {
-                let pointer = self.address(exec, state, pointer, dereferenced)?;
-                pointer_at(exec, state, pointer)
+                let way = self.way(exec, state, pointer, dereferenced)?;
+                null = way.null;
+                pointer_at(exec, state, way.to)
             }
             root => self.root(root)?,
         };
         at = exec.arena.resize(at, POINTER_BITS);
+        null = or_null(exec, null, at);
         let mut first = self.first_members(&object.root);
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;
             self.tell(exec, state, offset, address, (at, first));
             first = None;
             at = pointer_at(exec, state, address);
+            null = or_null(exec, null, at);
         }
-        let address = self.offset(exec, state, at, last)?;
-        self.tell(exec, state, last, address, (at, first));
-        Some(address)
+        let to = self.offset(exec, state, at, last)?;
+        self.tell(exec, state, last, to, (at, first));
+        Some(Way { to, null })
     }
 
     fn offset(
@@ -219,6 +263,9 @@ impl<'s, 'c> Binding<'s, 'c> {
         address: Term,
         (base, first): (Term, Option<&str>),
     ) {
+        if let Some(member) = &offset.member.0 {
+            exec.arena.note_member_told(address, member);
+        }
         let Some(members) = &offset.members.0 else {
             return;
         };
@@ -246,28 +293,8 @@ impl<'s, 'c> Binding<'s, 'c> {
         state: &mut State,
         object: &IObj,
     ) -> Vec<(Guard, Loc)> {
-        match self.address(exec, state, object, false) {
-            Some(address) => self.places(exec, object, address),
-            None => Vec::new(),
-        }
-    }
-
-    /// The places that the address of an object leads to. A member of what a null argument leads to is none: the callee has tested the argument, or
-    /// fails.
-    pub(super) fn places(
-        &self,
-        exec: &mut Executor<'_>,
-        object: &IObj,
-        address: Term,
-    ) -> Vec<(Guard, Loc)> {
-        let mut places = exec.arena.locations(address).to_vec();
-        let argument = self.root(&object.root);
-        let argument = argument.filter(|_| !object.path.is_empty());
-        let null = argument.map_or(Guard::FALSE, |pointer| exec.arena.chosen_null(pointer));
-        if null != Guard::FALSE {
-            leave_out(exec, null, &mut places);
-        }
-        places
+        let way = self.way(exec, state, object, false);
+        way.map_or_else(Vec::new, |way| way.places(exec))
     }
 
     /// The paths on which a condition over entry values has the outcome; `None` if nothing is known of it.

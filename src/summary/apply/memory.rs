@@ -102,10 +102,11 @@ pub(super) fn asks_for(exec: &mut Executor<'_>, state: &State, conditions: Guard
 /// Notes which arguments the callee keeps.
 pub(super) fn hand_kept(
     exec: &mut Executor<'_>,
-    state: &State,
+    state: &mut State,
     summary: &Summary,
-    args: &[ArgValue],
+    binding: &Binding<'_, '_>,
 ) {
+    let args = binding.site.args;
     if !exec.arena.watches {
         return;
     }
@@ -119,7 +120,7 @@ pub(super) fn hand_kept(
             exec.hand_contents(state, *value);
         }
     }
-    disturb(exec, state, summary, args);
+    disturb(exec, state, summary, binding);
     hand_overlapping(exec, state, summary, args);
 }
 
@@ -163,7 +164,13 @@ fn hand_overlapping(exec: &mut Executor<'_>, state: &State, summary: &Summary, a
 }
 
 /// Notes what the callee may change in a way that M does not tell, or that depends on what it finds.
-fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[ArgValue]) {
+fn disturb(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) {
+    let args = binding.site.args;
     let mut written = summary.modified.iter().filter(|modified| modified.size > 0);
     let of_callers = |root: &Root| matches!(root, Root::Param(_) | Root::Global(_));
     let writes = written.any(|modified| of_callers(&modified.object.root));
@@ -176,6 +183,11 @@ fn disturb(exec: &mut Executor<'_>, state: &State, summary: &Summary, args: &[Ar
             let kind = RegionKind::Symbol(name.clone());
             let region = exec.arena.regions.region(kind);
             exec.disturb_region(state, region, (Guard::TRUE, summary.writes_more));
+        }
+    }
+    for record in &summary.disturbs {
+        for (paths, place) in binding.locate(exec, state, record) {
+            exec.disturb_region(state, place.region, (paths, true));
         }
     }
 }

@@ -162,7 +162,7 @@ fn apply(
     sleep::note(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
     format::check_texts(exec, state, summary, site);
-    memory::hand_kept(exec, state, summary, site.args);
+    memory::hand_kept(exec, state, summary, &binding);
     let initialised = initialisation::before(exec, state, summary, &binding);
     exec.execution.more |= summary.moves_more;
     exec.execution.writes_more |= summary.writes_more;
@@ -257,10 +257,9 @@ impl Application<'_, '_> {
                 self.objects.push(Vec::new());
                 continue;
             }
-            let address = binding.address(exec, state, &object.object, !object.optional);
-            let places = address.map_or_else(Vec::new, |address| {
-                binding.places(exec, &object.object, address)
-            });
+            let way = binding.way(exec, state, &object.object, !object.optional);
+            let places = way.map_or_else(Vec::new, |way| way.places(exec));
+            let address = way.map(|way| way.to);
             if let Some(address) = address {
                 exec.hand_untold(state, address);
             }

@@ -51,13 +51,22 @@ pub(super) fn modify(
     }
 }
 
-/// The pointers whose blocks the callee may end, where it leaves another one then, with their places, and what the result says if it leaves them.
+/// A pointer whose block the callee may end, or a number whose object it may, where it leaves another one then.
+pub(super) struct Old {
+    place: Loc,
+    shape: Shape,
+    value: Term,
+    /// What the result says if it is left.
+    left_with: Option<Sign>,
+}
+
+/// The pointers and numbers that the callee may replace, as they are before the call.
 pub(super) fn replaced(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-) -> Vec<(Loc, Term, Option<Sign>)> {
+) -> Vec<Old> {
     let mut found = Vec::new();
     for modified in &summary.modified {
         let left_with = match modified.replaced {
@@ -66,10 +75,19 @@ pub(super) fn replaced(
             Replaced::Unless(sign) => Some(sign),
         };
         if let [(_, place)] = binding.locate(exec, state, &modified.object)[..] {
-            let shape = exec.arena.shape(Ty::Ptr);
+            let pointer = exec.arena.shape(Ty::Ptr);
+            let shape = match modified.pointer.0 || modified.size == u64::from(POINTER_BITS / 8) {
+                true => pointer,
+                false => Shape::from(modified.size),
+            };
             let memory = state.memory.clone();
-            let old = memory.read(&mut exec.arena.heap(), place, shape);
-            found.push((place, old, left_with));
+            let value = memory.read(&mut exec.arena.heap(), place, shape);
+            found.push(Old {
+                place,
+                shape,
+                value,
+                left_with,
+            });
         }
     }
     found
@@ -79,10 +97,16 @@ pub(super) fn replaced(
 pub(super) fn replace(
     exec: &mut Executor<'_>,
     state: &mut State,
-    replaced: &[(Loc, Term, Option<Sign>)],
+    replaced: &[Old],
     result: Option<Term>,
 ) {
-    for &(place, old, left_with) in replaced {
+    for &Old {
+        place,
+        shape,
+        value: old,
+        left_with,
+    } in replaced
+    {
         let left = match (left_with, result) {
             (None, _) => Guard::FALSE,
             (Some(sign), Some(result)) => sign.of(&mut exec.arena, result),
@@ -92,11 +116,13 @@ pub(super) fn replace(
         for &(chosen, block) in &*exec.arena.locations(old) {
             let gone = exec.arena.ended_on(state, block.region);
             let arena = &mut exec.arena;
-            let pointer = arena.regions.address(&mut arena.formula.terms, block);
+            let pointer = match *arena.regions.kind(block.region) {
+                RegionKind::Value { of } => of,
+                _ => arena.regions.address(&mut arena.formula.terms, block),
+            };
             let gone = arena.formula.guards.and_not(gone, left);
             ended.push((arena.formula.guards.and(chosen, gone), pointer));
         }
-        let shape = exec.arena.shape(Ty::Ptr);
         let memory = state.memory.clone();
         let now = memory.read(&mut exec.arena.heap(), place, shape);
         // The other arm of a choice may be a choice in which the pointer is, too.
@@ -223,8 +249,11 @@ fn write_back(
     for (guard, loc) in places {
         let guard = if single { Guard::TRUE } else { guard };
         if size > 16 {
-            if single {
-                fill::overwrite(exec, state, loc, size);
+            let before = state.memory.clone();
+            fill::overwrite(exec, state, loc, size);
+            if !single {
+                let mut heap = exec.arena.heap();
+                state.memory = state.memory.merge(&mut heap, guard, &before);
             }
             continue;
         }

@@ -3,12 +3,14 @@
 //! In: a finished execution, and the rest of its summary. Out: the cells that callers have a name for with their values on exit, and whether
 //! there are more.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use super::super::convert::Converter;
 use super::super::null_result::may_be_null;
 use super::super::predicates::{Predicate, needed};
-use super::super::{IExpr, Modified, Offset, Replaced, Root, Row, Sign, Summary, Told};
+use super::super::{IExpr, IObj, Modified, Offset, Replaced, Root, Row, Sign, Summary, Told};
 use super::by_result::by_result;
 use super::{Exit, apart, pointer_on};
 use crate::ir::POINTER_BITS;
@@ -20,11 +22,14 @@ use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::naming::Named;
-use crate::symbolic::region::{Loc, RegionKind};
+use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind, SymbolicOffset};
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Cells of M, at most.
 const MAX_MODIFIED: usize = 48;
+/// Records that callees may write to, at most, and pointers to one of them.
+const MAX_DISTURBED: usize = 8;
+const MAX_WAY: usize = 3;
 /// Joins of paths with something else in a cell that are looked at.
 const MAX_CHOICES: u32 = 64;
 /// Alternatives of one value that are looked at.
@@ -53,9 +58,9 @@ pub(super) fn modified(
         .collect();
     // Out-parameters first, which tell the caller what happened; and then the pointers to what the function has ended, of which callers
     // have to know that they lead elsewhere now.
-    named.sort_by_key(|(object, _)| {
+    named.sort_by_key(|(object, cell)| {
         let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
-        let ended = holders.contains(&(&object.root, &object.path[..]));
+        let ended = holders.iter().any(|holder| holder.lies_in(object, cell.1));
         (!out, !ended, object.path.len())
     });
     let mut modified = Vec::new();
@@ -99,7 +104,7 @@ pub(super) fn modified(
         };
         let open = value.as_ref().is_none_or(is_open);
         let left = whole.filter(|_| open && oracle.watches);
-        let replaced = left.map(|term| is_replaced(oracle, exit, (loc, size, term)));
+        let replaced = left.map(|term| replaced(oracle, exit, (loc, size, term)));
         modified.push(Modified {
             object,
             size,
@@ -116,8 +121,28 @@ pub(super) fn modified(
         apart::tell_apart(oracle, exit, &summary.result, (&mut modified, &values));
     }
     summary.writes_more = more;
+    summary.disturbs = disturbed(execution, oracle);
     summary.changes_answers = execution.changes_answers;
     summary.modified = modified;
+}
+
+/// The records that callers know and that callees get of which it is not known what they write there.
+fn disturbed(execution: &Execution, oracle: &mut Oracle<'_>) -> Vec<IObj> {
+    let open = execution.log.disturbed.iter().filter(|event| event.open);
+    let regions: BTreeSet<RegionId> = open.map(|event| event.region).collect();
+    let mut converter = Converter::of_entry();
+    let known = regions.into_iter().filter_map(|region| {
+        let object = converter.object(
+            oracle,
+            Loc {
+                region,
+                symbolic: SymbolicOffset::NONE,
+                offset: 0,
+            },
+        )?;
+        (object.path.len() <= MAX_WAY && !object.root.is_output()).then_some(object)
+    });
+    known.take(MAX_DISTURBED).collect()
 }
 
 /// What a pointer that callers know nothing of has been found to be wherever the function returns: null, or the address of the place that it is
@@ -184,20 +209,18 @@ fn written_on(
     written
 }
 
-/// Whether the function ends the block that a pointer has led to on entry, and no way is known on which it does and leaves the pointer, but for
-/// those on which its result tells.
-fn is_replaced(
+/// Whether the function ends what a pointer has led to on entry, or a number has named, and no way is known on which it does and leaves the
+/// pointer, but for those on which its result tells.
+fn replaced(
     oracle: &mut Oracle<'_>,
     exit: &Exit<'_>,
     (loc, size, value): (Loc, u64, Term),
 ) -> Replaced {
-    if oracle.formula.terms.width(value) != POINTER_BITS {
+    let bits = oracle.formula.terms.width(value);
+    if bits != POINTER_BITS && bits != NUMBER_BITS {
         return Replaced::Unknown;
     }
-    let shape = Shape {
-        bytes: size,
-        bits: POINTER_BITS,
-    };
+    let shape = Shape { bytes: size, bits };
     let old = oracle.heap().initial(loc, shape);
     let [(_, block)] = oracle.locations(old)[..] else {
         return Replaced::Unknown;
@@ -232,17 +255,46 @@ fn is_replaced(
     told.map_or(Replaced::Unknown, |&sign| Replaced::Unless(sign))
 }
 
-/// Where callers find the pointers to the objects that the function leaves in another state: the root, and the path to it.
-fn holders_of_moved(summary: &Summary) -> FxHashSet<(&Root, &[Offset])> {
+/// Where callers find the pointers to the objects that the function leaves in another state, and the numbers that name such objects.
+fn holders_of_moved(summary: &Summary) -> Vec<Holder<'_>> {
     let moves = |row: &&Row| matches!(row.to, Target::State(to) if to != row.from);
     let moved = summary.rows.iter().filter(moves);
-    let objects = moved.map(|row| &summary.objects[row.object as usize].object);
+    let moved: FxHashSet<u32> = moved.map(|row| row.object).collect();
+    let objects = (0..).zip(&summary.objects);
+    let objects = objects.filter(|(index, _)| moved.contains(index));
     objects
-        .filter_map(|object| {
-            let (_, holder) = object.path.split_last()?;
-            Some((&object.root, holder))
-        })
+        .filter_map(|(_, known)| Holder::of(&known.object))
         .collect()
+}
+
+/// A cell of the caller's: what leads to the record that it is in, and its place there.
+struct Holder<'s> {
+    root: &'s Root,
+    way: &'s [Offset],
+    place: &'s Offset,
+}
+
+impl<'s> Holder<'s> {
+    /// Where the pointer to an object lies, or the number that names it.
+    fn of(object: &'s IObj) -> Option<Holder<'s>> {
+        let (root, path) = match (&object.root, object.path.split_last()) {
+            (Root::Entry(number), None) => (&number.root, &number.path[..]),
+            (root, Some((_, holder))) => (root, holder),
+            (_, None) => return None,
+        };
+        let (place, way) = path.split_last()?;
+        Some(Holder { root, way, place })
+    }
+
+    /// Whether the cell is among these bytes.
+    fn lies_in(&self, object: &IObj, size: u64) -> bool {
+        let Some((start, way)) = object.path.split_last() else {
+            return false;
+        };
+        let before = self.place.constant.checked_sub(start.constant);
+        let within = before.is_some_and(|before| (0..size as i64).contains(&before));
+        within && (&object.root, way) == (self.root, self.way) && start.terms == self.place.terms
+    }
 }
 
 /// What the result says wherever a value is the constant null. Of what decides that and the result callers may be told too little to see it themselves.
