@@ -9,7 +9,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use super::{
-    Arg, BinOp, BlockId, Body, Callee, ExprId, ExprKind, LocalId, RetTy, StmtKind, TermKind, Ty,
+    Arg, BinOp, BlockId, Body, Call, Callee, ExprId, ExprKind, LocalId, RetTy, StmtKind, TermKind,
+    Ty,
 };
 
 /// How a statement sets a variable.
@@ -33,9 +34,9 @@ pub enum Counted {
 }
 
 impl Body {
-    /// For each block, whether what it ends with may decide otherwise in each round of a loop.
-    pub fn varying_tests(&self) -> Vec<bool> {
-        let varies = self.varying_locals();
+    /// For each block, whether what it ends with may decide otherwise in each round of a loop. `same`: the calls that have one result always.
+    pub fn varying_tests(&self, same: impl Fn(&Call) -> bool) -> Vec<bool> {
+        let varies = self.varying_locals(same);
         let test = |value: ExprId| {
             let mut found = false;
             self.each_read(value, &mut |read| {
@@ -52,7 +53,7 @@ impl Body {
         tests.collect()
     }
 
-    fn varying_locals(&self) -> Vec<bool> {
+    fn varying_locals(&self, same: impl Fn(&Call) -> bool) -> Vec<bool> {
         let mut varies = vec![false; self.locals.len()];
         let mut graph: DiGraph<(), ()> = DiGraph::new();
         let nodes: Vec<NodeIndex> = self.locals.iter().map(|_| graph.add_node(())).collect();
@@ -71,6 +72,7 @@ impl Body {
                         depends(local, *value);
                     }
                 }
+                StmtKind::Call(call) if same(call) => {}
                 StmtKind::Call(call) => {
                     let Some(dst) = call.dst else { continue };
                     if let Callee::Indirect { function, .. } = &call.callee {

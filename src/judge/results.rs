@@ -16,7 +16,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Question, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// Nested choices of a pointer that are looked at.
 const MAX_CHOICES: u32 = 8;
@@ -128,15 +128,39 @@ pub fn is_told_by_another(
 }
 
 /// Whether a pointer is what a function has returned that is not known to fail, and nothing that it was called with is an argument of the analysed
-/// function itself, or a number. What that has made, or read from its own records, it may know to be found: `add(table, key); find(table, key)`. Of
-/// what its callers pass it cannot know that, nor of a number, which comes from outside: an index, an identifier.
+/// function itself, or a number; or else something is a pointer that another callee has found for it. What it has made, or read from its own
+/// records, it may know to be found: `add(table, key); find(table, key)`; and what a callee has worked out of the one it may know to fit the
+/// other: `skip_prefix(path, parent_of(path))`. Of what its callers pass it cannot know that, nor of a number, which comes from outside: an index,
+/// an identifier.
 pub fn knows_what_it_asks_for(arena: &Arena<'_>, result: Term) -> bool {
     let Some(returned) = arena.null_at_times.get(&result) else {
         return false;
     };
-    let mut args = returned.args.iter();
-    !returned.args.is_empty()
-        && !args.any(|&arg| is_argument(arena, arg) || is_open_number(arena, arg))
+    let args = &returned.args;
+    let passed = |&arg: &Term| is_argument(arena, arg) || is_open_number(arena, arg);
+    let several = args.len() > 1;
+    !args.is_empty()
+        && (!args.iter().any(passed) || several && args.iter().any(|&arg| is_found(arena, arg)))
+}
+
+/// Whether a value is a pointer that a callee has returned or left.
+fn is_found(arena: &Arena<'_>, value: Term) -> bool {
+    let found = |&var: &Var| matches!(arena.origins.of(var), Origin::Call { .. } | Origin::Unknown);
+    arena.formula.terms.width(value) == POINTER_BITS
+        && arena
+            .formula
+            .choices(value, MAX_CHOICES)
+            .into_iter()
+            .any(|choice| {
+                let terms = &arena.formula.terms;
+                match terms.node(choice) {
+                    Node::Var(var) => found(var),
+                    Node::Linear { terms: parts, .. } => parts
+                        .iter()
+                        .any(|&(_, part)| matches!(terms.node(part), Node::Var(var) if found(var))),
+                    _ => false,
+                }
+            })
 }
 
 /// Whether a value is a number, other than a constant or one of several.

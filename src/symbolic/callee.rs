@@ -68,6 +68,8 @@ pub trait Effects: fmt::Debug + Send + Sync {
     fn may_return_null(&self) -> bool;
     /// The function changes nothing that its callers know: it answers a question.
     fn only_answers(&self) -> bool;
+    /// The function has one result, whatever it is called with.
+    fn has_one_result(&self) -> bool;
     /// Called again with the same arguments, the function has the same result, until something changes it.
     fn repeats(&self) -> bool;
     /// The world outside the program decides about the result.

@@ -3,6 +3,7 @@
 //! In: a block's terminator and the state there. Out: the next blocks with the guards of their edges, and the events of branches
 //! and returns.
 
+use super::callee::CalleeView;
 use super::exec::Executor;
 use super::formula::Formula;
 use super::frame::Frame;
@@ -11,7 +12,7 @@ use super::log::{BranchEvent, CaseEvent, ReturnEvent};
 use super::state::State;
 use super::term::Term;
 use super::unroll::{Instance, Step};
-use crate::ir::{Arg, BlockId, ExprId, Pos, RetTy, Says, TermKind, Ty};
+use crate::ir::{Arg, BlockId, Call, Callee, ExprId, Pos, RetTy, Says, TermKind, Ty};
 
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
@@ -102,7 +103,15 @@ impl Executor<'_> {
             return false;
         };
         // One that folds to the same in every round is no end of a loop.
-        let varying = frame.varying.get_or_init(|| frame.body.varying_tests());
+        let body = frame.body;
+        let same = |call: &Call| match &call.callee {
+            Callee::Direct(symbol) => match self.callees.view(&body.symbol(*symbol).name) {
+                CalleeView::Known(effects) => effects.has_one_result(),
+                CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
+            },
+            Callee::Indirect { .. } => false,
+        };
+        let varying = frame.varying.get_or_init(|| body.varying_tests(same));
         if !varying[test.index()] {
             return false;
         }

@@ -216,9 +216,10 @@ impl Arena<'_> {
             return false;
         };
         match (self.members_at.get(&loc), self.members_at.get(&held)) {
-            (None, _) | (_, None) => self.is_held_by(memory, held.region, value),
-            (Some(written), Some(read)) => {
-                loc.offset != held.offset && read.record == written.record
+            (None, _) => self.is_held_by(memory, held.region, value),
+            (Some(written), read) => {
+                let alike = read.is_some_and(|read| read.record == written.record);
+                loc.offset != held.offset && alike
             }
         }
     }

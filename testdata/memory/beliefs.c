@@ -283,3 +283,53 @@ void count_found(struct table *table, const char *text)
 
     item->count++; //~ certain null/unchecked-result
 }
+
+const char *parent_of(const char *path);
+int is_within(const char *path, const char *prefix);
+void use_rest(const char *rest);
+
+/* Null is returned where the one text does not begin with the other. */
+static const char *skip_prefix(const char *path, const char *prefix)
+{
+    if (!is_within(path, prefix))
+        return NULL;
+    return path + 1;
+}
+
+int rest_in(const char *path, const char *prefix) //~ clean
+{
+    const char *rest = skip_prefix(path, prefix);
+
+    return rest ? *rest : 0;
+}
+
+int rest_of_second(const char *path, const char *prefix) //~ clean
+{
+    const char *rest = skip_prefix(path, prefix);
+
+    if (!rest)
+        return -1;
+    return rest[1];
+}
+
+void rest_of_third(const char *path, const char *prefix) //~ clean
+{
+    const char *rest = skip_prefix(path, prefix);
+
+    if (rest)
+        use_rest(rest);
+}
+
+int rest_behind_parent(const char *path)
+{
+    const char *rest = skip_prefix(path, parent_of(path));
+
+    return *rest; //~ note null/unchecked-result
+}
+
+int rest_behind(const char *path, const char *prefix)
+{
+    const char *rest = skip_prefix(path, prefix);
+
+    return *rest; //~ certain null/unchecked-result
+}

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use self::binding::{Binding, cube};
 use self::rows::Enabled;
-use super::{NullResult, ResultRange, Root, Row, Summary};
+use super::{IExpr, NullResult, ResultRange, Root, Row, Summary};
 use crate::property::{Key, Target};
 use crate::symbolic::callee::{Answers, CallSite, CalleeView, Effects};
 use crate::symbolic::exec::{ArgValue, Executor};
@@ -85,6 +85,10 @@ impl Effects for Summary {
     fn only_answers(&self) -> bool {
         let writes = !self.modified.is_empty() || self.fills.is_some();
         !writes && self.rows.is_empty() && !self.opaque && !self.moves_more
+    }
+
+    fn has_one_result(&self) -> bool {
+        matches!(self.result, Some(IExpr::Const { .. }))
     }
 
     fn repeats(&self) -> bool {

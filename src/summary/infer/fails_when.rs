@@ -109,7 +109,7 @@ fn tested_in_rounds(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
 ) -> FxHashSet<Cond> {
-    let varying = body.varying_tests();
+    let varying = body.varying_tests(|_| false);
     let branches = execution.log.branches.iter();
     let varying = branches.filter(|branch| branch.depth == 0 && varying[branch.block.index()]);
     varying
