@@ -497,7 +497,7 @@ fn told(arena: &mut Arena<'_>, offset: Offset, loc: Loc) -> Offset {
     let members = arena.members_of(loc, Named::Scalar);
     Offset {
         members: Told(members.map(Into::into)),
-        member: Told(arena.members_at.get(&loc).cloned()),
+        member: Told(arena.member_of(loc).cloned()),
         ..offset
     }
 }

@@ -58,19 +58,20 @@ pub fn add_behind(
 fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summary, returns: Guard) {
     let mut converter = Converter::of_entry();
     let mut seen: Vec<Term> = Vec::new();
-    // What one method follows, another one need not, be it of the tree or not; and what lies where a callee may have written is nobody's that calls.
-    let certain = |oracle: &mut Oracle<'_>, event: &UseEvent| {
+    // What one method follows, another one need not, be it of the tree or not.
+    let certain = |event: &UseEvent| !event.by_method;
+    // A callee may have put another pointer there.
+    let changed = |oracle: &mut Oracle<'_>, event: &UseEvent| {
         let place = event.base.and_then(|base| oracle.initial_place(base));
-        !event.by_method
-            && !place.is_some_and(|place| {
-                execution.perhaps_written(oracle, (place, None), event.before, event.guard)
-            })
+        place.is_some_and(|place| {
+            execution.perhaps_written(oracle, (place, None), event.before, event.guard)
+        })
     };
     for (index, event) in execution.log.uses.iter().enumerate() {
         let Some(base) = event.base.filter(|base| !seen.contains(base)) else {
             continue;
         };
-        if !certain(oracle, event) {
+        if !certain(event) {
             continue;
         }
         if summary.uses.len() >= MAX_USES {
@@ -85,7 +86,7 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
         };
         let others = execution.log.uses[index..].iter();
         let all: Vec<&UseEvent> = others
-            .filter(|other| other.base == Some(base) && certain(oracle, other))
+            .filter(|other| other.base == Some(base) && certain(other))
             .collect();
         let mut paths = Guard::FALSE;
         for other in &all {
@@ -108,6 +109,7 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
             told = each.collect();
         }
         for (event, paths, answered, ends) in told {
+            let changed = changed(oracle, event);
             let Some(conditions) = sleep::few_conditions(oracle, &mut converter, paths) else {
                 continue;
             };
@@ -117,6 +119,7 @@ fn add_uses(execution: &Execution, oracle: &mut Oracle<'_>, summary: &mut Summar
                 name: oracle.name_of_value(base),
                 incond,
                 answered,
+                changed,
                 ends,
                 trace: trace::accessing(event),
             });

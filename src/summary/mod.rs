@@ -206,6 +206,8 @@ pub struct Use {
     pub incond: Cube,
     /// What the world outside the program answers decides as well whether it is made, and nothing else does.
     pub answered: bool,
+    /// A callee of which that is not known may have put another pointer there before.
+    pub changed: bool,
     /// The function ends the program behind it, and comes back on other ways.
     pub ends: bool,
     /// Down to the access; empty for a primitive.
@@ -462,8 +464,8 @@ impl Summary {
             (&one.object, &one.rule, &one.incond) == (&other.object, &other.rule, &other.incond)
         };
         let same_use = |one: &Use, other: &Use| {
-            (&one.object, &one.incond, one.answered)
-                == (&other.object, &other.incond, other.answered)
+            (&one.object, &one.incond, one.answered, one.changed)
+                == (&other.object, &other.incond, other.answered, other.changed)
         };
         self.inputs == other.inputs
             && self.outputs == other.outputs

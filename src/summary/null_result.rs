@@ -34,7 +34,8 @@ pub(super) fn add(
         return;
     };
     let null = oracle.null_by_choice(result);
-    let mut null = oracle.formula.guards.and(exit.state.guard, null);
+    let all = oracle.formula.guards.and(exit.state.guard, null);
+    let mut null = all;
     // In the function itself this counts for nothing: that a size is 0 is no excuse for who does not look at the result.
     for (made, when) in oracle.null_only.clone() {
         let failed = oracle.null_paths(made);
@@ -42,11 +43,15 @@ pub(super) fn add(
         let never = guards.and_not(failed, when);
         null = guards.and_not(null, never);
     }
-    // A function that may end the program is called because the result is null.
-    for call in execution.log.may_end.iter().filter(|call| !call.told) {
+    // A function that may end the program is called because the result is null, or one that a pointer names and that may be any:
+    // `if (!p) (*out_of_memory)(size);`.
+    let may_end = execution.log.may_end.iter().filter(|call| !call.told);
+    let unknown = execution.log.unknown_calls.iter();
+    let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
+    for call in may_end.map(|call| call.guard).chain(any) {
         let guards = &mut oracle.formula.guards;
-        let called = guards.and(exit.state.guard, call.guard);
-        if called != Guard::FALSE && guards.implies(called, null) {
+        let called = guards.and(exit.state.guard, call);
+        if called != Guard::FALSE && guards.implies(called, all) {
             null = guards.and_not(null, called);
         }
     }

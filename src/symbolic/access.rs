@@ -186,9 +186,15 @@ impl Arena<'_> {
     /// Notes that a callee names the pointer at an address so.
     pub fn note_member_told(&mut self, address: Term, member: &MemberOf) {
         for &(_, loc) in self.locations(address).iter() {
-            let known = self.members_at.entry(loc);
+            let known = self.members_told.entry(loc);
             known.or_insert_with(|| member.clone());
         }
+    }
+
+    /// As which member of which record the source, or a callee, has the pointer at a place.
+    pub fn member_of(&self, loc: Loc) -> Option<&MemberOf> {
+        let known = self.members_at.get(&loc);
+        known.or_else(|| self.members_told.get(&loc))
     }
 
     /// The paths on which a pointer is the constant null.

@@ -116,7 +116,9 @@ pub struct Arena<'a> {
     /// Where a pointer was found that a callee has left in a variable.
     pub(super) found_at: FxHashMap<Term, Loc>,
     /// As which member of which record the source has the pointers at these places.
-    pub members_at: FxHashMap<Loc, MemberOf>,
+    pub(super) members_at: FxHashMap<Loc, MemberOf>,
+    /// The same of callees.
+    pub(super) members_told: FxHashMap<Loc, MemberOf>,
     pub read_as_several: FxHashSet<Term>,
     /// Variables of the function's own whose address is in memory that others know.
     pub(super) exposed: FxHashSet<RegionId>,
@@ -202,6 +204,7 @@ impl<'a> Arena<'a> {
             read_as: FxHashMap::default(),
             found_at: FxHashMap::default(),
             members_at: FxHashMap::default(),
+            members_told: FxHashMap::default(),
             read_as_several: FxHashSet::default(),
             exposed: FxHashSet::default(),
             lengths: FxHashSet::default(),

@@ -343,10 +343,12 @@ impl Executor<'_> {
             self.havoc_kept(at, state, effects.kept());
         }
         let behind = effects.kept_from().filter(|_| self.arena.watches);
-        if let Some(rest) = behind.and_then(|first| at.args.get(first as usize..)) {
+        let behind = behind.map_or(at.args.len(), |first| first as usize);
+        if let (Some(rest), Some(written)) = (at.args.get(behind..), at.call.args.get(behind..)) {
             self.note_handed(state, rest);
-            self.disturb(state, rest, false);
+            self.disturb(state, rest, true);
             self.havoc_out_parameters(at.frame.id, state, rest);
+            self.havoc_passed_places(at.frame.body, state, written, rest);
         }
         if effects.may_end() && self.arena.watches {
             self.note_may_end(state.guard, &[], effects.tells_when_it_ends());

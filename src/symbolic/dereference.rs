@@ -371,10 +371,10 @@ impl Executor<'_> {
             return;
         };
         let (mut places, left) = self.pointers_to(held.region);
-        let members = &self.arena.members_at;
-        let written = members.get(&loc);
+        let arena = &self.arena;
+        let written = arena.member_of(loc);
         places.retain(|place| {
-            let both = written.zip(members.get(place));
+            let both = written.zip(arena.member_of(*place));
             place.region != loc.region && !both.is_some_and(|(one, other)| one.is_apart(other))
         });
         if places.is_empty() {

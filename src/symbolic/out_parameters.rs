@@ -13,7 +13,7 @@ use super::origin::Origin;
 use super::region::{FrameId, Loc, RegionId, RegionKind};
 use super::state::{State, Status};
 use super::term::{Node, Term};
-use crate::ir::{Arg, Body, Call, ExprId, ExprKind, GUESSED_MEMBERS, POINTER_BITS, Ty};
+use crate::ir::{Arg, Body, ExprId, ExprKind, GUESSED_MEMBERS, POINTER_BITS, Ty};
 
 /// A local object larger than this that a callee may write is not made unknown as a whole.
 const MAX_OUT_PARAMETER_SIZE: u64 = 4096;
@@ -238,10 +238,10 @@ impl Executor<'_> {
         &mut self,
         body: &Body,
         state: &mut State,
-        call: &Call,
+        written: &[Arg],
         args: &[ArgValue],
     ) {
-        for (written, value) in call.args.iter().zip(args) {
+        for (written, value) in written.iter().zip(args) {
             let (Arg::Scalar(written), ArgValue::Scalar(address)) = (written, value) else {
                 continue;
             };

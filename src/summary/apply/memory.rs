@@ -52,7 +52,9 @@ pub(super) fn check_uses(
             ends: access.ends,
         };
         let accessor = Accessor::Callee(binding.site, way);
-        exec.check_access(state, (address, &locations), paths, accessor);
+        if !access.changed {
+            exec.check_access(state, (address, &locations), paths, accessor);
+        }
         if here == Guard::TRUE {
             exec.dereference(state, &locations);
         }

@@ -17,12 +17,9 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::limits::Precision;
 use crate::symbolic::log::PointerWrite;
-use crate::symbolic::region::{FrameId, Loc, RegionKind};
+use crate::symbolic::region::{FrameId, Loc, RegionId, RegionKind};
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Op, Term, Var};
-
-/// Nested choices of a pointer that is replaced.
-const MAX_ALTERNATIVES: u32 = 32;
 
 /// An element of M at a call site.
 struct Write {
@@ -55,7 +52,8 @@ pub(super) fn modify(
 pub(super) struct Old {
     place: Loc,
     shape: Shape,
-    value: Term,
+    /// What it leads to, with the paths on which that is gone before the call.
+    blocks: Vec<(RegionId, Guard)>,
     /// What the result says if it is left.
     left_with: Option<Sign>,
 }
@@ -81,11 +79,14 @@ pub(super) fn replaced(
                 false => Shape::from(modified.size),
             };
             let memory = state.memory.clone();
-            let value = memory.read(&mut exec.arena.heap(), place, shape);
+            let old = memory.read(&mut exec.arena.heap(), place, shape);
+            let blocks = exec.arena.locations(old).to_vec();
+            let blocks = blocks.into_iter().map(|(_, block)| block.region);
+            let blocks = blocks.map(|block| (block, exec.arena.ended_on(state, block)));
             found.push(Old {
                 place,
                 shape,
-                value,
+                blocks: blocks.collect(),
                 left_with,
             });
         }
@@ -93,66 +94,42 @@ pub(super) fn replaced(
     found
 }
 
-/// Takes those whose blocks are gone after the call not to be there any more: callers are not told on which paths the callee has replaced them.
+/// Takes what the callee has ended not to be where it was any more, but something unknown: callers are not told on which paths the callee has
+/// replaced it.
 pub(super) fn replace(
     exec: &mut Executor<'_>,
     state: &mut State,
     replaced: &[Old],
     result: Option<Term>,
 ) {
-    for &Old {
-        place,
-        shape,
-        value: old,
-        left_with,
-    } in replaced
-    {
-        let left = match (left_with, result) {
+    for old in replaced {
+        let left = match (old.left_with, result) {
             (None, _) => Guard::FALSE,
             (Some(sign), Some(result)) => sign.of(&mut exec.arena, result),
             (Some(_), None) => Guard::TRUE,
         };
-        let mut ended: Vec<(Guard, Term)> = Vec::new();
-        for &(chosen, block) in &*exec.arena.locations(old) {
-            let gone = exec.arena.ended_on(state, block.region);
-            let arena = &mut exec.arena;
-            let pointer = match *arena.regions.kind(block.region) {
-                RegionKind::Value { of } => of,
-                _ => arena.regions.address(&mut arena.formula.terms, block),
-            };
-            let gone = arena.formula.guards.and_not(gone, left);
-            ended.push((arena.formula.guards.and(chosen, gone), pointer));
-        }
         let memory = state.memory.clone();
-        let now = memory.read(&mut exec.arena.heap(), place, shape);
-        // The other arm of a choice may be a choice in which the pointer is, too.
-        let after = match exec.arena.formula.terms.node(now) {
-            Node::Op { op: Op::Ite, args } if args[1..].contains(&old) => {
-                let other = args[if args[1] == old { 2 } else { 1 }];
-                let ended = ended.iter().map(|&(gone, _)| gone);
-                let ended = exec.arena.formula.guards.union(ended);
-                exec.arena.formula.ite_guard(ended, other, now)
-            }
-            _ => now,
-        };
-        let after = without(exec, after, &ended);
-        state.memory.write_shape(place, after, shape);
-    }
-}
-
-/// A value that is another one of its choices where it would be one of these.
-fn without(exec: &mut Executor<'_>, value: Term, left_out: &[(Guard, Term)]) -> Term {
-    let mut after = value;
-    for &(paths, pointer) in left_out {
-        let formula = &mut exec.arena.formula;
-        let alternatives = formula.alternatives(value, paths, MAX_ALTERNATIVES);
-        let other = alternatives.iter().find(|&&(_, value)| value != pointer);
-        let Some(&(_, other)) = other else { continue };
-        for (paths, _) in alternatives.iter().filter(|(_, value)| *value == pointer) {
-            after = formula.ite_guard(*paths, other, after);
+        let now = memory.read(&mut exec.arena.heap(), old.place, old.shape);
+        let mut never = Guard::FALSE;
+        for &(here, place) in &*exec.arena.locations(now) {
+            let mut blocks = old.blocks.iter();
+            let Some(&(block, gone_before)) = blocks.find(|(block, _)| *block == place.region)
+            else {
+                continue;
+            };
+            let gone = exec.arena.ended_on(state, block);
+            let guards = &mut exec.arena.formula.guards;
+            let gone = guards.and_not(gone, gone_before);
+            let gone = guards.and_not(gone, left);
+            let still = guards.and(gone, here);
+            never = guards.or(never, still);
+        }
+        if never != Guard::FALSE {
+            let other = exec.arena.unknown(old.shape.bits);
+            let after = exec.arena.formula.ite_guard(never, other, now);
+            state.memory.write_shape(old.place, after, old.shape);
         }
     }
-    after
 }
 
 /// Writes what lies in the blocks that the callee has made. `made`: the first unknown of the call.

@@ -23,7 +23,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::naming::Named;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind, SymbolicOffset};
-use crate::symbolic::term::Term;
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Cells of M, at most.
 const MAX_MODIFIED: usize = 48;
@@ -227,16 +227,15 @@ fn replaced(
     };
     let ended = oracle.ended_on(exit.state, block.region);
     let ended = oracle.formula.guards.and(exit.state.guard, ended);
-    if ended == Guard::FALSE || oracle.has_untold_places(value) {
+    let formula = &mut oracle.formula;
+    let left = formula.alternatives(value, ended, MAX_ALTERNATIVES);
+    let is_choice = |value| matches!(formula.terms.node(value), Node::Op { op: Op::Ite, .. });
+    if left.is_empty() || left.iter().any(|&(_, value)| is_choice(value)) {
         return Replaced::Unknown;
     }
-    let places = oracle.locations(value).to_vec();
-    let unchanged = places.into_iter().filter(|(_, place)| *place == block);
-    let unchanged = oracle
-        .formula
-        .guards
-        .union(unchanged.map(|(paths, _)| paths));
-    let unchanged = oracle.formula.guards.and(ended, unchanged);
+    let unchanged = left.iter().filter(|&&(_, value)| value == old);
+    let unchanged = unchanged.map(|&(paths, _)| paths);
+    let unchanged = oracle.formula.guards.union(unchanged);
     if oracle.model(unchanged).is_none() {
         return Replaced::Always;
     }

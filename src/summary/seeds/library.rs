@@ -303,6 +303,7 @@ fn used(summary: &Summary, param: u32) -> Use {
         name: format!("param{param}"),
         incond: vec![None; summary.inputs.len()],
         answered: false,
+        changed: false,
         ends: false,
         trace: Vec::new(),
     }

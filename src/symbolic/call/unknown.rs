@@ -51,7 +51,7 @@ impl Executor<'_> {
         self.havoc_out_parameters(at.frame.id, state, &at.args);
         self.havoc_variables_in_records(at.frame.id, state);
         match self.arena.watches {
-            true => self.havoc_passed_places(at.frame.body, state, at.call, &at.args),
+            true => self.havoc_passed_places(at.frame.body, state, &at.call.args, &at.args),
             false => self.havoc_pointers_to_given_back(state, &at.args),
         }
     }
