@@ -10,8 +10,6 @@ use crate::summary::trace;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Asserted, AssertionEvent};
-use crate::symbolic::origin::Origin;
-use crate::symbolic::region::Loc;
 
 /// Assertions of one function that are looked at.
 const MAX_FAILURES: usize = 32;
@@ -62,15 +60,11 @@ fn perhaps_changed(
     literals.into_iter().any(|(condition, holds)| {
         let known = oracle.formula.guards.literal(condition, holds);
         let values = oracle.formula.unknowns(&[known]);
-        let places = values
-            .iter()
-            .filter_map(|&var| match *oracle.origins.of(var) {
-                Origin::Initial { loc, .. } => Some(loc),
-                _ => None,
-            });
-        let places: Vec<Loc> = places.collect();
-        places.into_iter().any(|place| {
-            execution.perhaps_written(oracle, (place, Some(known)), event.before, paths)
+        values.iter().any(|&value| {
+            let place = oracle.place_of(value);
+            place.is_some_and(|place| {
+                execution.perhaps_written(oracle, (place, Some(known)), event.before, paths)
+            })
         })
     })
 }

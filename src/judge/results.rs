@@ -16,7 +16,7 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Question, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op, Term, Var};
+use crate::symbolic::term::{Node, Op, Term};
 
 /// Nested choices of a pointer that are looked at.
 const MAX_CHOICES: u32 = 8;
@@ -138,29 +138,26 @@ pub fn knows_what_it_asks_for(arena: &Arena<'_>, result: Term) -> bool {
     };
     let args = &returned.args;
     let passed = |&arg: &Term| is_argument(arena, arg) || is_open_number(arena, arg);
+    let found = |&arg: &Term| {
+        let choices = arena.formula.choices(arg, MAX_CHOICES);
+        choices.into_iter().any(|choice| is_found(arena, choice))
+    };
     let several = args.len() > 1;
-    !args.is_empty()
-        && (!args.iter().any(passed) || several && args.iter().any(|&arg| is_found(arena, arg)))
+    !args.is_empty() && (!args.iter().any(passed) || several && args.iter().any(found))
 }
 
-/// Whether a value is a pointer that a callee has returned or left.
+/// Whether a value is a pointer that a callee has returned or left, or the address of something near what one leads to.
 fn is_found(arena: &Arena<'_>, value: Term) -> bool {
-    let found = |&var: &Var| matches!(arena.origins.of(var), Origin::Call { .. } | Origin::Unknown);
-    arena.formula.terms.width(value) == POINTER_BITS
-        && arena
-            .formula
-            .choices(value, MAX_CHOICES)
-            .into_iter()
-            .any(|choice| {
-                let terms = &arena.formula.terms;
-                match terms.node(choice) {
-                    Node::Var(var) => found(var),
-                    Node::Linear { terms: parts, .. } => parts
-                        .iter()
-                        .any(|&(_, part)| matches!(terms.node(part), Node::Var(var) if found(var))),
-                    _ => false,
-                }
-            })
+    let terms = &arena.formula.terms;
+    match terms.node(value) {
+        Node::Var(var) => {
+            let origin = arena.origins.of(*var);
+            terms.width(value) == POINTER_BITS
+                && matches!(origin, Origin::Call { .. } | Origin::Unknown)
+        }
+        Node::Linear { terms, .. } => terms.iter().any(|&(_, part)| is_found(arena, part)),
+        _ => false,
+    }
 }
 
 /// Whether a value is a number, other than a constant or one of several.

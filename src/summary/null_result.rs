@@ -46,8 +46,7 @@ pub(super) fn add(
     // A function that may end the program is called because the result is null, or one that a pointer names and that may be any:
     // `if (!p) (*out_of_memory)(size);`.
     let may_end = execution.log.may_end.iter().filter(|call| !call.told);
-    let unknown = execution.log.unknown_calls.iter();
-    let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
+    let any = execution.log.calls_of_any(execution.log.unknowns());
     for call in may_end.map(|call| call.guard).chain(any) {
         let guards = &mut oracle.formula.guards;
         let called = guards.and(exit.state.guard, call);

@@ -228,7 +228,7 @@ impl Arena<'_> {
 }
 
 /// The first byte of a region.
-pub(super) fn start_of(region: RegionId) -> Loc {
+pub fn start_of(region: RegionId) -> Loc {
     Loc {
         region,
         symbolic: SymbolicOffset::NONE,

@@ -12,7 +12,7 @@ use super::log::{BranchEvent, CaseEvent, ReturnEvent};
 use super::state::State;
 use super::term::Term;
 use super::unroll::{Instance, Step};
-use crate::ir::{Arg, BlockId, Call, Callee, ExprId, Pos, RetTy, Says, TermKind, Ty};
+use crate::ir::{Arg, BlockId, Body, Call, Callee, ExprId, Pos, RetTy, Says, TermKind, Ty};
 
 /// Iterations of a loop whose exit tests all fold to constants.
 const MAX_CONCRETE: u32 = 256;
@@ -104,13 +104,7 @@ impl Executor<'_> {
         };
         // One that folds to the same in every round is no end of a loop.
         let body = frame.body;
-        let same = |call: &Call| match &call.callee {
-            Callee::Direct(symbol) => match self.callees.view(&body.symbol(*symbol).name) {
-                CalleeView::Known(effects) => effects.has_one_result(),
-                CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
-            },
-            Callee::Indirect { .. } => false,
-        };
+        let same = |call: &Call| self.has_one_result(body, call);
         let varying = frame.varying.get_or_init(|| body.varying_tests(same));
         if !varying[test.index()] {
             return false;
@@ -133,6 +127,17 @@ impl Executor<'_> {
             frame.folded.insert((header.block, header.iterations));
         }
         ends
+    }
+
+    /// Whether a call has one result, however often it is made.
+    fn has_one_result(&self, body: &Body, call: &Call) -> bool {
+        match &call.callee {
+            Callee::Direct(symbol) => match self.callees.view(&body.symbol(*symbol).name) {
+                CalleeView::Known(effects) => effects.has_one_result(),
+                CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
+            },
+            Callee::Indirect { .. } => false,
+        }
     }
 
     /// The targets of a block's end with the guards of the edges.

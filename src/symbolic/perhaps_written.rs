@@ -9,7 +9,7 @@ use super::guard::Guard;
 use super::log::{Log, Unknowns};
 use super::origin::Origin;
 use super::region::{Loc, RegionKind};
-use super::term::{Node, Term};
+use super::term::{Node, Term, Var};
 
 impl Log {
     /// How much of what callees do that is not known has been logged so far.
@@ -19,15 +19,26 @@ impl Log {
             disturbed: self.disturbed.len(),
         }
     }
+
+    /// The paths of the calls before that, of functions that a pointer names and that may be any.
+    pub fn calls_of_any(&self, before: Unknowns) -> impl Iterator<Item = Guard> {
+        let calls = self.unknown_calls[..before.calls].iter();
+        calls.filter(|call| call.indirect).map(|call| call.guard)
+    }
 }
 
 impl Arena<'_> {
     /// The place in memory that a value was found in on entry.
     pub fn initial_place(&self, value: Term) -> Option<Loc> {
-        let Node::Var(var) = *self.formula.terms.node(value) else {
-            return None;
-        };
-        match *self.origins.of(var) {
+        match *self.formula.terms.node(value) {
+            Node::Var(var) => self.place_of(var),
+            _ => None,
+        }
+    }
+
+    /// The place in memory whose value on entry an unknown is.
+    pub fn place_of(&self, unknown: Var) -> Option<Loc> {
+        match *self.origins.of(unknown) {
             Origin::Initial { loc, .. } => Some(loc),
             _ => None,
         }

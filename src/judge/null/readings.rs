@@ -11,7 +11,6 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Site, UseEvent};
-use crate::symbolic::origin::Origin;
 use crate::symbolic::term::{Node, Op, Term};
 
 /// The readings under which the pointer is not null.
@@ -244,11 +243,8 @@ fn perhaps_set_by_callee(
     event: &UseEvent,
     paths: Guard,
 ) -> bool {
-    let initial = |base: Term| match *oracle.formula.terms.node(base) {
-        Node::Var(var) => matches!(oracle.origins.of(var), Origin::Initial { .. }),
-        _ => false,
-    };
-    if !event.base.is_some_and(initial) {
+    let place = event.base.and_then(|base| oracle.initial_place(base));
+    if place.is_none() {
         return false;
     }
     let calls = execution.log.lost_calls.iter();
@@ -305,9 +301,7 @@ fn decided_by_end(
     let guards = &mut oracle.formula.guards;
     let is_null = guards.as_literal(null).map(|(condition, _)| condition);
     let may_end = execution.log.may_end.iter().map(|call| call.guard);
-    let unknown = execution.log.unknown_calls.iter().take(event.before.calls);
-    let any = unknown.filter(|call| call.indirect).map(|call| call.guard);
-    let mut calls = may_end.chain(any);
+    let mut calls = may_end.chain(execution.log.calls_of_any(event.before));
     calls.any(|call| {
         let because = guards.implies(call, null)
             || is_null.is_some_and(|condition| {

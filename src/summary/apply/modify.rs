@@ -80,8 +80,8 @@ pub(super) fn replaced(
             };
             let memory = state.memory.clone();
             let old = memory.read(&mut exec.arena.heap(), place, shape);
-            let blocks = exec.arena.locations(old).to_vec();
-            let blocks = blocks.into_iter().map(|(_, block)| block.region);
+            let blocks = exec.arena.locations(old);
+            let blocks = blocks.iter().map(|(_, block)| block.region);
             let blocks = blocks.map(|block| (block, exec.arena.ended_on(state, block)));
             found.push(Old {
                 place,

@@ -16,13 +16,14 @@ use super::{Exit, apart, pointer_on};
 use crate::ir::POINTER_BITS;
 use crate::property::Target;
 use crate::sat::oracle::Oracle;
+use crate::symbolic::access::start_of;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::naming::Named;
-use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind, SymbolicOffset};
+use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Cells of M, at most.
@@ -58,7 +59,7 @@ pub(super) fn modified(
         .collect();
     // Out-parameters first, which tell the caller what happened; and then the pointers to what the function has ended, of which callers
     // have to know that they lead elsewhere now.
-    named.sort_by_key(|(object, cell)| {
+    named.sort_by_cached_key(|(object, cell)| {
         let out = matches!(object.root, Root::Param(_)) && object.path == [Offset::bytes(0)];
         let ended = holders.iter().any(|holder| holder.lies_in(object, cell.1));
         (!out, !ended, object.path.len())
@@ -132,14 +133,7 @@ fn disturbed(execution: &Execution, oracle: &mut Oracle<'_>) -> Vec<IObj> {
     let regions: BTreeSet<RegionId> = open.map(|event| event.region).collect();
     let mut converter = Converter::of_entry();
     let known = regions.into_iter().filter_map(|region| {
-        let object = converter.object(
-            oracle,
-            Loc {
-                region,
-                symbolic: SymbolicOffset::NONE,
-                offset: 0,
-            },
-        )?;
+        let object = converter.object(oracle, start_of(region))?;
         (object.path.len() <= MAX_WAY && !object.root.is_output()).then_some(object)
     });
     known.take(MAX_DISTURBED).collect()
