@@ -32,29 +32,25 @@ pub(super) fn cube(exec: &mut Executor<'_>, cube: &Cube, predicates: &[Guard]) -
 }
 
 /// How the caller gets to an object of the callee.
-#[derive(Clone, Copy)]
 pub(super) struct Way {
     /// Where it lies, or the number that names it.
     pub to: Term,
-    /// The paths on which one of the pointers on the way is the constant null.
-    null: Guard,
+    /// The pointers on the way.
+    through: SmallVec<[Term; 4]>,
 }
 
 impl Way {
     /// The places that it leads to. What would be found through a null pointer is none: the callee has tested the pointer, or fails.
-    pub(super) fn places(self, exec: &mut Executor<'_>) -> Vec<(Guard, Loc)> {
+    pub(super) fn places(&self, exec: &mut Executor<'_>) -> Vec<(Guard, Loc)> {
         let mut places = exec.arena.locations(self.to).to_vec();
-        if self.null != Guard::FALSE {
-            leave_out(exec, self.null, &mut places);
+        for &pointer in &self.through {
+            let null = exec.arena.chosen_null(pointer);
+            if null != Guard::FALSE {
+                leave_out(exec, null, &mut places);
+            }
         }
         places
     }
-}
-
-/// These paths, and those on which a pointer is the constant null.
-fn or_null(exec: &mut Executor<'_>, paths: Guard, pointer: Term) -> Guard {
-    let null = exec.arena.chosen_null(pointer);
-    exec.arena.formula.guards.or(paths, null)
 }
 
 /// Interface names bound to a call's arguments and result: [[·]]args of paper §5.1.
@@ -155,17 +151,17 @@ impl<'s, 'c> Binding<'s, 'c> {
 
     /// The number that names an object.
     fn number(&self, exec: &mut Executor<'_>, state: &mut State, root: &Root) -> Option<Way> {
-        let (number, null) = match root {
+        let (number, through) = match root {
             Root::Exit(place) | Root::Entry(place) => {
                 let way = self.way(exec, state, place, false)?;
                 let (bits, signed) = (NUMBER_BITS, true);
                 let number = exec.arena.peek(state, way.to, Ty::Int { bits, signed });
-                (number, way.null)
+                (number, way.through)
             }
-            root => (self.root(root)?, Guard::FALSE),
+            root => (self.root(root)?, SmallVec::new()),
         };
         let to = exec.arena.resize(number, NUMBER_BITS);
-        Some(Way { to, null })
+        Some(Way { to, through })
     }
 
     /// Where an object lies, or the number that names it. `dereferenced`: execution dereferences the pointers on the way. What is only looked at may be null.
@@ -180,7 +176,7 @@ impl<'s, 'c> Binding<'s, 'c> {
         way.map(|way| way.to)
     }
 
-    /// [`Self::address`], with what the pointers on the way are.
+    /// [`Self::address`], with the pointers on the way.
     pub(super) fn way(
         &self,
         exec: &mut Executor<'_>,
@@ -191,7 +187,7 @@ impl<'s, 'c> Binding<'s, 'c> {
         let Some((last, before)) = object.path.split_last() else {
             return self.number(exec, state, &object.root);
         };
-        let mut null = Guard::FALSE;
+        let mut through = SmallVec::new();
         let pointer_at = |exec: &mut Executor<'_>, state: &mut State, address| match dereferenced {
             true => exec.load(state, address, Ty::Ptr),
             false => exec.arena.peek(state, address, Ty::Ptr),
@@ -210,24 +206,24 @@ impl<'s, 'c> Binding<'s, 'c> {
             }
             Root::Exit(pointer) => {
                 let way = self.way(exec, state, pointer, dereferenced)?;
-                null = way.null;
+                through = way.through;
                 pointer_at(exec, state, way.to)
             }
             root => self.root(root)?,
         };
         at = exec.arena.resize(at, POINTER_BITS);
-        null = or_null(exec, null, at);
+        through.push(at);
         let mut first = self.first_members(&object.root);
         for offset in before {
             let address = self.offset(exec, state, at, offset)?;
             self.tell(exec, state, offset, address, (at, first));
             first = None;
             at = pointer_at(exec, state, address);
-            null = or_null(exec, null, at);
+            through.push(at);
         }
         let to = self.offset(exec, state, at, last)?;
         self.tell(exec, state, last, to, (at, first));
-        Some(Way { to, null })
+        Some(Way { to, through })
     }
 
     fn offset(

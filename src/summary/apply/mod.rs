@@ -262,7 +262,8 @@ impl Application<'_, '_> {
                 continue;
             }
             let way = binding.way(exec, state, &object.object, !object.optional);
-            let places = way.map_or_else(Vec::new, |way| way.places(exec));
+            let places = way.as_ref();
+            let places = places.map_or_else(Vec::new, |way| way.places(exec));
             let address = way.map(|way| way.to);
             if let Some(address) = address {
                 exec.hand_untold(state, address);
