@@ -16,7 +16,7 @@ use crate::judge::observable::{indistinguishable, open};
 use crate::property::{StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::infer::{Exits, Move};
-use crate::summary::predicates::{self, Predicate, Side};
+use crate::summary::predicates::{self, MAX_PREDICATES, Predicate, Side};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
@@ -65,7 +65,7 @@ pub fn by_argument(
     let machine = oracle.machine_of(exits.object);
     let held = machine.state_ids().find(|&state| state != entry)?;
     let pair = [moved(held, away), moved(entry, there)];
-    let telling = predicates::select(oracle, &known, &pair);
+    let telling = predicates::select(oracle, &known, &pair, MAX_PREDICATES);
     if let Some(left) = open(oracle, away, there, &telling)
         && indistinguishable(oracle, left, &known).is_some()
     {

@@ -20,7 +20,7 @@ use crate::property::{Event, Role, StateId, Target};
 use crate::sat::oracle::Oracle;
 use crate::summary::convert::Converter;
 use crate::summary::infer::{Contested, Exit, Exits, Move};
-use crate::summary::predicates::{self, Predicate, Side};
+use crate::summary::predicates::{self, MAX_PREDICATES, Predicate};
 use crate::summary::trace;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -70,8 +70,16 @@ impl Findings<'_> {
         if self.returns_record() {
             return;
         }
+        let asked = |exits: &&mut Exits| {
+            let machine = oracle.machine_of(exits.object);
+            machine.rule(Event::ExitsDiffer).is_some()
+        };
+        let asked: Vec<_> = exits.iter_mut().filter(asked).collect();
+        if asked.is_empty() {
+            return;
+        }
         let others = Others::new(execution, oracle, exit);
-        for object in exits {
+        for object in asked {
             self.ambiguous_exit(execution, oracle, &others, object);
         }
     }
@@ -507,7 +515,7 @@ impl<'s> Search<'s> {
             if there == Guard::FALSE {
                 continue;
             }
-            self.mine_inputs(execution, oracle);
+            self.mine_inputs(oracle);
             if let Some(found) = self.alike(execution, oracle, away, (other, there, undoes)) {
                 return Some(found);
             }
@@ -515,11 +523,10 @@ impl<'s> Search<'s> {
         None
     }
 
-    fn mine_inputs(&mut self, execution: &Execution, arena: &mut Arena<'_>) {
+    fn mine_inputs(&mut self, arena: &mut Arena<'_>) {
         if self.with_inputs.is_none() {
             let mut converter = Converter::new(self.exit);
-            let mined = predicates::mine(execution, arena, &mut converter, self.exit, self.exits);
-            let inputs = mined.into_iter().filter(|known| known.side == Side::Input);
+            let inputs = predicates::inputs(arena, &mut converter, &self.exits.moves);
             self.with_inputs = Some(self.outputs.iter().cloned().chain(inputs).collect());
         }
     }
@@ -544,7 +551,7 @@ impl<'s> Search<'s> {
             reported: false,
         };
         let pair = [moved(kept, paths), moved(other, there)];
-        let chosen = predicates::select(oracle, candidates, &pair);
+        let chosen = predicates::select(oracle, candidates, &pair, MAX_PREDICATES);
         let (left, right) = open(oracle, paths, there, &chosen)?;
         let (left_model, right_model) = indistinguishable(oracle, (left, right), candidates)?;
         if !possible_unchanged(execution, oracle, left)

@@ -140,6 +140,7 @@ impl<'a> Oracle<'a> {
         if guard == Guard::FALSE {
             return Answer::Impossible;
         }
+        self.formula.reserve_names();
         if let Some(known) = self.known.get(&guard) {
             return known.clone();
         }

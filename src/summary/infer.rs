@@ -26,7 +26,9 @@ use self::told::told_by_result;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::memory::is_told;
-use super::predicates::{Predicate, moved_on, needed, outputs, select};
+use super::predicates::{
+    Predicate, inputs, most_predicates, moved_on, needed, select, small_outputs,
+};
 use super::{IExpr, IObj, Root, Row, Summary, SummaryObject, Told, Unnamed, When};
 use crate::ir::{Counted, POINTER_BITS};
 use crate::property::{StateId, Target};
@@ -210,6 +212,7 @@ impl Exits {
 pub fn exits(execution: &Execution, arena: &mut Arena<'_>, state: &State) -> Vec<Exits> {
     let mut all = Vec::new();
     for (object, tracked) in &state.objects {
+        arena.formula.reserve_names();
         let entry = arena.entry_state(*object);
         let mut moves: Vec<Move> = Vec::new();
         // Where its pointer is null there is no object to speak of.
@@ -284,6 +287,8 @@ pub fn infer(
     // For each of the summary's objects, those of the execution that it is on some paths.
     let mut stand_for: Vec<Vec<(Object, Loc)>> = Vec::new();
     let exits = by_address(oracle, exits);
+    let on_exit = small_outputs(execution, oracle, exit);
+    let room = oracle.formula.guards.room();
     for (index, object) in exits.iter().enumerate() {
         if stand_for
             .iter()
@@ -314,8 +319,10 @@ pub fn infer(
         if idle && !open && object.moves.len() == oracle.entry_state(object.object).set.len() {
             continue;
         }
-        let candidates = super::predicates::mine(execution, oracle, &mut converter, exit, object);
-        let chosen = select(oracle, &candidates, &object.moves);
+        let inputs = inputs(oracle, &mut converter, &object.moves);
+        let candidates: Vec<_> = on_exit.iter().cloned().chain(inputs).collect();
+        let most = most_predicates(oracle.formula.guards.room(), room);
+        let chosen = select(oracle, &candidates, &object.moves, most);
         let index = summary.objects.len() as u32;
         let name = converter.name(oracle, &interface, object.object.loc);
         let optional = !oracle.surely_exists(exit.state, object.object.loc);
@@ -381,7 +388,7 @@ pub fn infer(
         Some(by_argument(oracle, &mut converter, exit, term, told))
     });
     let mut of_result = match oracle.watches {
-        true => outputs(execution, oracle, exit),
+        true => on_exit,
         false => Vec::new(),
     };
     of_result.retain(Predicate::is_of_result);

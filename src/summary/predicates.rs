@@ -8,7 +8,7 @@ mod result;
 
 use self::partition::Chooser;
 use super::convert::Converter;
-use super::infer::{Exit, Exits, Move, nonzero};
+use super::infer::{Exit, Move, nonzero};
 use super::{IExpr, IObj, Offset, Root};
 use crate::ir::POINTER_BITS;
 use crate::property::Target;
@@ -21,12 +21,14 @@ use crate::symbolic::state::Object;
 use crate::symbolic::term::{Node, Op, Term};
 
 /// Predicates kept for one object; the table has up to 2^n rows for each entry state.
-const MAX_PREDICATES: usize = 5;
+pub const MAX_PREDICATES: usize = 5;
 const MAX_INPUT_CANDIDATES: usize = 12;
 const MAX_ON_RESULT: usize = 2;
 /// Conditions that callers are told without which an object is not made, or a cell not written.
 const MAX_NEEDED: usize = 4;
 const MAX_OUT_PARAMETERS: usize = 4;
+/// Nodes of the condition on an out-parameter. A larger one hangs on what the function has found in memory.
+const MAX_SMALL_OUTPUT: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -72,16 +74,15 @@ pub fn is_of_arguments(expr: &IExpr) -> bool {
     only
 }
 
-/// Candidates, those tried first first.
-pub fn mine(
+/// The candidates on the result, and those on out-parameters that are small: each exit of each object is asked for them.
+pub fn small_outputs(
     execution: &Execution,
     arena: &mut Arena<'_>,
-    converter: &mut Converter,
     exit: &Exit<'_>,
-    exits: &Exits,
 ) -> Vec<Predicate> {
     let mut found = outputs(execution, arena, exit);
-    found.extend(inputs(arena, converter, &exits.moves));
+    let guards = &arena.formula.guards;
+    found.retain(|known| known.is_of_result() || guards.size(known.guard) <= MAX_SMALL_OUTPUT);
     found
 }
 
@@ -268,14 +269,30 @@ fn on_out_parameters(arena: &mut Arena<'_>, exit: &Exit<'_>, found: &mut Vec<Pre
     }
 }
 
-/// The candidates that tell an object's exits apart, few: added while each takes ambiguity away,
+/// The number of predicates for an object whose function has so much room left of what guards had when its first object was told:
+/// with many objects those that come last are told with fewer conditions, so that the function is not out of budget.
+pub fn most_predicates(left: usize, room: usize) -> usize {
+    match left.saturating_mul(4) / room.max(1) {
+        3.. => MAX_PREDICATES,
+        2 => MAX_PREDICATES / 2,
+        1 => 1,
+        0 => 0,
+    }
+}
+
+/// The candidates that tell an object's exits apart, at most so many: added while each takes ambiguity away,
 /// then those dropped that turn out not to be needed.
-pub fn select(oracle: &mut Oracle<'_>, candidates: &[Predicate], moves: &[Move]) -> Vec<Predicate> {
+pub fn select(
+    oracle: &mut Oracle<'_>,
+    candidates: &[Predicate],
+    moves: &[Move],
+    most: usize,
+) -> Vec<Predicate> {
     let mut chooser = Chooser::new(candidates, oracle);
     let mut chosen: Vec<usize> = Vec::new();
     let whole = chooser.whole(moves);
     let mut partition = whole.clone();
-    while partition.ambiguity() > 0 && chosen.len() < MAX_PREDICATES {
+    while partition.ambiguity() > 0 && chosen.len() < most {
         let mut best: Option<(usize, u64)> = None;
         for number in chooser.numbers().filter(|number| !chosen.contains(number)) {
             let bound = best.map_or(partition.ambiguity(), |(_, ambiguity)| ambiguity);

@@ -16,8 +16,8 @@ use super::term::{Node, Op, Term, Terms, Var};
 /// A guard of more nodes than this is given a name by [`Formula::bound`].
 const MAX_GUARD: usize = 400;
 
-/// Conditions in reserve for guards that grow too large, see [`Formula::reserve_names`].
-const RESERVED_NAMES: usize = 64;
+/// Conditions in reserve for guards that grow too large, see [`Formula::reserve_names`]: at first, and once some guard has grown too large.
+const RESERVED_NAMES: [usize; 2] = [64, 256];
 
 /// Distances from other values, one within the other, that [`Formula::without_others`] looks behind.
 const MAX_DISTANCES: u32 = 2;
@@ -67,7 +67,8 @@ impl Formula {
     /// Sees to it that there are conditions in reserve which guards that grow too large can be named by. To be called
     /// now and then: an operation on guards that finds none gives up.
     pub fn reserve_names(&mut self) {
-        while self.guards.reserved() < RESERVED_NAMES {
+        let wanted = RESERVED_NAMES[usize::from(self.guards.has_names())];
+        while self.guards.reserved() < wanted {
             let Some((cond, meaning)) = self.guards.reserve() else {
                 return;
             };
@@ -244,6 +245,7 @@ impl Formula {
                 stack.pop();
                 continue;
             }
+            self.reserve_names();
             let pending = stack.len();
             let guard = match self.boolean_parts(x) {
                 Some((_, parts)) if !self.parts_known(parts, &mut stack) => None,
@@ -353,6 +355,7 @@ impl Formula {
         if a == b {
             return a;
         }
+        self.reserve_names();
         let c = self.term_of(g);
         self.terms.ite(c, a, b)
     }

@@ -172,6 +172,11 @@ impl Guards {
     }
 
     /// Whether an operation gave up for size: its result, and all built from it, mean nothing.
+    /// Nodes that guards may still have, all together.
+    pub fn room(&self) -> usize {
+        MAX_TOTAL.saturating_sub(self.total)
+    }
+
     pub fn overflowed(&self) -> bool {
         self.overflow
     }
@@ -233,10 +238,16 @@ impl Guards {
         result.unwrap_or(Guard::TRUE)
     }
 
-    /// All the paths of any of these.
+    /// All the paths of any of these. Neighbours are joined first: to join each with all before it would cost the size of the whole
+    /// each time.
     pub fn union(&mut self, paths: impl IntoIterator<Item = Guard>) -> Guard {
-        let paths = paths.into_iter();
-        paths.fold(Guard::FALSE, |all, path| self.or(all, path))
+        let mut paths: Vec<Guard> = paths.into_iter().collect();
+        while paths.len() > 1 {
+            let pairs = paths.chunks(2);
+            let joined = pairs.map(|pair| pair.iter().copied().reduce(|a, b| self.or(a, b)));
+            paths = joined.flatten().collect();
+        }
+        paths.first().copied().unwrap_or(Guard::FALSE)
     }
 
     /// [`Guards::or`], or `None` if that takes more than `most` nodes.

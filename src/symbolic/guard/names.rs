@@ -96,6 +96,11 @@ impl Guards {
         self.names.reserve.len()
     }
 
+    /// Whether some guard has grown too large, and has a name.
+    pub(in super::super) fn has_names(&self) -> bool {
+        !self.names.known.is_empty()
+    }
+
     /// Puts a condition in reserve. The guard that it will stand for is known by its place only; `None`
     /// when there are too many conditions.
     pub(in super::super) fn reserve(&mut self) -> Option<(Cond, Guard)> {
