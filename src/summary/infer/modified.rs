@@ -23,6 +23,7 @@ use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::naming::Named;
+use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
 use crate::symbolic::term::{Node, Op, Term};
 
@@ -104,8 +105,8 @@ pub(super) fn modified(
             false => Vec::new(),
         };
         let open = value.as_ref().is_none_or(is_open);
-        let left = whole.filter(|_| open && oracle.watches);
-        let replaced = left.map(|term| replaced(oracle, exit, (loc, size, term)));
+        let left = whole.filter(|_| oracle.watches);
+        let replaced = left.map(|term| replaced(oracle, exit, (loc, size, term), open));
         modified.push(Modified {
             object,
             size,
@@ -204,11 +205,13 @@ fn written_on(
 }
 
 /// Whether the function ends what a pointer has led to on entry, or a number has named, and no way is known on which it does and leaves the
-/// pointer, but for those on which its result tells.
+/// pointer, but for those on which its result tells, and those on which the block says that it is found by another pointer. `open`: callers are not told
+/// what is there behind the call; if they are, they see the other ways by themselves.
 fn replaced(
     oracle: &mut Oracle<'_>,
     exit: &Exit<'_>,
     (loc, size, value): (Loc, u64, Term),
+    open: bool,
 ) -> Replaced {
     let bits = oracle.formula.terms.width(value);
     if bits != POINTER_BITS && bits != NUMBER_BITS {
@@ -230,6 +233,13 @@ fn replaced(
     let unchanged = left.iter().filter(|&&(_, value)| value == old);
     let unchanged = unchanged.map(|&(paths, _)| paths);
     let unchanged = oracle.formula.guards.union(unchanged);
+    let changes = left.iter().any(|&(_, value)| value != old);
+    if changes && told_by_block(oracle, unchanged, block.region) {
+        return Replaced::Always;
+    }
+    if !open {
+        return Replaced::Unknown;
+    }
     if oracle.model(unchanged).is_none() {
         return Replaced::Always;
     }
@@ -247,6 +257,22 @@ fn replaced(
         oracle.model(other).is_none()
     });
     told.map_or(Replaced::Unknown, |&sign| Replaced::Unless(sign))
+}
+
+/// Whether a pointer in a block is null, or is not, wherever these paths go: an element of a list tells by its neighbours which pointers lead to it, and
+/// is taken out of the list by them (`if (node->prev) node->prev->next = node->next; else list->head = node->next;`).
+fn told_by_block(oracle: &mut Oracle<'_>, paths: Guard, block: RegionId) -> bool {
+    let literals = oracle.formula.guards.implied_literals(paths);
+    literals.into_iter().any(|(condition, _)| {
+        let literal = oracle.formula.guards.literal(condition, true);
+        let mut pointers = oracle.compared_with_null(literal).into_iter();
+        pointers.any(|pointer| {
+            let Node::Var(var) = *oracle.formula.terms.node(pointer) else {
+                return false;
+            };
+            matches!(oracle.origins.of(var), Origin::Initial { loc, .. } if loc.region == block)
+        })
+    })
 }
 
 /// Where callers find the pointers to the objects that the function leaves in another state, and the numbers that name such objects.
