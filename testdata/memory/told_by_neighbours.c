@@ -65,7 +65,7 @@ static void drop_first(struct list *list)
     free(node);
 }
 
-/* The list, not the element, says here whether its head is left. What the callee does hangs on conditions, so this is a note. */
+/* The list, not the element, says here whether its head is left: as the callee writes the pointer on other paths, this is a note. */
 void drop_kept(struct list *list)
 {
     if (!list->head)
@@ -87,5 +87,5 @@ void use_freed(struct list *list)
     if (!list->head || list->head->previous)
         return;
     free_first(list);
-    list->head->text = 0; //~ note heap/use-after-free
+    list->head->text = 0; //~ heap/use-after-free
 }

@@ -506,6 +506,19 @@ impl Application<'_, '_> {
         enabled
     }
 
+    /// Whether what is known of memory here is so: where accesses are checked, what callees write is told, but for those that got a record of which it is
+    /// not known what they write there.
+    fn knows_memory(&self, exec: &mut Executor<'_>, state: &State, machine: MachineId) -> bool {
+        let Executor {
+            arena, execution, ..
+        } = exec;
+        let call = execution.log.call;
+        let before = execution.log.disturbed.iter();
+        let mut before = before.filter(|event| event.open && event.call != call);
+        arena.machine_at(machine).watches_accesses()
+            && before.all(|event| arena.formula.guards.excludes(state.guard, event.guard))
+    }
+
     fn enabled<'a>(
         &'a self,
         exec: &mut Executor<'_>,
@@ -530,9 +543,10 @@ impl Application<'_, '_> {
         let exact = summary.objects[row.object as usize].exact;
         let certain = match exact {
             true => {
-                let about_memory = summary.inputs.iter().map(transition::reads_memory);
-                let incond = row.incond.iter().zip(about_memory);
-                let incond = incond.map(|(wanted, memory)| wanted.filter(|_| !memory));
+                let known = self.knows_memory(exec, state, machine);
+                let certain = |input: &IExpr| known || !transition::reads_memory(input);
+                let incond = row.incond.iter().zip(&summary.inputs);
+                let incond = incond.map(|(wanted, input)| wanted.filter(|_| certain(input)));
                 let entry = cube(exec, &incond.collect(), &self.inputs);
                 exec.arena.formula.guards.and(entry, exit)
             }

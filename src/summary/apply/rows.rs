@@ -19,7 +19,7 @@ pub(super) struct Enabled<'s> {
     pub row: &'s Row,
     /// Its conditions.
     pub guard: Guard,
-    /// Those of them that are not about memory on entry; no condition if the callee is not exact.
+    /// Those of them that are not about memory on entry, unless that is known; no condition if the callee is not exact.
     pub certain: Guard,
     /// It is not known whether the row can be taken.
     pub doubtful: bool,
