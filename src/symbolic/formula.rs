@@ -79,6 +79,13 @@ impl Formula {
         }
     }
 
+    /// The same where names have been needed already: terms with many large guards need more.
+    fn refill_names(&mut self) {
+        if self.guards.has_names() {
+            self.reserve_names();
+        }
+    }
+
     /// The limit that was hit, if any. To be checked now and then.
     pub fn exhausted(&self) -> Option<Exhausted> {
         if self.out_of_conditions {
@@ -245,7 +252,7 @@ impl Formula {
                 stack.pop();
                 continue;
             }
-            self.reserve_names();
+            self.refill_names();
             let pending = stack.len();
             let guard = match self.boolean_parts(x) {
                 Some((_, parts)) if !self.parts_known(parts, &mut stack) => None,
@@ -355,7 +362,7 @@ impl Formula {
         if a == b {
             return a;
         }
-        self.reserve_names();
+        self.refill_names();
         let c = self.term_of(g);
         self.terms.ite(c, a, b)
     }
