@@ -259,11 +259,14 @@ fn replaced(
     told.map_or(Replaced::Unknown, |&sign| Replaced::Unless(sign))
 }
 
-/// Whether a pointer in a block is null, or is not, wherever these paths go: an element of a list tells by its neighbours which pointers lead to it, and
+/// Whether a pointer in a block leads somewhere on all these paths: an element of a list tells by its neighbours which pointers lead to it, and
 /// is taken out of the list by them (`if (node->prev) node->prev->next = node->next; else list->head = node->next;`).
 fn told_by_block(oracle: &mut Oracle<'_>, paths: Guard, block: RegionId) -> bool {
     let literals = oracle.formula.guards.implied_literals(paths);
-    literals.into_iter().any(|(condition, _)| {
+    literals.into_iter().any(|(condition, null)| {
+        if null {
+            return false;
+        }
         let literal = oracle.formula.guards.literal(condition, true);
         let mut pointers = oracle.compared_with_null(literal).into_iter();
         pointers.any(|pointer| {
