@@ -70,16 +70,15 @@ impl Findings<'_> {
         if self.returns_record() {
             return;
         }
-        let asked = |exits: &&mut Exits| {
+        let asked = |exits: &Exits| {
             let machine = oracle.machine_of(exits.object);
             machine.rule(Event::ExitsDiffer).is_some()
         };
-        let asked: Vec<_> = exits.iter_mut().filter(asked).collect();
-        if asked.is_empty() {
+        if !exits.iter().any(asked) {
             return;
         }
         let others = Others::new(execution, oracle, exit);
-        for object in asked {
+        for object in exits {
             self.ambiguous_exit(execution, oracle, &others, object);
         }
     }

@@ -171,12 +171,12 @@ impl Guards {
         guards
     }
 
-    /// Whether an operation gave up for size: its result, and all built from it, mean nothing.
     /// Nodes that guards may still have, all together.
     pub fn room(&self) -> usize {
         MAX_TOTAL.saturating_sub(self.total)
     }
 
+    /// Whether an operation gave up for size: its result, and all built from it, mean nothing.
     pub fn overflowed(&self) -> bool {
         self.overflow
     }

@@ -5,7 +5,7 @@
 
 use super::arena::Arena;
 use super::execution::Execution;
-use super::guard::Guard;
+use super::guard::{Guard, Guards};
 use super::log::{Log, Unknowns};
 use super::origin::Origin;
 use super::region::{Loc, RegionKind};
@@ -73,5 +73,11 @@ impl Execution {
             }
         }
         written != Guard::FALSE && guards.implies(paths, written)
+    }
+    /// Whether on some of these paths a function, other than the one that is called now, got a record of which it is not known what it writes there.
+    pub fn perhaps_written_any(&self, guards: &mut Guards, paths: Guard) -> bool {
+        let before = self.log.disturbed.iter();
+        let mut before = before.filter(|event| event.open && event.call != self.log.call);
+        before.any(|event| !guards.excludes(paths, event.guard))
     }
 }

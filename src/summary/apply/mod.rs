@@ -498,33 +498,28 @@ impl Application<'_, '_> {
         (index, machine): (usize, MachineId),
     ) -> Vec<Enabled<'_>> {
         let rows = (0..).zip(&self.summary.rows);
+        let Executor {
+            arena, execution, ..
+        } = &mut *exec;
+        // Where accesses are checked, what callees write is told, but for those that got a record of which it is not known what they write there.
+        let known = self.summary.objects[index].exact
+            && arena.machine_at(machine).watches_accesses()
+            && !execution.perhaps_written_any(&mut arena.formula.guards, state.guard);
         let mut enabled: Vec<Enabled<'_>> = rows
             .filter(|(_, row)| row.object as usize == index)
-            .map(|(number, row)| self.enabled(exec, state, (number, row), machine))
+            .map(|(number, row)| self.enabled(exec, state, (number, row), (machine, known)))
             .collect();
         rows::choose_answers(exec, state, self.site, &mut enabled);
         enabled
     }
 
-    /// Whether what is known of memory here is so: where accesses are checked, what callees write is told, but for those that got a record of which it is
-    /// not known what they write there.
-    fn knows_memory(&self, exec: &mut Executor<'_>, state: &State, machine: MachineId) -> bool {
-        let Executor {
-            arena, execution, ..
-        } = exec;
-        let call = execution.log.call;
-        let before = execution.log.disturbed.iter();
-        let mut before = before.filter(|event| event.open && event.call != call);
-        arena.machine_at(machine).watches_accesses()
-            && before.all(|event| arena.formula.guards.excludes(state.guard, event.guard))
-    }
-
+    /// A row with its conditions. `known`: what the execution has of memory here is so.
     fn enabled<'a>(
         &'a self,
         exec: &mut Executor<'_>,
         state: &mut State,
         (number, row): (u32, &'a Row),
-        machine: MachineId,
+        (machine, known): (MachineId, bool),
     ) -> Enabled<'a> {
         let Application {
             summary, binding, ..
@@ -543,7 +538,6 @@ impl Application<'_, '_> {
         let exact = summary.objects[row.object as usize].exact;
         let certain = match exact {
             true => {
-                let known = self.knows_memory(exec, state, machine);
                 let certain = |input: &IExpr| known || !transition::reads_memory(input);
                 let incond = row.incond.iter().zip(&summary.inputs);
                 let incond = incond.map(|(wanted, input)| wanted.filter(|_| certain(input)));

@@ -23,7 +23,6 @@ use crate::symbolic::formula::Formula;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::naming::Named;
-use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
 use crate::symbolic::term::{Node, Op, Term};
 
@@ -264,17 +263,10 @@ fn replaced(
 fn told_by_block(oracle: &mut Oracle<'_>, paths: Guard, block: RegionId) -> bool {
     let literals = oracle.formula.guards.implied_literals(paths);
     literals.into_iter().any(|(condition, null)| {
-        if null {
-            return false;
-        }
-        let literal = oracle.formula.guards.literal(condition, true);
-        let mut pointers = oracle.compared_with_null(literal).into_iter();
-        pointers.any(|pointer| {
-            let Node::Var(var) = *oracle.formula.terms.node(pointer) else {
-                return false;
-            };
-            matches!(oracle.origins.of(var), Origin::Initial { loc, .. } if loc.region == block)
-        })
+        let is_null = oracle.formula.guards.literal(condition, true);
+        let places = oracle.compared_with_null(is_null).into_iter();
+        let mut places = places.filter_map(|pointer| oracle.initial_place(pointer));
+        !null && places.any(|place| place.region == block)
     })
 }
 
