@@ -111,6 +111,14 @@ pub fn of_assertion(index: usize, event: &AssertionEvent) -> Option<(Position, P
     Some((position, Part::Check(check)))
 }
 
+/// The conditions of some paths that say that a callee has failed: that is for no specification to say.
+pub fn failing_callees(oracle: &Oracle<'_>, paths: Guard) -> Vec<Cond> {
+    let conditions = oracle.formula.guards.support(paths).iter().copied();
+    conditions
+        .filter(|condition| oracle.failing_conditions.contains(condition))
+        .collect()
+}
+
 pub fn of_use(
     oracle: &mut Oracle<'_>,
     index: usize,
@@ -121,11 +129,7 @@ pub fn of_use(
     let mut asserted = Vec::new();
     let fails = match event.base {
         None => {
-            // That a callee may fail is for no specification to say, either.
-            let conditions = oracle.formula.guards.support(event.null).iter();
-            facts.extend(
-                conditions.filter(|condition| oracle.failing_conditions.contains(condition)),
-            );
+            facts.extend(failing_callees(oracle, event.null));
             event.null
         }
         Some(base) => {

@@ -5,11 +5,14 @@
 
 use rustc_hash::FxHashSet;
 
-use super::checks::{given, of_assertion, of_operation, of_use, operated_on_what_is_there};
+use super::checks::{
+    failing_callees, given, of_assertion, of_operation, of_use, operated_on_what_is_there,
+};
 use super::locations::Locations;
 use super::machine;
 use crate::ir::Body;
 use crate::sat::oracle::{Oracle, OutOfBudget};
+use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Followed, Site, UseEvent};
@@ -204,6 +207,7 @@ impl View {
             parts.extend(of_operation(execution, oracle, operation));
         }
         let mut facts = oracle.never_null.clone();
+        facts.extend(beyond_range(oracle));
         for (index, event) in execution.log.uses.iter().enumerate() {
             if about.has_pointer(event.base) {
                 parts.extend(of_use(oracle, index, event, scope, &mut facts));
@@ -213,6 +217,7 @@ impl View {
             parts.extend(of_assertion(index, event));
         }
         for (index, failure) in at_exit.iter().enumerate() {
+            facts.extend(failing_callees(oracle, failure.paths));
             let check = Check {
                 event: Event::Exit(index),
                 end: index + 1,
@@ -308,4 +313,13 @@ impl View {
                 (known, asked) => known == asked,
             })
     }
+}
+
+/// The conditions that a result lies beyond the bounds of what its function returns.
+fn beyond_range(arena: &Arena<'_>) -> Vec<Cond> {
+    let formula = &arena.formula;
+    let comparisons = arena.out_of_range.iter();
+    let paths = comparisons.filter_map(|&comparison| formula.known_guard(comparison));
+    let literals = paths.filter_map(|paths| formula.guards.as_literal(paths));
+    literals.map(|(condition, _)| condition).collect()
 }

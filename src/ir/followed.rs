@@ -24,10 +24,14 @@ impl Body {
     }
 
     /// The record that what lies at an address is a member of, and the member, as the source names them; a record without a name by the member of
-    /// another that it is: `struct node.link`. `None` if it has neither.
+    /// another that it is: `struct node.link`. `None` if it has neither, and of a union's member, which may be another one.
     pub fn member_at(&self, address: ExprId) -> Option<(Cow<'_, str>, &str)> {
         let ExprKind::Member {
-            base, record, name, ..
+            base,
+            record,
+            name,
+            overlaps: false,
+            ..
         } = self.expr(address).kind
         else {
             return None;

@@ -324,13 +324,14 @@ pub enum ExprKind {
     /// `&base->name` (or `&base.name`): the address `offset` bytes past `base`. `name` and `record` index
     /// [`Body::names`]; an unnamed (anonymous) record's member is reached in one step. `record` is what
     /// `base` is: `struct inode`, or the typedef name of a record without a tag, else empty. `size`: the member's bytes; 0 where
-    /// that is not known, and of an array without a bound.
+    /// that is not known, and of an array without a bound. `overlaps`: other members may have the same bytes, as in a union.
     Member {
         base: ExprId,
         offset: u64,
         name: u32,
         record: u32,
         size: u64,
+        overlaps: bool,
     },
     /// `&base[index]`: `base + index * scale`, `index` a 64-bit integer.
     Index {

@@ -564,7 +564,9 @@ fn moved_unnamed(
 /// Whether the function returns on paths on which it is not known how a callee has left an object.
 fn is_open(execution: &Execution, arena: &mut Arena<'_>, exit: &Exit<'_>, object: Object) -> bool {
     let given = execution.given_to_unknown(arena, object, None);
+    let taken = execution.perhaps_taken_by_unknown(arena, object);
     let guards = &mut arena.formula.guards;
+    let given = guards.or(given, taken);
     let unknown = guards.or(execution.open.of(object), execution.chosen.of(object));
     let unknown = guards.or(unknown, given);
     !guards.excludes(unknown, exit.state.guard)

@@ -125,7 +125,7 @@ pub struct Modified {
     pub pointer: Told<bool>,
     /// Whether the pointer that is left there may be null because a function has failed.
     pub null: NullResult,
-    /// It is the constant null only where the result is so.
+    /// It is the constant null, or null because a function has failed if [`Self::null`] says that it may be, only where the result is so.
     pub null_with: Option<Sign>,
     /// The function writes it only where these conditions on what is there on entry have these values; none if the value tells.
     pub only_if: Vec<(IExpr, bool)>,

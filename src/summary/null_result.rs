@@ -5,7 +5,7 @@
 use super::convert::Converter;
 use super::infer::Exit;
 use super::memory::is_passed;
-use super::returns::{all_over_parameters, both, negated};
+use super::returns::{all_over_parameters, decide};
 use super::{IExpr, NullResult, Summary};
 use crate::ir::POINTER_BITS;
 use crate::sat::oracle::Oracle;
@@ -17,7 +17,9 @@ use crate::symbolic::term::{Node, Op, Term};
 
 /// Choices one within the other that are looked at.
 const MAX_NESTED: u32 = 8;
-/// Conditions over arguments that decide together whether a result is null.
+/// Conditions over arguments that have the same outcome wherever a result is null.
+const MAX_IMPLIED: usize = 32;
+/// Others that decide together whether it is.
 const MAX_DECIDING: usize = 6;
 
 /// Finds out whether the result may be null.
@@ -78,13 +80,14 @@ pub(super) fn add(
     } else if let Some(at_times) = null_at_times(oracle, result, null) {
         // Else it is what is said of all of them.
         if at_times != null {
-            summary.null_at_times_when = over_arguments(oracle, at_times);
+            summary.null_at_times_when = over_arguments(oracle, at_times, MAX_DECIDING);
         }
         NullResult::AtTimes
     } else {
+        summary.null_when = over_arguments(oracle, null, 0);
         return;
     };
-    summary.null_when = over_arguments(oracle, null);
+    summary.null_when = over_arguments(oracle, null, MAX_DECIDING);
 }
 
 /// Those of these paths on which a result is the constant null, or what a callee has returned that returns null at times, if more than what
@@ -103,8 +106,9 @@ fn null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> Option<G
     open.then_some(at_times)
 }
 
-/// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing.
-fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard) -> Option<IExpr> {
+/// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing. `others`: of
+/// how many conditions it is made that have no one outcome on these paths.
+fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard, others: usize) -> Option<IExpr> {
     let arena: &mut Arena<'_> = oracle;
     let mut converter = Converter::of_entry();
     let implied = arena.formula.guards.implied_literals(paths);
@@ -115,48 +119,23 @@ fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard) -> Option<IExpr> {
     let mut support = arena.formula.guards.support(paths).to_vec();
     support.sort_by_key(|condition| !implied.contains(condition));
     let mut passed = Vec::new();
+    let mut known = 0;
     for condition in support {
+        if implied.contains(&condition) && known == MAX_IMPLIED
+            || passed.len() == known + others && !implied.contains(&condition)
+        {
+            continue;
+        }
         let term = arena.formula.cond_term(condition);
         let expr = converter.expr(arena, term);
         if let Some(expr) = expr.filter(|expr| expr.is_made_of(is_passed)) {
             passed.push((condition, expr));
+            known += usize::from(implied.contains(&condition));
         }
     }
-    passed.truncate(MAX_DECIDING);
     match decide(oracle, paths, &passed) {
         IExpr::Const { .. } => None,
         when => Some(when),
-    }
-}
-
-/// Whether there are such paths, by the values of these conditions.
-fn decide(oracle: &mut Oracle<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
-    let known = |holds: bool| IExpr::Const {
-        value: u128::from(holds),
-        width: 1,
-    };
-    if paths == Guard::FALSE {
-        return known(false);
-    }
-    let Some(((condition, expr), others)) = conditions.split_first() else {
-        return known(oracle.possible(paths));
-    };
-    let mut under = |holds| {
-        let guards = &mut oracle.formula.guards;
-        let literal = guards.literal(*condition, holds);
-        let paths = guards.and(paths, literal);
-        decide(oracle, paths, others)
-    };
-    let (yes, no) = (under(true), under(false));
-    let op = |op, args| IExpr::Op { op, width: 1, args };
-    let condition = expr.clone();
-    match (&yes, &no) {
-        _ if yes == no => yes,
-        (IExpr::Const { value: 1, .. }, IExpr::Const { .. }) => condition,
-        (IExpr::Const { .. }, IExpr::Const { .. }) => negated(condition),
-        (IExpr::Const { value: 1, .. }, _) => op(Op::Or, vec![condition, no]),
-        (_, IExpr::Const { value: 0, .. }) => both(condition, yes),
-        _ => op(Op::Ite, vec![condition, yes, no]),
     }
 }
 

@@ -118,6 +118,37 @@ pub(super) fn all_over_parameters(oracle: &mut Oracle<'_>, paths: Guard) -> Vec<
         .collect()
 }
 
+/// Whether there are some paths, by the values of these conditions.
+pub(super) fn decide(oracle: &mut Oracle<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
+    let known = |holds: bool| IExpr::Const {
+        value: u128::from(holds),
+        width: 1,
+    };
+    if paths == Guard::FALSE {
+        return known(false);
+    }
+    let Some(((condition, expr), others)) = conditions.split_first() else {
+        return known(oracle.possible(paths));
+    };
+    let mut under = |holds| {
+        let guards = &mut oracle.formula.guards;
+        let literal = guards.literal(*condition, holds);
+        let paths = guards.and(paths, literal);
+        decide(oracle, paths, others)
+    };
+    let (yes, no) = (under(true), under(false));
+    let op = |op, args| IExpr::Op { op, width: 1, args };
+    let condition = expr.clone();
+    match (&yes, &no) {
+        _ if yes == no => yes,
+        (IExpr::Const { value: 1, .. }, IExpr::Const { .. }) => condition,
+        (IExpr::Const { .. }, IExpr::Const { .. }) => negated(condition),
+        (IExpr::Const { value: 1, .. }, _) => op(Op::Or, vec![condition, no]),
+        (_, IExpr::Const { value: 0, .. }) => both(condition, yes),
+        _ => op(Op::Ite, vec![condition, yes, no]),
+    }
+}
+
 pub(super) fn both(one: IExpr, other: IExpr) -> IExpr {
     IExpr::Op {
         op: Op::And,

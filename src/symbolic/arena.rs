@@ -103,6 +103,8 @@ pub struct Arena<'a> {
     pub made_nothing: Vec<Guard>,
     /// Those that say that a result is null, of functions that never return null.
     pub never_null: FxHashSet<Cond>,
+    /// Comparisons that say that a result lies beyond the bounds of what the function returns.
+    pub out_of_range: Vec<Term>,
     /// Pointers to the number of the last error, as functions of the library return them.
     pub last_errors: FxHashSet<Term>,
     /// Results that may be null, with the paths on which alone they are.
@@ -197,6 +199,7 @@ impl<'a> Arena<'a> {
             failing_conditions: FxHashSet::default(),
             made_nothing: Vec::new(),
             never_null: FxHashSet::default(),
+            out_of_range: Vec::new(),
             last_errors: FxHashSet::default(),
             null_only: Vec::new(),
             links: FxHashMap::default(),

@@ -4,6 +4,8 @@
 //! negation, and comparisons that are each other's negation, share one variable because terms are
 //! canonical.
 
+mod settled;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -316,7 +318,10 @@ impl Formula {
                 }
             }
             Node::Guard(guard) => *guard,
-            _ => self.named(t),
+            _ => match self.settled(t) {
+                Some(settled) => settled,
+                None => self.named(t),
+            },
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::arena::Arena;
 use super::execution::Execution;
-use super::guard::Guard;
+use super::guard::{Guard, Guards};
 use super::log::UnknownCall;
 use super::state::{Object, Status};
 use crate::property::{Machine, Names};
@@ -28,14 +28,8 @@ impl Execution {
         let initial = Status::At(machine.initial);
         let ops = &self.log.ops;
         let guards = &mut arena.formula.guards;
-        let mut taken_before = |call: &UnknownCall| {
-            let mut before = ops[..call.order].iter();
-            before.any(|event| {
-                event.object == object
-                    && event.takes(initial)
-                    && !guards.excludes(event.guard, call.guard)
-            })
-        };
+        let mut taken_before =
+            |call: &UnknownCall| self.taken_before(guards, object, (initial, call));
         let calls = self.log.unknown_calls.iter();
         let calls = calls.filter(|call| {
             failing.is_none_or(|failing| call.order <= failing)
@@ -59,6 +53,40 @@ impl Execution {
                 && !Names::say(&machine.names.kept, &call.called().to_lowercase())
         });
         others.fold(Guard::FALSE, |all, call| guards.or(all, call.guard))
+    }
+
+    /// The paths on which such a function gets the very object, which the analysed one has not taken before, and says by its name that it takes it
+    /// (`lock_or_die(&lock)`).
+    pub fn perhaps_taken_by_unknown(&self, arena: &mut Arena<'_>, object: Object) -> Guard {
+        let machine = arena.machine_of(object);
+        if machine.watches_accesses() {
+            return Guard::FALSE;
+        }
+        let initial = Status::At(machine.initial);
+        let guards = &mut arena.formula.guards;
+        let mut paths = Guard::FALSE;
+        for call in &self.log.unknown_calls {
+            if call.takes_what_it_is_given(object, machine)
+                && !self.taken_before(guards, object, (initial, call))
+            {
+                paths = guards.or(paths, call.guard);
+            }
+        }
+        paths
+    }
+
+    /// Whether the function takes an object before a call, on some way to it.
+    fn taken_before(
+        &self,
+        guards: &mut Guards,
+        object: Object,
+        (initial, call): (Status, &UnknownCall),
+    ) -> bool {
+        self.log.ops[..call.order].iter().any(|event| {
+            event.object == object
+                && event.takes(initial)
+                && !guards.excludes(event.guard, call.guard)
+        })
     }
 }
 

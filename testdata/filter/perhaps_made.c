@@ -44,7 +44,7 @@ void discard(void)
     for (packet = queue; packet != NULL; packet = next) {
         next = packet->next;
         free(packet);
-        send_number(packet->length); //~ a1 heap/use-after-free
+        send_number(packet->length); //~ conc heap/use-after-free
     }
     queue = NULL;
 }
@@ -65,6 +65,6 @@ void discard_first(void)
 {
     take_frames();
     free(queue);
-    free(queue); //~ a1 heap/double-free
+    free(queue); //~ conc heap/double-free
     queue = NULL;
 }

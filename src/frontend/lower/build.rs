@@ -7,6 +7,7 @@ mod expression;
 
 use rustc_hash::FxHashMap;
 
+pub use self::expression::Extent;
 use self::expression::Nature;
 use crate::ir::{
     Block, BlockId, Body, Expr, ExprId, ExprKind, Local, LocalId, MemberOffset, Pos, RetTy, Says,

@@ -7,6 +7,7 @@ use lang_c::ast::{Designator, Expression, Initializer, InitializerListItem};
 use lang_c::span::Node;
 
 use super::Lowerer;
+use super::build::Extent;
 use super::names::Record;
 use super::size::Class;
 use super::value::{Operand, Place, Repr, Value};
@@ -406,7 +407,7 @@ impl Lowerer<'_> {
         let addr = if offset == 0 {
             place.addr
         } else {
-            self.b.member(place.addr, (offset, 0), "", "")
+            self.b.member(place.addr, Extent::at(offset), "", "")
         };
         Ok(Place::new(addr, ty.clone()))
     }

@@ -31,6 +31,8 @@ pub struct Slot {
     pub width: Option<u64>,
     /// Of the member itself, in bytes.
     pub align: u64,
+    /// Other members may have the same bytes: it is one of a union, or of a record without a name in a union.
+    pub overlaps: bool,
 }
 
 /// How values of a type are kept.
@@ -108,6 +110,7 @@ impl Lowerer<'_> {
                 bit: at.bit,
                 width: shape.width,
                 align: at.align,
+                overlaps: def.union,
             };
             fields.push(slot);
             if let Some(name) = &field.name {
@@ -119,6 +122,7 @@ impl Lowerer<'_> {
                 for (name, (slot, ty)) in &inner.members {
                     let slot = Slot {
                         bit: slot.bit + at.bit,
+                        overlaps: slot.overlaps || def.union,
                         ..*slot
                     };
                     let ty = ty.clone().with_quals(field.ty.quals);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::Lowerer;
+use super::build::Extent;
 use super::size::{Class, Slot};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
@@ -411,7 +412,7 @@ impl Lowerer<'_> {
         });
         let room = GUESSED_MEMBERS.end - GUESSED_MEMBERS.start;
         let offset = GUESSED_MEMBERS.start + (u64::from(hash) << 4) % room;
-        let addr = self.b.member(base, (offset, 0), "", name);
+        let addr = self.b.member(base, Extent::at(offset), "", name);
         Place::new(addr, Type::guessed())
     }
 
@@ -425,7 +426,12 @@ impl Lowerer<'_> {
     ) -> Lower<Place> {
         if slot.width.is_none() {
             let size = self.size_of(&ty).unwrap_or(0);
-            let addr = self.b.member(base, (slot.bit / 8, size), record, name);
+            let extent = Extent {
+                offset: slot.bit / 8,
+                size,
+                overlaps: slot.overlaps,
+            };
+            let addr = self.b.member(base, extent, record, name);
             let mut place = Place::new(addr, ty);
             place.align = Some(slot.align);
             return Ok(place);
@@ -433,7 +439,11 @@ impl Lowerer<'_> {
         let Some((offset, bits)) = bit_unit(slot) else {
             return lost(format!("bit-field {name} in no unit"));
         };
-        let addr = self.b.member(base, (offset, 0), record, name);
+        let extent = Extent {
+            overlaps: slot.overlaps,
+            ..Extent::at(offset)
+        };
+        let addr = self.b.member(base, extent, record, name);
         let mut place = Place::new(addr, ty);
         place.bits = Some(bits);
         Ok(place)
@@ -497,6 +507,7 @@ mod tests {
             bit,
             width: Some(width),
             align: 1,
+            overlaps: false,
         };
         let unit = |slot| bit_unit(slot).map(|(offset, field)| (offset, field.unit, field.shift));
         assert_eq!(unit(slot(35, 3)), Some((4, 8, 3)));

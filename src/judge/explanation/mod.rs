@@ -385,7 +385,8 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     let way = oracle.access_path(left.object.loc.region);
     let containers: Vec<RegionId> = way.iter().skip(1).map(|(region, _)| *region).collect();
     // A callee that got the block and what its pointer was read from may have taken it out there before (`rb_erase(node, root)`), in a loop that
-    // comes to another one then. What stands behind the end uses the same pointer.
+    // comes to another one then. What stands behind the end uses the same pointer. A callee of which nothing is known needs the block alone, which may
+    // lead back (`list_del(node)`).
     let place = |event: &OpEvent| event.stack.first().map(|site| (site.line, site.column));
     let comes_again = place(&ops[failing]) <= place(&ops[at]);
     let disturbed = &execution.log.disturbed;
@@ -396,9 +397,12 @@ fn replaced_by_callee(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
     };
     disturbed.iter().any(|event| {
         let after = (since..=failing).contains(&event.order);
-        containers.contains(&event.region)
-            && (after || comes_again && event.order < since && got_block(event.call))
-            && !oracle.formula.guards.excludes(event.guard, left.paths)
+        let before = comes_again && event.order < since;
+        let replaces = match containers.contains(&event.region) {
+            true => after || before && got_block(event.call),
+            false => before && event.open && event.region == block,
+        };
+        replaces && !oracle.formula.guards.excludes(event.guard, left.paths)
     })
 }
 

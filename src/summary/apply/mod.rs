@@ -325,6 +325,7 @@ impl Application<'_, '_> {
             let least = terms.constant(i128::from(least) as u128, width);
             let less = terms.slt(result, least);
             result = terms.ite(less, least, result);
+            exec.arena.out_of_range.push(less);
         }
         if let Some(most) = most
             && let Some(most) = self.site.args.get(most as usize)
@@ -337,6 +338,7 @@ impl Application<'_, '_> {
                 None => terms.ult(most, result),
             };
             result = terms.ite(more, most, result);
+            exec.arena.out_of_range.push(more);
         }
         result
     }

@@ -252,7 +252,7 @@ fn write_back(
             exec.note_stored(loc, value, paths);
             exec.arena.made_by_callee(value);
             exec.arena.lengths.insert(value);
-            leave_out_null(exec, state, (value, guard), may_be_null);
+            leave_out_null(exec, state, (value, null, guard), may_be_null);
             left_pointer(exec, (loc, value), (null, made), binding.site);
         }
         let memory = state.memory.clone();
@@ -277,17 +277,20 @@ fn null_by_result(exec: &mut Executor<'_>, sign: Option<Sign>, result: Option<Te
     }
 }
 
-/// Leaves out the paths on which a value that is left on some paths is the constant null, and the result says otherwise.
+/// Leaves out the paths on which a value that is left on some paths is null, as [`Modified::null_with`] has it, and the result says otherwise.
 fn leave_out_null(
     exec: &mut Executor<'_>,
     state: &mut State,
-    (value, here): (Term, Guard),
+    (value, failed, here): (Term, NullResult, Guard),
     may_be_null: Guard,
 ) {
     if may_be_null == Guard::TRUE {
         return;
     }
-    let null = exec.arena.chosen_null(value);
+    let null = match failed {
+        NullResult::May => exec.arena.null_paths(value),
+        _ => exec.arena.chosen_null(value),
+    };
     let guards = &mut exec.arena.formula.guards;
     let null = guards.and(null, here);
     let never = guards.and_not(null, may_be_null);

@@ -11,6 +11,9 @@ use crate::symbolic::region::Loc;
 use crate::symbolic::state::State;
 use crate::symbolic::term::{Node, Op, Term, Terms};
 
+/// Nodes of the condition that a result of which nothing else is known is null only under others.
+const MAX_ONLY: usize = 40;
+
 /// The paths on which a result that is a pointer may be null, told by what is there before the call, as far as the summary says so.
 #[derive(Clone, Copy, Default)]
 pub(super) struct NullWhen {
@@ -54,6 +57,7 @@ pub(super) fn result(
         (NullResult::May | NullResult::AtTimes, Some(when)) => {
             exec.arena.null_only.push((result, when))
         }
+        (NullResult::Unknown, Some(when)) => is_null_only(exec, state, result, when),
         _ => {}
     }
     let null_result = match null_when {
@@ -157,6 +161,19 @@ pub(super) fn leave_out(exec: &mut Executor<'_>, paths: Guard, places: &mut Vec<
         *place = exec.arena.formula.guards.and_not(*place, paths);
     }
     places.retain(|(place, _)| *place != Guard::FALSE);
+}
+
+/// Leaves out the paths on which a result is null without the conditions under which alone it is; not if they are many.
+fn is_null_only(exec: &mut Executor<'_>, state: &mut State, result: Term, when: Guard) {
+    let null = exec.arena.null_paths(result);
+    let guards = &mut exec.arena.formula.guards;
+    let never = guards.and_not(null, when);
+    if guards.size(never) <= MAX_ONLY {
+        let left = guards.and_not(state.guard, never);
+        if left != Guard::FALSE {
+            state.guard = left;
+        }
+    }
 }
 
 /// Leaves out the paths on which a result is null that never is.

@@ -9,7 +9,8 @@ use super::told::{Known, before_the_call};
 use crate::ir::Body;
 use crate::sat::oracle::Oracle;
 use crate::summary::memory::is_over_parameters;
-use crate::summary::{FailsWhen, IObj, Root};
+use crate::summary::returns::decide;
+use crate::summary::{FailsWhen, IExpr, IObj, Root};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 
@@ -17,6 +18,8 @@ use crate::symbolic::guard::{Cond, Guard};
 const MAX_LITERALS: usize = 8;
 /// Conditions of one failure of which the solver is asked whether the failure decides them.
 const MAX_ASKED: usize = 16;
+/// Conditions of one failure that decide together.
+const MAX_TOGETHER: usize = 5;
 
 /// `failures`: the findings by their numbers, each with the paths on which the function fails so.
 pub fn fails_when(
@@ -66,9 +69,31 @@ pub fn fails_when(
                 false => fails.others.push(known.literal),
             }
         }
+        let either = either(oracle, paths, &left, &is_kept);
+        fails.others.extend(either.map(|either| (either, true)));
         (!fails.pointers.is_empty() || !fails.others.is_empty()).then_some(fails)
     };
     failures.iter().filter_map(of_failure).collect()
+}
+
+/// What some conditions, none of which compares a pointer with null, say together on these paths: `kind == 1 || kind == 2`; `None` if nothing.
+fn either(
+    oracle: &mut Oracle<'_>,
+    paths: Guard,
+    conditions: &[Cond],
+    is_kept: &dyn Fn(&Known) -> bool,
+) -> Option<IExpr> {
+    let mut passed: Vec<(Cond, IExpr)> = Vec::new();
+    for &condition in conditions {
+        let known = before_the_call(oracle, &[(condition, true)]).find(is_kept);
+        let known = known.filter(|known| !known.is_pointer);
+        passed.extend(known.map(|known| (condition, known.literal.0)));
+    }
+    passed.truncate(MAX_TOGETHER);
+    match decide(oracle, paths, &passed) {
+        IExpr::Const { .. } => None,
+        when => Some(when),
+    }
 }
 
 /// Those of some conditions that always have the same outcome on these paths, though only the solver knows it: `kind == 4 && wanted == kind`

@@ -10,7 +10,9 @@ use rustc_hash::FxHashSet;
 use super::super::convert::Converter;
 use super::super::null_result::may_be_null;
 use super::super::predicates::{Predicate, needed};
-use super::super::{IExpr, IObj, Modified, Offset, Replaced, Root, Row, Sign, Summary, Told};
+use super::super::{
+    IExpr, IObj, Modified, NullResult, Offset, Replaced, Root, Row, Sign, Summary, Told,
+};
 use super::by_result::by_result;
 use super::{Exit, apart, pointer_on};
 use crate::ir::POINTER_BITS;
@@ -96,6 +98,7 @@ pub(super) fn modified(
         }
         let pointer = Told(oracle.keeps_pointer(loc, whole));
         let null = whole.map(|term| may_be_null(oracle, exit, term));
+        let null = null.unwrap_or_default();
         let only_if = match oracle.watches && value.as_ref().is_none_or(is_open) {
             true => {
                 let written = written_on(oracle, exit, (loc, size), whole);
@@ -111,8 +114,8 @@ pub(super) fn modified(
             size,
             value,
             pointer,
-            null: null.unwrap_or_default(),
-            null_with: whole.and_then(|term| null_with(oracle, exit, term)),
+            null,
+            null_with: whole.and_then(|term| null_with(oracle, exit, (term, null))),
             only_if,
             replaced: replaced.unwrap_or_default(),
         });
@@ -312,13 +315,21 @@ impl<'s> Holder<'s> {
     }
 }
 
-/// What the result says wherever a value is the constant null. Of what decides that and the result callers may be told too little to see it themselves.
-fn null_with(oracle: &mut Oracle<'_>, exit: &Exit<'_>, value: Term) -> Option<Sign> {
+/// What the result says wherever a value is null as [`Modified::null_with`] has it. Of what decides that and the result callers may be told too little
+/// to see it themselves.
+fn null_with(
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+    (value, failed): (Term, NullResult),
+) -> Option<Sign> {
     let result = exit.result?;
     if !oracle.watches {
         return None;
     }
-    let null = oracle.chosen_null(value);
+    let null = match failed {
+        NullResult::May => oracle.null_paths(value),
+        _ => oracle.chosen_null(value),
+    };
     let null = oracle.formula.guards.and(exit.state.guard, null);
     if null == Guard::FALSE {
         return None;

@@ -9,6 +9,28 @@ use crate::ir::{
     BinOp, CmpOp, Expr, ExprId, ExprKind, LocalId, Step, StringId, SymbolId, SymbolName, Ty, UnOp,
 };
 
+/// Where a member lies in its record.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// Bytes from the beginning of the record.
+    pub offset: u64,
+    /// In bytes; 0 where that is not known.
+    pub size: u64,
+    /// Other members may have the same bytes.
+    pub overlaps: bool,
+}
+
+impl Extent {
+    /// A member of unknown size, on its own.
+    pub fn at(offset: u64) -> Extent {
+        Extent {
+            offset,
+            size: 0,
+            overlaps: false,
+        }
+    }
+}
+
 /// What is known of an expression without running it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nature {
@@ -371,11 +393,15 @@ impl Builder {
         None
     }
 
-    /// The member `name` of so many bytes, `offset` bytes into the record at `base`, of type `record`.
+    /// The member `name` of the record at `base`, of type `record`.
     pub fn member(
         &mut self,
         base: ExprId,
-        (offset, size): (u64, u64),
+        Extent {
+            offset,
+            size,
+            overlaps,
+        }: Extent,
         record: &str,
         name: &str,
     ) -> ExprId {
@@ -388,6 +414,7 @@ impl Builder {
             name: self.name(name),
             record: self.name(record),
             size,
+            overlaps,
         };
         self.expr(kind, Ty::Ptr)
     }
