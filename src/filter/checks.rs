@@ -114,9 +114,13 @@ pub fn of_assertion(index: usize, event: &AssertionEvent) -> Option<(Position, P
 /// The conditions of some paths that say that a callee has failed: that is for no specification to say.
 pub fn failing_callees(oracle: &Oracle<'_>, paths: Guard) -> Vec<Cond> {
     let conditions = oracle.formula.guards.support(paths).iter().copied();
-    conditions
-        .filter(|condition| oracle.failing_conditions.contains(condition))
-        .collect()
+    let says_so = |condition: &Cond| {
+        let null = oracle.formula.guards.literal(*condition, true);
+        let mut null = oracle.compared_with_null(null).into_iter();
+        oracle.failing_conditions.contains(condition)
+            || null.any(|pointer| oracle.nullable.contains_key(&pointer))
+    };
+    conditions.filter(says_so).collect()
 }
 
 pub fn of_use(
