@@ -21,7 +21,9 @@ pub fn explain(finding: &mut Finding, sources: &mut Sources, root: &Path) {
     let by_macro = match compared.peek() {
         Some(_) => compared.all(|step| {
             let line = sources.line(root, &step.file, step.line);
-            line.is_some_and(|line| is_use_of_macro(line) || calls_without_test(line))
+            line.is_some_and(|line| {
+                is_use_of_macro(line) || calls_without_test(line) || tests_what_is_called(line)
+            })
         }),
         None => made_null_by_macro(finding, sources, root),
     };
@@ -100,9 +102,73 @@ fn calls_without_test(line: &str) -> bool {
         && !words.any(|word| STATEMENTS.contains(&word) && word != "return")
 }
 
+/// Whether a line tests what something called yields, and nothing else: `if (*text_of(buffer) != '@')`. What compares its argument with null is a macro
+/// then, unless it says by its name that this is what it is for.
+fn tests_what_is_called(line: &str) -> bool {
+    let (left, calls) = without_arguments(line);
+    let assigns = left.match_indices('=').any(|(at, _)| {
+        let before = left[..at].ends_with(['=', '!', '<', '>']);
+        !before && !left[at + 1..].starts_with('=')
+    });
+    let negates = left
+        .match_indices('!')
+        .any(|(at, _)| !left[at + 1..].starts_with('='));
+    let asks = ["&&", "||", "?", "NULL"];
+    calls > 0 && !assigns && !negates && !asks.iter().any(|token| left.contains(token))
+}
+
+/// A line without the arguments of what is called in it, and how many calls there are. Words of C, and what is there for a test (`likely(p)`,
+/// `IS_NULL(p)`), are no calls.
+fn without_arguments(line: &str) -> (String, usize) {
+    let mut left = String::new();
+    let mut calls = 0;
+    // Parentheses within a call that are open.
+    let mut depth = 0u32;
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '(' if depth > 0 => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            '(' => {
+                let before = line[..at].trim_end();
+                let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let word = &before[before.trim_end_matches(is_letter).len()..];
+                let lower = word.to_ascii_lowercase();
+                let says_so = ["likely", "expect", "null"].iter();
+                let is_call = !word.is_empty()
+                    && !STATEMENTS.contains(&word)
+                    && !says_so.clone().any(|test| lower.contains(test));
+                match is_call {
+                    true => {
+                        calls += 1;
+                        depth = 1;
+                    }
+                    false => left.push(letter),
+                }
+            }
+            _ => left.push(letter),
+        }
+    }
+    (left, calls)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_called_is_tested_and_not_its_argument() {
+        assert!(tests_what_is_called("\tif (*(text_of (b)) != '@')"));
+        assert!(tests_what_is_called("\tif (IS_LEAF(self)) {"));
+        assert!(tests_what_is_called("\t} else if (size_of(b->next) > 4) {"));
+        assert!(!tests_what_is_called("\tif (likely(p))"));
+        assert!(!tests_what_is_called("\tif (IS_NULL(p))"));
+        assert!(!tests_what_is_called("\tif (!p)"));
+        assert!(!tests_what_is_called("\tif ((p = next(q)))"));
+        assert!(!tests_what_is_called("\tif (p && is_leaf(p))"));
+        assert!(!tests_what_is_called("\tif (!list_empty(p))"));
+        assert!(!tests_what_is_called("\twhile (p)"));
+    }
 
     #[test]
     fn what_asks_nothing_itself_has_a_macro_that_asks() {
