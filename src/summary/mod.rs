@@ -290,6 +290,8 @@ pub struct Summary {
     pub null_at_times_when: Option<IExpr>,
     /// The parameter that leads to the string that the result is the length of.
     pub length_of: Option<u32>,
+    /// The result says how the first two parameters' strings compare.
+    pub compares: Option<Comparison>,
     /// Between what the result lies, where no more is known of it.
     pub range: ResultRange,
     /// The parameter that is a format as `printf` has it: it says which of the arguments behind it are text that is read.
@@ -324,6 +326,16 @@ pub struct Summary {
     pub may_end: bool,
     /// The parameters' names, for display; empty for seeds.
     pub params: Vec<String>,
+}
+
+/// How a function compares two strings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Comparison {
+    /// Letters of both cases are alike.
+    pub folded: bool,
+    /// The parameter that says how many bytes are compared at most.
+    pub most: Option<u32>,
 }
 
 /// What a result says of whether a function has failed.

@@ -84,7 +84,10 @@ pub(super) fn add(
         }
         NullResult::AtTimes
     } else {
-        summary.null_when = over_arguments(oracle, null, 0);
+        // Rounds of a loop that were left out may return null otherwise.
+        if !execution.cut {
+            summary.null_when = over_arguments(oracle, null, 0);
+        }
         return;
     };
     summary.null_when = over_arguments(oracle, null, MAX_DECIDING);

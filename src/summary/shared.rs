@@ -36,10 +36,14 @@ pub fn add(
             let left = converter.pointers_into(arena, region);
             // What is returned, and found in memory, too, is not for the caller alone; what is left in memory has its name there.
             let returned = known.object.root == Root::Return;
+            // What is left in the callers' memory, and in a block that is found elsewhere, is not for them alone, either.
+            let mut places = left.iter().flatten();
+            let left_there = known.object.root.is_left_in_memory()
+                && places.any(|place| !arena.is_owned(place.region));
             let elsewhere = |event: &EscapeEvent| match event.to {
                 Holder::Callee => true,
                 Holder::Location(loc) => returned || !left.contains(&Some(loc)),
-                Holder::Block(place) => returned && leaves(execution, place.region),
+                Holder::Block(place) => (returned || left_there) && leaves(execution, place.region),
                 Holder::Contents => returned && may_lead_to_itself(execution, region),
             };
             let mut escapes = execution.log.escapes.iter();

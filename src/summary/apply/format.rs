@@ -3,14 +3,13 @@
 //! In: the summary, the call site and the state before the call. Out: the accesses, checked. Null is none of them: C libraries print
 //! something for it.
 
+use super::literal;
 use crate::ir::POINTER_BITS;
 use crate::summary::Summary;
 use crate::symbolic::access::{Accessor, Way};
 use crate::symbolic::callee::CallSite;
 use crate::symbolic::exec::{ArgValue, Executor};
-use crate::symbolic::region::RegionKind;
 use crate::symbolic::state::State;
-use crate::symbolic::term::Term;
 
 /// Conversions of one format that are looked at.
 const MAX_CONVERSIONS: usize = 32;
@@ -26,7 +25,7 @@ pub(super) fn check_texts(
         return;
     };
     let first = at as usize + 1;
-    let Some(format) = text(exec, site, at as usize) else {
+    let Some(format) = literal::text(exec, site, at as usize) else {
         return;
     };
     for argument in texts(&format) {
@@ -50,23 +49,6 @@ pub(super) fn check_texts(
             }
         }
     }
-}
-
-/// The argument, if it is a string literal.
-fn text(exec: &mut Executor<'_>, site: &CallSite<'_>, at: usize) -> Option<Vec<u8>> {
-    let Some(&ArgValue::Scalar(value)) = site.args.get(at) else {
-        return None;
-    };
-    let value: Term = exec.arena.resize(value, POINTER_BITS);
-    let [(_, loc)] = exec.arena.locations(value)[..] else {
-        return None;
-    };
-    let RegionKind::String(bytes) = exec.arena.regions.kind(loc.region) else {
-        return None;
-    };
-    bytes
-        .get(usize::try_from(loc.offset).ok()?..)
-        .map(Into::into)
 }
 
 /// The arguments behind a format, by number, that are text for it: those of `%s`. Of a format that numbers its arguments itself

@@ -433,26 +433,3 @@ pub(super) fn is_no_block(
     let places = exec.arena.locations(start);
     places.iter().any(|(_, place)| place.region == loc.region)
 }
-
-/// The length of a string literal, for a function that returns that.
-pub(super) fn length(
-    exec: &mut Executor<'_>,
-    summary: &Summary,
-    site: &CallSite<'_>,
-) -> Option<Term> {
-    let Some(ArgValue::Scalar(value)) = site.args.get(summary.length_of? as usize) else {
-        return None;
-    };
-    let [(_, loc)] = exec.arena.locations(*value)[..] else {
-        return None;
-    };
-    let RegionKind::String(bytes) = exec.arena.regions.kind(loc.region) else {
-        return None;
-    };
-    let rest = bytes.get(usize::try_from(loc.offset).ok()?..)?;
-    let length = rest.iter().position(|&byte| byte == 0)?;
-    (loc.symbolic == SymbolicOffset::NONE).then(|| {
-        let terms = &mut exec.arena.formula.terms;
-        terms.constant(length as u128, site.result_width.unwrap_or(POINTER_BITS))
-    })
-}

@@ -14,6 +14,7 @@ mod failures;
 mod fill;
 mod format;
 mod initialisation;
+mod literal;
 mod made;
 mod memory;
 mod modify;
@@ -286,7 +287,7 @@ impl Application<'_, '_> {
     fn result(&self, exec: &mut Executor<'_>, state: &mut State) -> Option<Term> {
         let known = self.summary.result.as_ref();
         let known = known.and_then(|value| self.binding.value(exec, state, value));
-        let known = known.or_else(|| memory::length(exec, self.summary, self.site));
+        let known = known.or_else(|| literal::answer(exec, self.summary, self.site));
         self.site.result_width.map(|width| match known {
             Some(value) => exec.arena.returned_as(value, width),
             None => {

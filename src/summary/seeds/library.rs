@@ -13,7 +13,7 @@ use super::{Replaces, Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
 use crate::summary::{
-    Choice, Fill, IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When,
+    Choice, Comparison, Fill, IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When,
 };
 use crate::symbolic::callee::Answers;
 use crate::symbolic::term::Op;
@@ -65,6 +65,8 @@ pub(super) struct LibraryRow {
     within: Option<u32>,
     /// The parameter that leads to the string that the result is the length of.
     length: Option<u32>,
+    /// The result says how the strings compare that the first two parameters lead to.
+    compares: Option<Comparison>,
     /// The parameter that is a format: of the arguments behind it, those for which it has `%s` lead to text that is read.
     format: Option<u32>,
     /// The least result, a signed number.
@@ -263,6 +265,7 @@ impl LibraryRow {
         }
         summary.size = self.size.or(summary.size);
         summary.length_of = self.length.or(summary.length_of);
+        summary.compares = self.compares.or(summary.compares);
         summary.format = self.format.or(summary.format);
         summary.range.least = self.at_least.or(summary.range.least);
         summary.range.most = self.at_most.or(summary.range.most);
