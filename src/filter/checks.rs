@@ -9,7 +9,7 @@ use super::view::{AtExit, Check, Event, OF_OPERATION, OF_USE, Part, Position, Sc
 use crate::sat::oracle::Oracle;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::log::{Asserted, AssertionEvent, UseEvent};
+use crate::symbolic::log::{Asserted, AssertionEvent, OpEvent, UseEvent};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::term::Term;
 
@@ -53,9 +53,9 @@ pub fn given(execution: &Execution, oracle: &Oracle<'_>, failure: &AtExit) -> Ve
     let mut given: Vec<Cond> = own
         .flat_map(|base| about_pointer(oracle, failure.paths, base))
         .collect();
-    let mut ops = execution.log.ops.iter();
-    let made = ops.find(|event| event.object == failure.object && event.moves());
-    let Some(made) = made else { return given };
+    let Some(made) = made(execution, failure) else {
+        return given;
+    };
     let conditions = oracle.formula.guards.support(made.guard).iter().copied();
     given.extend(conditions.filter(|&condition| {
         let vars = oracle.formula.vars_of(condition);
@@ -63,6 +63,12 @@ pub fn given(execution: &Execution, oracle: &Oracle<'_>, failure: &AtExit) -> Ve
         origins.any(|origin| matches!(origin, Origin::Call { text, .. } if **text == *made.text))
     }));
     given
+}
+
+/// The operation that has made an object which is lost.
+pub fn made<'e>(execution: &'e Execution, failure: &AtExit) -> Option<&'e OpEvent> {
+    let mut ops = execution.log.ops.iter();
+    ops.find(|event| event.object == failure.object && event.moves())
 }
 
 pub fn of_operation(

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashSet;
 
 use super::checks::{
-    failing_callees, given, of_assertion, of_operation, of_use, operated_on_what_is_there,
+    failing_callees, given, made, of_assertion, of_operation, of_use, operated_on_what_is_there,
 };
 use super::locations::Locations;
 use super::machine;
@@ -217,7 +217,11 @@ impl View {
             parts.extend(of_assertion(index, event));
         }
         for (index, failure) in at_exit.iter().enumerate() {
-            facts.extend(failing_callees(oracle, failure.paths));
+            // An object that is made only where another callee has failed is made nowhere by a specification that excludes that.
+            let made_on = made(execution, failure).map_or(Guard::TRUE, |event| event.guard);
+            let before = oracle.formula.guards.support(made_on);
+            let failing = failing_callees(oracle, failure.paths).into_iter();
+            facts.extend(failing.filter(|condition| !before.contains(condition)));
             let check = Check {
                 event: Event::Exit(index),
                 end: index + 1,
