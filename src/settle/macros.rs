@@ -12,6 +12,9 @@ use crate::summary::trace::{COMPARED, DECIDED, MADE_NULL, MAKES_NULL};
 /// The words of C that a statement with a test of its own begins with.
 const STATEMENTS: [&str; 7] = ["if", "while", "for", "switch", "return", "do", "else"];
 
+/// What is in the names of macros and functions that are there for a test of their argument: `likely(p)`, `IS_NULL(p)`.
+const FOR_TESTS: [&str; 3] = ["likely", "expect", "null"];
+
 /// Explains a finding if only macros give a reason for it.
 pub fn explain(finding: &mut Finding, sources: &mut Sources, root: &Path) {
     let compared = finding.trace.iter();
@@ -55,6 +58,11 @@ fn made_null_by_macro(finding: &Finding, sources: &mut Sources, root: &Path) -> 
         })
 }
 
+/// Whether a letter is one of a word of C.
+fn is_of_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
 /// What a line assigns, without a cast before it: all of the line, if it assigns nothing.
 fn assigned(line: &str) -> &str {
     let assigned = line
@@ -71,15 +79,13 @@ fn assigned(line: &str) -> &str {
 
 /// Whether words in parentheses are a type, as far as their letters tell.
 fn is_type(words: &str) -> bool {
-    words
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '*' || c == ' ')
+    words.chars().all(|c| is_of_word(c) || c == '*' || c == ' ')
 }
 
 /// Whether a line begins with something that looks like a call, and has no test of its own but what may be its arguments.
 fn is_use_of_macro(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "{}".contains(c));
-    let end = line.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let end = line.find(|c: char| !is_of_word(c));
     let (word, rest) = line.split_at(end.unwrap_or(line.len()));
     !word.is_empty()
         && !STATEMENTS.contains(&word)
@@ -89,10 +95,10 @@ fn is_use_of_macro(line: &str) -> bool {
 
 /// Whether a line calls something, and asks nothing itself: what is asked there, a macro asks (`kind = kind_of(p);`).
 fn calls_without_test(line: &str) -> bool {
-    let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let mut words = line.split(|c: char| !is_of_word(c));
     let calls = line.match_indices('(').any(|(at, _)| {
         let before = line[..at].trim_end();
-        before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        before.ends_with(is_of_word)
     });
     let whole = line.matches('(').count() == line.matches(')').count();
     let asks = ["?", "&&", "||", "!", "=="];
@@ -117,8 +123,7 @@ fn tests_what_is_called(line: &str) -> bool {
     calls > 0 && !assigns && !negates && !asks.iter().any(|token| left.contains(token))
 }
 
-/// A line without the arguments of what is called in it, and how many calls there are. Words of C, and what is there for a test (`likely(p)`,
-/// `IS_NULL(p)`), are no calls.
+/// A line without the arguments of what is called in it, and how many calls there are. Words of C, and what is there for a test, are no calls.
 fn without_arguments(line: &str) -> (String, usize) {
     let mut left = String::new();
     let mut calls = 0;
@@ -131,13 +136,11 @@ fn without_arguments(line: &str) -> (String, usize) {
             _ if depth > 0 => {}
             '(' => {
                 let before = line[..at].trim_end();
-                let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                let word = &before[before.trim_end_matches(is_letter).len()..];
+                let word = &before[before.trim_end_matches(is_of_word).len()..];
                 let lower = word.to_ascii_lowercase();
-                let says_so = ["likely", "expect", "null"].iter();
                 let is_call = !word.is_empty()
                     && !STATEMENTS.contains(&word)
-                    && !says_so.clone().any(|test| lower.contains(test));
+                    && !FOR_TESTS.iter().any(|test| lower.contains(test));
                 match is_call {
                     true => {
                         calls += 1;

@@ -5,7 +5,7 @@
 use super::convert::Converter;
 use super::infer::Exit;
 use super::memory::is_passed;
-use super::returns::{all_over_parameters, decide};
+use super::returns::{all_over_parameters, said_together};
 use super::{IExpr, NullResult, Summary};
 use crate::ir::POINTER_BITS;
 use crate::sat::oracle::Oracle;
@@ -115,31 +115,20 @@ fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard, others: usize) -> Optio
     let arena: &mut Arena<'_> = oracle;
     let mut converter = Converter::of_entry();
     let implied = arena.formula.guards.implied_literals(paths);
-    let implied: Vec<Cond> = implied
-        .into_iter()
-        .map(|(condition, _)| condition)
-        .collect();
-    let mut support = arena.formula.guards.support(paths).to_vec();
-    support.sort_by_key(|condition| !implied.contains(condition));
-    let mut passed = Vec::new();
-    let mut known = 0;
-    for condition in support {
-        if implied.contains(&condition) && known == MAX_IMPLIED
-            || passed.len() == known + others && !implied.contains(&condition)
-        {
-            continue;
-        }
-        let term = arena.formula.cond_term(condition);
-        let expr = converter.expr(arena, term);
-        if let Some(expr) = expr.filter(|expr| expr.is_made_of(is_passed)) {
-            passed.push((condition, expr));
-            known += usize::from(implied.contains(&condition));
-        }
+    let is_implied = |condition: &Cond| implied.iter().any(|(known, _)| known == condition);
+    let support = arena.formula.guards.support(paths).to_vec();
+    let (implied, open): (Vec<Cond>, Vec<Cond>) = support.into_iter().partition(is_implied);
+    let mut passed: Vec<(Cond, IExpr)> = Vec::new();
+    for (conditions, most) in [(implied, MAX_IMPLIED), (open, others)] {
+        let over_arguments = conditions.into_iter().filter_map(|condition| {
+            let term = arena.formula.cond_term(condition);
+            let expr = converter.expr(arena, term);
+            let expr = expr.filter(|expr| expr.is_made_of(is_passed))?;
+            Some((condition, expr))
+        });
+        passed.extend(over_arguments.take(most));
     }
-    match decide(oracle, paths, &passed) {
-        IExpr::Const { .. } => None,
-        when => Some(when),
-    }
+    said_together(oracle, paths, &passed)
 }
 
 /// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.

@@ -118,8 +118,20 @@ pub(super) fn all_over_parameters(oracle: &mut Oracle<'_>, paths: Guard) -> Vec<
         .collect()
 }
 
+/// What these conditions say together wherever there are some paths; `None`: nothing.
+pub(super) fn said_together(
+    oracle: &mut Oracle<'_>,
+    paths: Guard,
+    conditions: &[(Cond, IExpr)],
+) -> Option<IExpr> {
+    match decide(oracle, paths, conditions) {
+        IExpr::Const { .. } => None,
+        said => Some(said),
+    }
+}
+
 /// Whether there are some paths, by the values of these conditions.
-pub(super) fn decide(oracle: &mut Oracle<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
+fn decide(oracle: &mut Oracle<'_>, paths: Guard, conditions: &[(Cond, IExpr)]) -> IExpr {
     let known = |holds: bool| IExpr::Const {
         value: u128::from(holds),
         width: 1,

@@ -309,19 +309,17 @@ impl Formula {
     }
 
     fn atom(&mut self, t: Term) -> Guard {
+        let known = self.leaf(t).or_else(|| self.settled(t));
+        known.unwrap_or_else(|| self.named(t))
+    }
+
+    /// The guard of a constant, or of a leaf that stands for a guard.
+    fn leaf(&self, t: Term) -> Option<Guard> {
         match self.terms.node(t) {
-            Node::Const(value) => {
-                if *value == 0 {
-                    Guard::FALSE
-                } else {
-                    Guard::TRUE
-                }
-            }
-            Node::Guard(guard) => *guard,
-            _ => match self.settled(t) {
-                Some(settled) => settled,
-                None => self.named(t),
-            },
+            Node::Const(0) => Some(Guard::FALSE),
+            Node::Const(_) => Some(Guard::TRUE),
+            Node::Guard(guard) => Some(*guard),
+            _ => None,
         }
     }
 

@@ -74,6 +74,7 @@ impl Execution {
         }
         written != Guard::FALSE && guards.implies(paths, written)
     }
+
     /// Whether on some of these paths a function, other than the one that is called now, got a record of which it is not known what it writes there.
     pub fn perhaps_written_any(&self, guards: &mut Guards, paths: Guard) -> bool {
         let before = self.log.disturbed.iter();

@@ -7,7 +7,7 @@ use imbl::{HashSet, OrdMap, ordmap::DiffItem};
 use smallvec::SmallVec;
 
 use super::formula::Formula;
-use super::guard::Guard;
+use super::guard::{Guard, Guards};
 use super::heap::Heap;
 use super::memory::Memory;
 use super::region::Loc;
@@ -116,6 +116,16 @@ impl State {
             objects: Objects::new(),
             nonnull: HashSet::new(),
         }
+    }
+
+    /// Leaves out paths that there are not; whether it has. What is known by mistake must not end all paths: where none would be left, they stay.
+    pub fn leave_out(&mut self, guards: &mut Guards, never: Guard) -> bool {
+        let left = guards.and_not(self.guard, never);
+        if left == Guard::FALSE {
+            return false;
+        }
+        self.guard = left;
+        true
     }
 
     /// MergeEnv. `entry` gives an object's state on entry to the function.

@@ -72,12 +72,9 @@ fn compared(exec: &mut Executor<'_>, comparison: Comparison, site: &CallSite<'_>
 fn order(one: &[u8], other: &[u8], (most, folded): (usize, bool)) -> Ordering {
     let bytes = |text: &[u8]| -> Vec<u8> {
         let text = text.iter().take_while(|&&byte| byte != 0).take(most);
-        let letter = |byte: &u8| {
-            if folded {
-                byte.to_ascii_lowercase()
-            } else {
-                *byte
-            }
+        let letter = |byte: &u8| match folded {
+            true => byte.to_ascii_lowercase(),
+            false => *byte,
         };
         text.map(letter).collect()
     };
@@ -120,26 +117,25 @@ mod tests {
 
     #[test]
     fn texts_compare_as_c_has_it() {
-        assert_eq!(
-            order(b"abc\0x", b"abc\0y", (usize::MAX, false)),
-            Ordering::Equal
-        );
-        assert_eq!(
-            order(b"abc\0", b"abd\0", (usize::MAX, false)),
-            Ordering::Less
-        );
-        assert_eq!(
-            order(b"abcd\0", b"abc\0", (usize::MAX, false)),
-            Ordering::Greater
-        );
-        assert_eq!(order(b"abcd\0", b"abc\0", (3, false)), Ordering::Equal);
-        assert_eq!(
-            order(b"ABC\0", b"abc\0", (usize::MAX, true)),
-            Ordering::Equal
-        );
-        assert_eq!(
-            order(b"ABC\0", b"abc\0", (usize::MAX, false)),
-            Ordering::Less
-        );
+        let all = usize::MAX;
+        for (one, other, how, expected) in [
+            (
+                &b"abc\0x"[..],
+                &b"abc\0y"[..],
+                (all, false),
+                Ordering::Equal,
+            ),
+            (b"abc\0", b"abd\0", (all, false), Ordering::Less),
+            (b"abcd\0", b"abc\0", (all, false), Ordering::Greater),
+            (b"abcd\0", b"abc\0", (3, false), Ordering::Equal),
+            (b"ABC\0", b"abc\0", (all, true), Ordering::Equal),
+            (b"ABC\0", b"abc\0", (all, false), Ordering::Less),
+        ] {
+            assert_eq!(
+                order(one, other, how),
+                expected,
+                "{one:?} {other:?} {how:?}"
+            );
+        }
     }
 }

@@ -294,10 +294,7 @@ fn leave_out_null(
     let guards = &mut exec.arena.formula.guards;
     let null = guards.and(null, here);
     let never = guards.and_not(null, may_be_null);
-    let left = guards.and_not(state.guard, never);
-    if left != Guard::FALSE {
-        state.guard = left;
-    }
+    state.leave_out(guards, never);
 }
 
 /// Notes that a variable of the function's that holds a pointer has another value behind the call on some paths.

@@ -169,20 +169,16 @@ fn is_null_only(exec: &mut Executor<'_>, state: &mut State, result: Term, when: 
     let guards = &mut exec.arena.formula.guards;
     let never = guards.and_not(null, when);
     if guards.size(never) <= MAX_ONLY {
-        let left = guards.and_not(state.guard, never);
-        if left != Guard::FALSE {
-            state.guard = left;
-        }
+        state.leave_out(guards, never);
     }
 }
 
 /// Leaves out the paths on which a result is null that never is.
 fn is_never_null(exec: &mut Executor<'_>, state: &mut State, result: Term) {
     let null = exec.arena.null_paths(result);
-    let left = exec.arena.formula.guards.and_not(state.guard, null);
-    if left != Guard::FALSE {
-        state.guard = left;
-        let condition = exec.arena.formula.guards.as_literal(null);
+    let guards = &mut exec.arena.formula.guards;
+    if state.leave_out(guards, null) {
+        let condition = guards.as_literal(null);
         let condition = condition.map(|(condition, _)| condition);
         exec.arena.never_null.extend(condition);
     }

@@ -36,9 +36,6 @@ pub(super) fn after(
         let so = binding.outcome(exec, state, &tells.result);
         let guards = &mut exec.arena.formula.guards;
         let not_held = guards.and_not(so, held);
-        let left = guards.and_not(state.guard, not_held);
-        if left != Guard::FALSE {
-            state.guard = left;
-        }
+        state.leave_out(guards, not_held);
     }
 }

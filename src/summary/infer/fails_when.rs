@@ -9,7 +9,7 @@ use super::told::{Known, before_the_call};
 use crate::ir::Body;
 use crate::sat::oracle::Oracle;
 use crate::summary::memory::is_over_parameters;
-use crate::summary::returns::decide;
+use crate::summary::returns::said_together;
 use crate::summary::{FailsWhen, IExpr, IObj, Root};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
@@ -90,10 +90,7 @@ fn either(
         passed.extend(known.map(|known| (condition, known.literal.0)));
     }
     passed.truncate(MAX_TOGETHER);
-    match decide(oracle, paths, &passed) {
-        IExpr::Const { .. } => None,
-        when => Some(when),
-    }
+    said_together(oracle, paths, &passed)
 }
 
 /// Those of some conditions that always have the same outcome on these paths, though only the solver knows it: `kind == 4 && wanted == kind`

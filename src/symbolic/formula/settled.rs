@@ -26,11 +26,7 @@ impl Formula {
             return None;
         }
         let &Node::Op { op, ref args } = self.terms.node(comparison) else {
-            return match self.terms.as_const(comparison) {
-                Some(0) => Some(Guard::FALSE),
-                Some(_) => Some(Guard::TRUE),
-                None => None,
-            };
+            return self.leaf(comparison);
         };
         if let (Op::Not, &[inner]) = (op, &args[..]) {
             let inner = self.settled_within(inner, nested)?;
@@ -50,12 +46,9 @@ impl Formula {
         let &[condition, then, els] = &choice[..] else {
             return None;
         };
-        let condition =
-            self.known_guard(condition)
-                .or_else(|| match self.terms.node(condition) {
-                    Node::Guard(guard) => Some(*guard),
-                    _ => None,
-                })?;
+        let condition = self
+            .known_guard(condition)
+            .or_else(|| self.leaf(condition))?;
         let mut compare = |value| match op {
             Op::Eq => Some(self.terms.eq(value, bound)),
             Op::Slt => Some(self.terms.slt(value, bound)),
