@@ -306,6 +306,8 @@ pub struct Summary {
     pub changes_answers: Answers,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
+    /// Seed data says so, and no execution of a body.
+    pub given: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
     pub partial: bool,
     /// It may write more than M tells, itself or in a callee.
@@ -555,13 +557,9 @@ impl Summary {
         found
     }
 
-    /// Whether it is given by seed data: a primitive has no inside.
+    /// Whether seed data tells what it does to objects: a primitive has no inside.
     pub fn is_primitive(&self) -> bool {
-        let rows = self.rows.iter().map(|row| &row.trace);
-        let assertions = self.assertions.iter().map(|assertion| &assertion.trace);
-        let mut traces = rows.chain(assertions).peekable();
-        // An execution that was made cheaper may not have found the way to any of its operations.
-        !self.partial && traces.peek().is_some() && traces.all(Vec::is_empty)
+        self.given && !(self.rows.is_empty() && self.assertions.is_empty())
     }
 
     /// Whether callers get a value that depends on the state that an object was in, to restore it later: `local_irq_save`.

@@ -253,6 +253,9 @@ impl Seeds {
         }
         let types = seeds.values().flat_map(|seed| &seed.types);
         self.types.extend(types.cloned());
+        for seed in seeds.values_mut() {
+            Arc::make_mut(&mut seed.summary).given = true;
+        }
         self.by_name.extend(seeds);
         errors.extend(document.into_row_errors());
     }

@@ -17,6 +17,18 @@ fn load(text: &str) -> (Seeds, Vec<String>) {
     (seeds, errors)
 }
 
+#[test]
+fn a_primitive_is_what_seed_data_tells_and_no_summary_without_traces() {
+    let seeds = built_in();
+    let lock = &seeds.get("spin_lock").unwrap().summary;
+    assert!(lock.is_primitive());
+    // What an execution found, but could not settle.
+    let mut inferred = Summary::clone(lock);
+    inferred.given = false;
+    inferred.rows.iter_mut().for_each(|row| row.doubtful = true);
+    assert!(!inferred.is_primitive());
+}
+
 /// R in the notation of Figure 8: `unlocked,true -> locked`.
 fn rows(seeds: &Seeds, name: &str) -> Vec<String> {
     let (property, _) = Property::load(&[]);
