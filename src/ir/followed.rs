@@ -68,6 +68,17 @@ impl Body {
     /// Whether control follows a pointer on some way from one block, before it comes to the other one or the variable that the
     /// pointer lies in is assigned to.
     pub fn follows_between(&self, from: BlockId, to: BlockId, pointer: ExprId) -> bool {
+        self.is_between(from, to, |block| self.follows_in(block, pointer))
+    }
+
+    /// Whether control reads a pointer on some way from one block, be it to follow it or to hand it on, before it comes to the other one or the variable
+    /// that the pointer lies in is assigned to.
+    pub fn mentions_between(&self, from: BlockId, to: BlockId, pointer: ExprId) -> bool {
+        self.is_between(from, to, |block| self.mentions_in(block, pointer))
+    }
+
+    /// Whether a block on some way from one block to another one has what is looked for; `Some(false)`: no block behind this one has.
+    fn is_between(&self, from: BlockId, to: BlockId, has: impl Fn(&Block) -> Option<bool>) -> bool {
         let mut seen = vec![false; self.blocks.len()];
         let mut work = vec![from];
         let mut looked_at = 0;
@@ -76,7 +87,7 @@ impl Body {
                 continue;
             }
             looked_at += 1;
-            match self.follows_in(self.block(block), pointer) {
+            match has(self.block(block)) {
                 Some(true) => return true,
                 None if looked_at < MAX_BLOCKS => work.extend(self.block(block).term.successors()),
                 _ => {}
@@ -132,31 +143,44 @@ impl Body {
 
     /// Whether a block follows a pointer; `Some(false)`: it assigns to the pointer's variable before.
     fn follows_in(&self, block: &Block, pointer: ExprId) -> Option<bool> {
+        let leads = |address: ExprId| self.is_based_on(address, pointer);
+        let reads = |value: ExprId| self.reads_by(value, pointer);
+        self.uses_in(block, pointer, |place| leads(place) || reads(place), reads)
+    }
+
+    /// Whether a block reads a pointer; `Some(false)`: it assigns to the pointer's variable before.
+    fn mentions_in(&self, block: &Block, pointer: ExprId) -> Option<bool> {
+        let mentions = |value: ExprId| self.reads_pointer(value, pointer);
+        self.uses_in(block, pointer, mentions, mentions)
+    }
+
+    /// Whether a block uses a pointer as the address of what a statement reads or writes (`place`), or in a value; `Some(false)`: it assigns to the pointer's
+    /// variable before.
+    fn uses_in(
+        &self,
+        block: &Block,
+        pointer: ExprId,
+        place: impl Fn(ExprId) -> bool,
+        value: impl Fn(ExprId) -> bool,
+    ) -> Option<bool> {
         for stmt in &block.stmts {
-            let reads = |parts: &[ExprId]| parts.iter().any(|&part| self.reads_by(part, pointer));
-            let leads = |address: ExprId| self.is_based_on(address, pointer);
-            let follows = match &stmt.kind {
-                StmtKind::Store { addr, value } => leads(*addr) || reads(&[*addr, *value]),
-                StmtKind::Copy { dst, src, .. } => {
-                    leads(*dst) || leads(*src) || reads(&[*dst, *src])
-                }
-                StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => {
-                    leads(*dst) || reads(&[*dst])
-                }
-                StmtKind::Expose { value, .. }
-                | StmtKind::Assume(value)
-                | StmtKind::Assert(value) => reads(&[*value]),
+            let used = match &stmt.kind {
+                StmtKind::Store { addr, value: new } => place(*addr) || value(*new),
+                StmtKind::Copy { dst, src, .. } => place(*dst) || place(*src),
+                StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => place(*dst),
+                StmtKind::Expose { value: given, .. }
+                | StmtKind::Assume(given)
+                | StmtKind::Assert(given) => value(*given),
                 StmtKind::Call(call) => {
-                    let args: Vec<ExprId> = call.args.iter().map(Arg::expr).collect();
                     let by_pointer = match call.callee {
-                        Callee::Indirect { function, .. } => reads(&[function]),
+                        Callee::Indirect { function, .. } => value(function),
                         Callee::Direct(_) => false,
                     };
-                    by_pointer || reads(&args)
+                    by_pointer || call.args.iter().any(|arg| value(arg.expr()))
                 }
                 StmtKind::ScopeEnd(_) => false,
             };
-            if follows {
+            if used {
                 return Some(true);
             }
             if self.assigns(stmt, pointer) {
@@ -168,8 +192,13 @@ impl Body {
             TermKind::Return(value) => value.as_ref().map(Arg::expr),
             _ => None,
         };
-        last.filter(|&value| self.reads_by(value, pointer))
-            .map(|_| true)
+        last.filter(|&last| value(last)).map(|_| true)
+    }
+
+    /// Whether a pointer is read in an expression.
+    fn reads_pointer(&self, id: ExprId, pointer: ExprId) -> bool {
+        let mut parts = self.expr(id).kind.operands();
+        self.is_alike(id, pointer) || parts.any(|part| self.reads_pointer(part, pointer))
     }
 
     /// Whether evaluating an expression reads what a pointer leads to.

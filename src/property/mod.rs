@@ -89,6 +89,8 @@ pub enum Event {
     TakenAgain,
     /// Bytes of the object are read or written, or handed to a function that does so, while it is in such a state.
     Use,
+    /// The object, in such a state, is handed to a function of which nothing is known.
+    Handed,
     /// The last pointer to the object goes while it is in such a state.
     Lost,
     /// An operation gets an address within the object that is not its first.

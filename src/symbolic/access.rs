@@ -253,7 +253,7 @@ impl Executor<'_> {
         for &(guard, loc) in locations.iter() {
             let here = self.arena.formula.guards.and(paths, guard);
             if here != Guard::FALSE && !ends {
-                self.check_block(state, loc.region, here, accessor);
+                self.check_block(state, loc.region, (here, Event::Use), accessor);
             }
         }
         let pointer = self.arena.record_of(pointer);
@@ -280,7 +280,25 @@ impl Executor<'_> {
         for &(guard, loc) in &*self.arena.locations(pointer) {
             let here = self.arena.formula.guards.and(state.guard, guard);
             if here != Guard::FALSE {
-                self.check_block(state, loc.region, here, accessor);
+                self.check_block(state, loc.region, (here, Event::Use), accessor);
+            }
+        }
+    }
+
+    /// Checks what a function of which nothing is known is given a pointer to. That it gets the address of a member (`within`) is for nothing but an access.
+    pub fn check_handed(
+        &mut self,
+        state: &State,
+        (pointer, within): (Term, bool),
+        accessor: Accessor<'_>,
+    ) {
+        if within {
+            return self.check_read(state, pointer, accessor);
+        }
+        for &(guard, loc) in &*self.arena.locations(pointer) {
+            let here = self.arena.formula.guards.and(state.guard, guard);
+            if here != Guard::FALSE && loc == start_of(loc.region) {
+                self.check_block(state, loc.region, (here, Event::Handed), accessor);
             }
         }
     }
@@ -369,12 +387,12 @@ impl Executor<'_> {
         }
     }
 
-    /// Logs a failure for each object of a block that must not be used in its state.
+    /// Logs a failure for each object of a block that must not meet such an event in its state.
     fn check_block(
         &mut self,
         state: &State,
         region: RegionId,
-        paths: Guard,
+        (paths, event): (Guard, Event),
         accessor: Accessor<'_>,
     ) {
         for index in 0..self.arena.of_regions.len() {
@@ -390,7 +408,7 @@ impl Executor<'_> {
                 let Status::At(in_state) = status else {
                     continue;
                 };
-                let Some(rule) = machine.rule_in(Event::Use, in_state) else {
+                let Some(rule) = machine.rule_in(event, in_state) else {
                     continue;
                 };
                 let guards = &mut self.arena.formula.guards;

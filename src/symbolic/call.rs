@@ -248,6 +248,7 @@ impl Executor<'_> {
                 result.map(|result| self.one_of(at, &results, result))
             }
             CalleeView::Unknown => {
+                self.check_all_handed(at, state, name);
                 self.call_undeclared(at, state);
                 self.logged_call(at, state, false)
             }

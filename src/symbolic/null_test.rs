@@ -288,7 +288,7 @@ fn compared(body: &Body, condition: ExprId) -> Vec<(ExprId, bool)> {
 }
 
 /// Whether a comparison of a pointer with null says that the pointer may have been null before: `if (!p) return -1;` does, and
-/// `if (p) p->count++;`; `if (p) free(p);` only spares a test elsewhere, `p && p->count` is asked for the sake of what follows (by
+/// `if (p) p->count++;`, and `if (p) found = 1;`, which asks for nothing else; `if (p) free(p);` only spares a test elsewhere, `p && p->count` is asked for the sake of what follows (by
 /// macros, too), and that a loop goes on as long as it is not null says nothing of what was done with it in the round before.
 /// `decides`: the whole condition is decided if it is not null. `followed`: the same block has followed it, in the same round.
 fn tells_of_before(
@@ -304,8 +304,11 @@ fn tells_of_before(
     if of_loop && !followed && (begins || header == Some(if_null) || header == Some(if_not)) {
         return false;
     }
-    !frame.body.leads_to(if_not, if_null, header)
-        || decides && frame.body.follows_between(if_not, if_null, pointer)
+    let body = frame.body;
+    !body.leads_to(if_not, if_null, header)
+        || decides
+            && (body.follows_between(if_not, if_null, pointer)
+                || !body.mentions_between(if_not, if_null, pointer))
 }
 
 /// Whether a block ends in a part of the condition that its loop begins with: there are other parts only before it.

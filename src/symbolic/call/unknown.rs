@@ -3,8 +3,11 @@
 //! In: a call and the state before it. Out: an unknown result, and unknown contents of what the callee may have changed: optimistically,
 //! the caller's own variables that it gets a pointer to.
 
+use std::sync::Arc;
+
 use super::Invocation;
-use crate::ir::{Arg, Callee, ExprKind, RetTy};
+use crate::ir::{Arg, Callee, ExprKind, POINTER_BITS, RetTy, SymbolName};
+use crate::symbolic::access::{Accessor, Way};
 use crate::symbolic::exec::{ArgValue, Executor};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{MayEnd, UnknownCall};
@@ -76,7 +79,7 @@ impl Executor<'_> {
         let (mut given, mut itself, mut reached) = (Vec::new(), Vec::new(), Vec::new());
         for (arg, written) in at.args.iter().zip(&at.call.args) {
             if let ArgValue::Scalar(address) = arg
-                && self.arena.formula.terms.width(*address) == crate::ir::POINTER_BITS
+                && self.arena.formula.terms.width(*address) == POINTER_BITS
             {
                 let is_record = self.arena.names.is_record(*address) && !names_member(at, written);
                 for &(_, loc) in &*self.arena.locations(*address) {
@@ -109,6 +112,31 @@ impl Executor<'_> {
             text: at.call.text.as_str().into(),
         });
         result
+    }
+
+    /// Checks what a function of which nothing is known is given pointers to. A macro of a header that is missing may do nothing with its arguments.
+    pub(super) fn check_all_handed(
+        &mut self,
+        at: &Invocation<'_>,
+        state: &State,
+        name: SymbolName,
+    ) {
+        if !self.arena.watches || at.is_undeclared() {
+            return;
+        }
+        let name = Arc::new(name);
+        let site = self.call_site(at, &name, state);
+        for (argument, (arg, written)) in (0..).zip(at.args.iter().zip(&at.call.args)) {
+            let Some(pointer) = arg.value() else { continue };
+            if self.arena.formula.terms.width(pointer) == POINTER_BITS {
+                let way = Way {
+                    argument: Some(argument),
+                    ..Way::default()
+                };
+                let within = names_member(at, written);
+                self.check_handed(state, (pointer, within), Accessor::Callee(&site, way));
+            }
+        }
     }
 
     /// What nothing declares and nothing defines may be a macro of a header that is missing, or a function that it declares never to
