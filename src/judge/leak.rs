@@ -41,7 +41,7 @@ impl Findings<'_> {
         if oracle.owned.is_empty() || self.function_name() == "main" {
             return;
         }
-        let escapes = handed::believed(execution, oracle);
+        let escapes = handed::believed(execution, oracle, (exit, self.returns_pointer()));
         let known = known_elsewhere(execution, oracle, exit, &escapes);
         let objects: Vec<Object> = exit.state.objects.keys().copied().collect();
         let mut lost = Vec::new();

@@ -170,3 +170,100 @@ int pass(void *queue, int keeps, size_t size) //~ clean
         free(job);
     return 0;
 }
+
+// Who has not kept a message that was sent does not keep one that was not.
+struct message {
+    int kind;
+    char text[100];
+};
+
+#define FAILED 0x2004
+
+int send_message(void *to, struct message *message);
+int drain_link(void *to);
+struct reply *ask(void *to, struct message *message);
+struct reply *checked(struct reply *reply);
+
+int send_kind(void *to, int kind)
+{
+    struct message *message = malloc(sizeof *message); //~ heap/leak
+    if (!message)
+        return FAILED;
+    message->kind = kind;
+    if (send_message(to, message))
+        return FAILED;
+    drain_link(to);
+    free(message);
+    return 0;
+}
+
+int send_as_told(void *to, int kind)
+{
+    int result;
+    struct message *message = malloc(sizeof *message); //~ heap/leak
+    if (!message)
+        return -1;
+    message->kind = kind;
+    if ((result = send_message(to, message)))
+        return result;
+    free(message);
+    return drain_link(to);
+}
+
+struct reply *ask_for_kind(void *to, int kind)
+{
+    struct message *message = malloc(sizeof *message); //~ heap/leak
+    if (!message)
+        return NULL;
+    message->kind = kind;
+    struct reply *reply = ask(to, message);
+    if (!reply)
+        return NULL;
+    free(message);
+    return checked(reply);
+}
+
+int send_and_free(void *to, int kind) //~ clean
+{
+    int result;
+    struct message *message = malloc(sizeof *message);
+    if (!message)
+        return -1;
+    message->kind = kind;
+    result = send_message(to, message);
+    free(message);
+    return result ? FAILED : drain_link(to);
+}
+
+/* Clean: 1 says that the list has it. */
+int add_to_list(void *list, struct message *message);
+
+int add_kind(void *list, int kind) //~ clean
+{
+    struct message *message = malloc(sizeof *message);
+    if (!message)
+        return 0;
+    message->kind = kind;
+    if (!add_to_list(list, message)) {
+        free(message);
+        return 0;
+    }
+    return 1;
+}
+
+/* Clean: one result says that the message is on its way. */
+#define UNDER_WAY (-115)
+
+int send_later(void *to, int kind) //~ clean
+{
+    int result;
+    struct message *message = malloc(sizeof *message);
+    if (!message)
+        return -1;
+    message->kind = kind;
+    result = send_message(to, message);
+    if (result == UNDER_WAY)
+        return result;
+    free(message);
+    return result;
+}
