@@ -71,8 +71,8 @@ impl Body {
         self.is_between(from, to, |block| self.follows_in(block, pointer))
     }
 
-    /// Whether control reads a pointer on some way from one block, be it to follow it or to hand it on, before it comes to the other one or the variable
-    /// that the pointer lies in is assigned to.
+    /// Whether control reads a pointer, or what it is a member of, on some way from one block, be it to follow it or to hand it on, before it comes to the
+    /// other one or the variable that the pointer lies in is assigned to.
     pub fn mentions_between(&self, from: BlockId, to: BlockId, pointer: ExprId) -> bool {
         self.is_between(from, to, |block| self.mentions_in(block, pointer))
     }
@@ -148,9 +148,19 @@ impl Body {
         self.uses_in(block, pointer, |place| leads(place) || reads(place), reads)
     }
 
-    /// Whether a block reads a pointer; `Some(false)`: it assigns to the pointer's variable before.
+    /// Whether a block reads a pointer or what it is a member of; `Some(false)`: it assigns to the pointer's variable before.
     fn mentions_in(&self, block: &Block, pointer: ExprId) -> Option<bool> {
-        let mentions = |value: ExprId| self.reads_pointer(value, pointer);
+        let mut holder = pointer;
+        if let ExprKind::Load { addr, .. } = self.expr(pointer).kind {
+            holder = addr;
+        }
+        while let ExprKind::Member { base: part, .. }
+        | ExprKind::Index { base: part, .. }
+        | ExprKind::Cast { arg: part } = self.expr(holder).kind
+        {
+            holder = part;
+        }
+        let mentions = |value: ExprId| self.has_part(value, holder);
         self.uses_in(block, pointer, mentions, mentions)
     }
 
@@ -195,10 +205,10 @@ impl Body {
         last.filter(|&last| value(last)).map(|_| true)
     }
 
-    /// Whether a pointer is read in an expression.
-    fn reads_pointer(&self, id: ExprId, pointer: ExprId) -> bool {
+    /// Whether an expression is another one or has it as a part.
+    fn has_part(&self, id: ExprId, wanted: ExprId) -> bool {
         let mut parts = self.expr(id).kind.operands();
-        self.is_alike(id, pointer) || parts.any(|part| self.reads_pointer(part, pointer))
+        self.is_alike(id, wanted) || parts.any(|part| self.has_part(part, wanted))
     }
 
     /// Whether evaluating an expression reads what a pointer leads to.

@@ -11,6 +11,9 @@ use super::term::{Node, Op, Term};
 
 /// Terms searched for a condition.
 const MAX_VISITED: u32 = 32;
+/// Terms that are made again for one outcome of a condition. What more depends on it is no index that is one of a few values, but something computed from
+/// such: in a cipher each round's index depends on all rounds before.
+const MAX_REPLACED: usize = 512;
 
 /// A part of an address that depends on a condition, and its value under either outcome.
 struct Conditional {
@@ -27,8 +30,8 @@ impl Arena<'_> {
         let mut left = MAX_VISITED;
         let conditional = self.find_condition(address, &mut left)?;
         let with = |to: Term| FxHashMap::from_iter([(conditional.term, to)]);
-        let then = self.replace(address, conditional.term, &mut with(conditional.then));
-        let els = self.replace(address, conditional.term, &mut with(conditional.els));
+        let then = self.replace(address, conditional.term, &mut with(conditional.then))?;
+        let els = self.replace(address, conditional.term, &mut with(conditional.els))?;
         Some((conditional.condition, then, els))
     }
 
@@ -64,35 +67,44 @@ impl Arena<'_> {
         }
     }
 
-    /// The term with `part` of it replaced. `done` holds what it is replaced with, and the terms made
+    /// The term with `part` of it replaced; `None` if that is too much work. `done` holds what it is replaced with, and the terms made
     /// so far.
-    fn replace(&mut self, term: Term, part: Term, done: &mut FxHashMap<Term, Term>) -> Term {
+    fn replace(
+        &mut self,
+        term: Term,
+        part: Term,
+        done: &mut FxHashMap<Term, Term>,
+    ) -> Option<Term> {
         if let Some(&known) = done.get(&term) {
-            return known;
+            return Some(known);
         }
         // Operands precede their users.
         if term < part {
-            return term;
+            return Some(term);
+        }
+        if done.len() > MAX_REPLACED {
+            return None;
         }
         let width = self.formula.terms.width(term);
         let replaced = match self.formula.terms.node(term).clone() {
             Node::Const(_) | Node::Var(_) | Node::Guard(_) => term,
             Node::Op { op, args } => {
-                let args: Vec<Term> = args
+                let args: Option<Vec<Term>> = args
                     .iter()
                     .map(|&arg| self.replace(arg, part, done))
                     .collect();
+                let args = args?;
                 self.formula.terms.op(op, width, &args)
             }
             Node::Linear { constant, terms } => {
-                let sum: Vec<(u128, Term)> = terms
+                let sum: Option<Vec<(u128, Term)>> = terms
                     .iter()
-                    .map(|&(coefficient, arg)| (coefficient, self.replace(arg, part, done)))
+                    .map(|&(coefficient, arg)| Some((coefficient, self.replace(arg, part, done)?)))
                     .collect();
-                self.formula.terms.linear(width, constant, &sum)
+                self.formula.terms.linear(width, constant, &sum?)
             }
         };
         done.insert(term, replaced);
-        replaced
+        Some(replaced)
     }
 }

@@ -50,3 +50,16 @@ int release_all(struct item *(*find)(int), void (*release)(struct item *), int m
     }
     return wide;
 }
+
+struct holder {
+    struct item *item;
+};
+
+/* The test spares another one in the function that is given what holds the pointer. */
+int release_held(struct holder *holder, void (*release)(struct holder *))
+{
+    int wide = holder->item->width > 10; //~ note null/dereference
+    if (holder->item)
+        release(holder);
+    return wide;
+}
