@@ -77,6 +77,14 @@ impl Body {
         self.is_between(from, to, |block| self.mentions_in(block, pointer))
     }
 
+    /// Whether the condition that a block ends in follows a pointer itself: `(p != NULL) & (p->count == 0)`.
+    pub fn condition_follows(&self, block: BlockId, pointer: ExprId) -> bool {
+        match self.block(block).term.kind {
+            TermKind::Branch { cond, .. } => self.reads_by(cond, pointer),
+            _ => false,
+        }
+    }
+
     /// Whether a block on some way from one block to another one has what is looked for; `Some(false)`: no block behind this one has.
     fn is_between(&self, from: BlockId, to: BlockId, has: impl Fn(&Block) -> Option<bool>) -> bool {
         let mut seen = vec![false; self.blocks.len()];

@@ -308,7 +308,8 @@ fn tells_of_before(
     !body.leads_to(if_not, if_null, header)
         || decides
             && (body.follows_between(if_not, if_null, pointer)
-                || !body.mentions_between(if_not, if_null, pointer))
+                || !body.mentions_between(if_not, if_null, pointer)
+                    && !body.condition_follows(instance.block, pointer))
 }
 
 /// Whether a block ends in a part of the condition that its loop begins with: there are other parts only before it.

@@ -63,3 +63,12 @@ int release_held(struct holder *holder, void (*release)(struct holder *))
         release(holder);
     return wide;
 }
+
+/* The same condition has both: it says nothing of what was before it. (That `&` follows the pointer in any case is for callers who pass null.) */
+int is_empty(struct item *item)
+{
+    int empty = 0;
+    if ((item != 0) & (item->width == 0)) //~ note null/dereference
+        empty = 1;
+    return empty;
+}
