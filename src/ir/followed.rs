@@ -12,15 +12,20 @@ const MAX_BLOCKS: usize = 64;
 
 impl Body {
     /// The pointer that an address is made from, which is read somewhere: `p` of `&p->member`.
-    pub fn pointer_of(&self, mut address: ExprId) -> Option<ExprId> {
-        loop {
-            match self.expr(address).kind {
-                ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => address = base,
-                ExprKind::Cast { arg } => address = arg,
-                ExprKind::Load { .. } => return Some(address),
-                _ => return None,
-            }
+    pub fn pointer_of(&self, address: ExprId) -> Option<ExprId> {
+        let base = self.base_of(address);
+        matches!(self.expr(base).kind, ExprKind::Load { .. }).then_some(base)
+    }
+
+    /// What an address is a member or an element of.
+    fn base_of(&self, mut address: ExprId) -> ExprId {
+        while let ExprKind::Member { base, .. }
+        | ExprKind::Index { base, .. }
+        | ExprKind::Cast { arg: base } = self.expr(address).kind
+        {
+            address = base;
         }
+        address
     }
 
     /// The record that what lies at an address is a member of, and the member, as the source names them; a record without a name by the member of
@@ -158,16 +163,10 @@ impl Body {
 
     /// Whether a block reads a pointer or what it is a member of; `Some(false)`: it assigns to the pointer's variable before.
     fn mentions_in(&self, block: &Block, pointer: ExprId) -> Option<bool> {
-        let mut holder = pointer;
-        if let ExprKind::Load { addr, .. } = self.expr(pointer).kind {
-            holder = addr;
-        }
-        while let ExprKind::Member { base: part, .. }
-        | ExprKind::Index { base: part, .. }
-        | ExprKind::Cast { arg: part } = self.expr(holder).kind
-        {
-            holder = part;
-        }
+        let holder = match self.expr(pointer).kind {
+            ExprKind::Load { addr, .. } => self.base_of(addr),
+            _ => self.base_of(pointer),
+        };
         let mentions = |value: ExprId| self.has_part(value, holder);
         self.uses_in(block, pointer, mentions, mentions)
     }

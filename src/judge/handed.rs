@@ -41,7 +41,7 @@ pub(super) fn believed(
                 paths,
                 whose,
             };
-            let same = freed(Guard::TRUE, Answers::OfOthers).behind(execution, arena);
+            let same = freed(Guard::TRUE, Whose::OfOthers).behind(execution, arena);
             event.guard = arena.formula.guards.and_not(event.guard, same);
             let failed =
                 *failed.get_or_insert_with(|| failed_on(arena, (exit, returns_pointer), calls));
@@ -49,7 +49,7 @@ pub(super) fn believed(
                 continue;
             }
             let succeeded = arena.formula.guards.and_not(exit.state.guard, failed);
-            let any = freed(succeeded, Answers::OfAll).behind(execution, arena);
+            let any = freed(succeeded, Whose::OfAll).behind(execution, arena);
             let failed = arena.formula.guards.and(event.guard, failed);
             let any = arena.formula.guards.and(any, failed);
             let any = but_certain_answers(arena, any, call.result);
@@ -125,12 +125,12 @@ struct Freed {
     /// The paths on which it is looked for.
     paths: Guard,
     /// The answers on which it does not depend what becomes of the block.
-    whose: Answers,
+    whose: Whose,
 }
 
 /// Whose answers, from a call on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Answers {
+enum Whose {
     /// Those of callees behind the call that did not get the block.
     OfOthers,
     /// Those of the call, too, and of all callees behind it.
@@ -176,8 +176,8 @@ impl Freed {
                 }
             }
             let outcome = match self.whose {
-                Answers::OfOthers => with_outcome(arena, (call.made, &told), paths),
-                Answers::OfAll => with_outcome(arena, (call.terms, &[]), paths),
+                Whose::OfOthers => with_outcome(arena, (call.made, &told), paths),
+                Whose::OfAll => with_outcome(arena, (call.terms, &[]), paths),
             };
             all = arena.formula.guards.or(all, outcome);
         }

@@ -306,7 +306,7 @@ pub struct Summary {
     pub changes_answers: Answers,
     /// Nothing more is known of it: it may change what it gets pointers to.
     pub opaque: bool,
-    /// Seed data says so, and no execution of a body.
+    /// Seed data gives it: it was not inferred from a body.
     pub given: bool,
     /// It comes of an execution that was made cheaper to end within the budget ([`Summary::reduce`]): the function may do more.
     pub partial: bool,

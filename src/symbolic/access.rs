@@ -277,28 +277,36 @@ impl Executor<'_> {
 
     /// Checks that what a pointer leads to is not gone, whether the pointer is null or not.
     pub fn check_read(&mut self, state: &State, pointer: Term, accessor: Accessor<'_>) {
-        for &(guard, loc) in &*self.arena.locations(pointer) {
-            let here = self.arena.formula.guards.and(state.guard, guard);
-            if here != Guard::FALSE {
-                self.check_block(state, loc.region, (here, Event::Use), accessor);
-            }
-        }
+        self.check_led_to(state, (pointer, Event::Use), accessor);
     }
 
-    /// Checks what a function of which nothing is known is given a pointer to. That it gets the address of a member (`within`) is for nothing but an access.
+    /// Checks what a function of which nothing is known is given a pointer to. `within`: the argument is the address of a member, which the function can
+    /// want for nothing but an access.
     pub fn check_handed(
         &mut self,
         state: &State,
         (pointer, within): (Term, bool),
         accessor: Accessor<'_>,
     ) {
-        if within {
-            return self.check_read(state, pointer, accessor);
-        }
+        let event = match within {
+            true => Event::Use,
+            false => Event::Handed,
+        };
+        self.check_led_to(state, (pointer, event), accessor);
+    }
+
+    /// Checks an event at all that a pointer leads to. An object is handed by its own address only.
+    fn check_led_to(
+        &mut self,
+        state: &State,
+        (pointer, event): (Term, Event),
+        accessor: Accessor<'_>,
+    ) {
         for &(guard, loc) in &*self.arena.locations(pointer) {
             let here = self.arena.formula.guards.and(state.guard, guard);
-            if here != Guard::FALSE && loc == start_of(loc.region) {
-                self.check_block(state, loc.region, (here, Event::Handed), accessor);
+            let meets = event != Event::Handed || loc == start_of(loc.region);
+            if here != Guard::FALSE && meets {
+                self.check_block(state, loc.region, (here, event), accessor);
             }
         }
     }

@@ -89,11 +89,10 @@ impl Arena<'_> {
         let replaced = match self.formula.terms.node(term).clone() {
             Node::Const(_) | Node::Var(_) | Node::Guard(_) => term,
             Node::Op { op, args } => {
-                let args: Option<Vec<Term>> = args
+                let args = args
                     .iter()
                     .map(|&arg| self.replace(arg, part, done))
-                    .collect();
-                let args = args?;
+                    .collect::<Option<Vec<Term>>>()?;
                 self.formula.terms.op(op, width, &args)
             }
             Node::Linear { constant, terms } => {

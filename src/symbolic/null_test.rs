@@ -288,8 +288,8 @@ fn compared(body: &Body, condition: ExprId) -> Vec<(ExprId, bool)> {
 }
 
 /// Whether a comparison of a pointer with null says that the pointer may have been null before: `if (!p) return -1;` does, and
-/// `if (p) p->count++;`, and `if (p) found = 1;`, which asks for nothing else; `if (p) free(p);` only spares a test elsewhere, `p && p->count` is asked for the sake of what follows (by
-/// macros, too), and that a loop goes on as long as it is not null says nothing of what was done with it in the round before.
+/// `if (p) p->count++;`, and `if (p) found = 1;`, which asks for nothing else; `if (p) free(p);` only spares a test elsewhere, `p && p->count` is asked
+/// for the sake of what follows (by macros, too), and that a loop goes on as long as it is not null says nothing of what was done with it in the round before.
 /// `decides`: the whole condition is decided if it is not null. `followed`: the same block has followed it, in the same round.
 fn tells_of_before(
     frame: &Frame<'_>,
