@@ -14,7 +14,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{EscapeEvent, Holder, UnknownCall};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::RegionId;
-use crate::symbolic::term::{Node, Op, Term, mask};
+use crate::symbolic::term::{Term, mask};
 
 /// Paths with other calls between an unknown call and a free that are told apart; where there are more nothing is believed.
 const MAX_OTHERS: usize = 16;
@@ -97,19 +97,11 @@ fn but_certain_answers(arena: &mut Arena<'_>, mut paths: Guard, answer: Option<T
     };
     for condition in arena.formula.guards.support(paths).to_vec() {
         let terms = &arena.formula.terms;
-        let Node::Op { op: Op::Eq, args } = terms.node(arena.formula.cond_term(condition)) else {
-            continue;
-        };
-        let says_more = |value: Term| {
-            let failure = mask(terms.width(value));
-            let value = terms.as_const(value);
-            value.is_some_and(|value| value != 0 && value != failure)
-        };
-        let sides = [(args[0], args[1]), (args[1], args[0])];
-        if sides
-            .into_iter()
-            .any(|(one, value)| one == answer && says_more(value))
-        {
+        let compared = terms.as_equal_to_const(arena.formula.cond_term(condition));
+        let says_more = compared.is_some_and(|(value, number)| {
+            value == answer && number != 0 && number != mask(terms.width(value))
+        });
+        if says_more {
             let literal = arena.formula.guards.literal(condition, true);
             paths = arena.formula.guards.and_not(paths, literal);
         }

@@ -213,6 +213,21 @@ impl Terms {
         }
     }
 
+    /// The value that a condition says is a number, and the number.
+    pub fn as_equal_to_const(&self, condition: Term) -> Option<(Term, u128)> {
+        let Node::Op { op: Op::Eq, args } = self.node(condition) else {
+            return None;
+        };
+        let &[left, right] = &args[..] else {
+            return None;
+        };
+        match (self.as_const(left), self.as_const(right)) {
+            (None, Some(number)) => Some((left, number)),
+            (Some(number), None) => Some((right, number)),
+            _ => None,
+        }
+    }
+
     /// `value` modulo 2^width.
     pub fn constant(&mut self, value: u128, width: u16) -> Term {
         self.intern(Node::Const(value & mask(width)), width)

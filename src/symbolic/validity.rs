@@ -311,18 +311,9 @@ impl Arena<'_> {
     pub fn compared_with_null(&self, guard: Guard) -> Vec<Term> {
         let conditions = self.formula.guards.support(guard).iter();
         let compared = conditions.filter_map(|&condition| {
-            let term = self.formula.cond_term(condition);
-            let Node::Op { op: Op::Eq, args } = self.formula.terms.node(term) else {
-                return None;
-            };
-            let (left, right) = (*args.first()?, *args.get(1)?);
-            let is_null = |term| self.formula.terms.as_const(term) == Some(0);
-            let pointer = match (is_null(left), is_null(right)) {
-                (true, false) => right,
-                (false, true) => left,
-                _ => return None,
-            };
-            (self.formula.terms.width(pointer) == POINTER_BITS).then_some(pointer)
+            let terms = &self.formula.terms;
+            let (pointer, number) = terms.as_equal_to_const(self.formula.cond_term(condition))?;
+            (number == 0 && terms.width(pointer) == POINTER_BITS).then_some(pointer)
         });
         compared.collect()
     }

@@ -115,12 +115,9 @@ fn is_unlikely(exec: &mut Executor<'_>, state: &State, summary: &Summary, when: 
 
 /// Whether a condition says that something is one number. A test of some bits of it does not.
 fn is_one_number(terms: &Terms, condition: Term) -> bool {
-    let Node::Op { op: Op::Eq, args } = terms.node(condition) else {
-        return false;
-    };
-    let bits = |&arg: &Term| matches!(terms.node(arg), Node::Op { op: Op::And, .. });
-    let constant = |&arg: &Term| terms.as_const(arg).is_some();
-    args.iter().any(constant) && !args.iter().any(bits)
+    let compared = terms.as_equal_to_const(condition);
+    let bits = |value: Term| matches!(terms.node(value), Node::Op { op: Op::And, .. });
+    compared.is_some_and(|(value, _)| !bits(value))
 }
 
 /// Whether a result is one of the arguments, or else a constant: null, an error number. Whoever knows what state the object is in need not
