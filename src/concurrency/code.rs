@@ -229,7 +229,7 @@ fn operands(kind: &StmtKind) -> Vec<ExprId> {
             all
         }
         StmtKind::Assume(cond) | StmtKind::Assert(cond) => vec![*cond],
-        StmtKind::Expose { .. } | StmtKind::ScopeEnd(_) => Vec::new(),
+        StmtKind::Expose { .. } | StmtKind::ScopeBegin(_) => Vec::new(),
     }
 }
 

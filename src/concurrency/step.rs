@@ -154,7 +154,7 @@ impl Machine<'_> {
                     false => Err(Stop::Failed(Kind::Assertion(String::new()))),
                 }
             }
-            StmtKind::Expose { .. } | StmtKind::ScopeEnd(_) | StmtKind::Call(_) => Ok(()),
+            StmtKind::Expose { .. } | StmtKind::ScopeBegin(_) | StmtKind::Call(_) => Ok(()),
         }
     }
 

@@ -87,7 +87,7 @@ impl Locations {
             }
         }
         for case in &execution.log.cases {
-            if only_ends(body, execution, case.target) {
+            if case.depth > 0 || only_ends(body, execution, case.target) {
                 continue;
             }
             let key = (case.block, Side::Case(case.target.0), Extent::Whole);
@@ -165,7 +165,7 @@ fn is_part(branches: &[BranchEvent], block: BlockId) -> bool {
 /// not expect to get there (ACSpec §5.1.3). A block whose calls follow pointers (`usage(stderr)`) is meant to be reached: the calls may fail there.
 fn only_ends(body: &Body, execution: &Execution, block: BlockId) -> bool {
     let block = body.block(block);
-    let calls = |kind: &StmtKind| matches!(kind, StmtKind::Call(_) | StmtKind::ScopeEnd(_));
+    let calls = |kind: &StmtKind| matches!(kind, StmtKind::Call(_) | StmtKind::ScopeBegin(_));
     matches!(block.term.kind, TermKind::Unreachable)
         && block.stmts.iter().all(|stmt| calls(&stmt.kind))
         && !block

@@ -25,7 +25,7 @@ impl Body {
             | StmtKind::Call(_)
             | StmtKind::Assume(_)
             | StmtKind::Assert(_)
-            | StmtKind::ScopeEnd(_) => false,
+            | StmtKind::ScopeBegin(_) => false,
         }
     }
 

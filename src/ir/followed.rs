@@ -195,7 +195,7 @@ impl Body {
                     };
                     by_pointer || call.args.iter().any(|arg| value(arg.expr()))
                 }
-                StmtKind::ScopeEnd(_) => false,
+                StmtKind::ScopeBegin(_) => false,
             };
             if used {
                 return Some(true);

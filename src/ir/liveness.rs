@@ -49,7 +49,7 @@ impl Body {
     pub fn constant_params(&self) -> Vec<bool> {
         let mut constant = vec![true; self.params as usize];
         let stmts = self.blocks.iter().flat_map(|block| &block.stmts);
-        let set = stmts.filter(|stmt| !matches!(stmt.kind, StmtKind::ScopeEnd(_)));
+        let set = stmts.filter(|stmt| !matches!(stmt.kind, StmtKind::ScopeBegin(_)));
         let set = set.filter_map(|stmt| self.read_and_set(&stmt.kind).1);
         for local in self.pointed_to().into_iter().chain(set) {
             if let Some(param) = constant.get_mut(local.index()) {
@@ -80,7 +80,7 @@ impl Body {
                 let read = call.args.iter().map(Arg::expr).chain(function);
                 (read.collect(), call.dst)
             }
-            StmtKind::ScopeEnd(local) => (Vec::new(), Some(*local)),
+            StmtKind::ScopeBegin(local) => (Vec::new(), Some(*local)),
         }
     }
 

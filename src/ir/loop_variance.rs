@@ -271,7 +271,7 @@ impl Body {
                 StmtKind::Expose { .. }
                 | StmtKind::Assume(_)
                 | StmtKind::Assert(_)
-                | StmtKind::ScopeEnd(_) => {}
+                | StmtKind::ScopeBegin(_) => {}
             }
         }
         let locals = used.into_iter().filter_map(|id| match self.expr(id).kind {

@@ -394,8 +394,8 @@ pub enum StmtKind {
     Assume(ExprId),
     /// `cond != 0` must hold here (`assert` that a configuration compiles in).
     Assert(ExprId),
-    /// The storage of a local ends: end of its block.
-    ScopeEnd(LocalId),
+    /// The storage of a local begins with no value: its declaration, without an initialiser, in a block that may run more than once.
+    ScopeBegin(LocalId),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -473,6 +473,16 @@ pub struct Terminator {
 pub struct Block {
     pub stmts: Vec<Stmt>,
     pub term: Terminator,
+}
+
+impl Block {
+    /// The line of the first statement, or of the end of a block without any.
+    pub fn first_line(&self) -> u32 {
+        self.stmts
+            .first()
+            .map_or(self.term.pos, |stmt| stmt.pos)
+            .line
+    }
 }
 
 /// One lowered function.

@@ -57,7 +57,7 @@ impl Body {
                     StmtKind::Expose { .. }
                     | StmtKind::Assume(_)
                     | StmtKind::Assert(_)
-                    | StmtKind::ScopeEnd(_) => {}
+                    | StmtKind::ScopeBegin(_) => {}
                 }
             }
             if let TermKind::Return(Some(super::Arg::Scalar(value))) = &block.term.kind {

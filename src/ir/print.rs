@@ -207,7 +207,7 @@ impl Printer<'_> {
             StmtKind::Call(call) => self.call(call),
             StmtKind::Assume(cond) => format!("assume {}", self.value(*cond, 0)),
             StmtKind::Assert(cond) => format!("assert {}", self.value(*cond, 0)),
-            StmtKind::ScopeEnd(local) => format!("end {}", self.local(*local)),
+            StmtKind::ScopeBegin(local) => format!("begin {}", self.local(*local)),
         }
     }
 

@@ -105,7 +105,7 @@ fn stores(body: &Body, local: LocalId) -> Option<Vec<ExprId>> {
             StmtKind::Copy { dst, src, .. } => names(*dst) || names(*src),
             StmtKind::Zero { dst, .. } | StmtKind::Havoc { dst, .. } => names(*dst),
             StmtKind::Expose { value, in_memory } => !in_memory && names(*value),
-            StmtKind::Assume(_) | StmtKind::Assert(_) | StmtKind::ScopeEnd(_) => false,
+            StmtKind::Assume(_) | StmtKind::Assert(_) | StmtKind::ScopeBegin(_) => false,
         };
         if elsewhere {
             return None;

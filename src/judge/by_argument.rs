@@ -233,7 +233,7 @@ impl<'b> Sides<'b> {
             for stmt in &block.stmts {
                 let place = (stmt.pos.line, u32::from(stmt.pos.column));
                 match &stmt.kind {
-                    StmtKind::ScopeEnd(_) => {}
+                    StmtKind::ScopeBegin(_) => {}
                     StmtKind::Call(_) if releases.contains(&place) => {
                         found.insert(place);
                     }

@@ -21,9 +21,9 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::{Holder, LoopEvent, OpEvent};
 use crate::symbolic::model::Model;
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{RegionId, SymbolicOffset};
+use crate::symbolic::region::{RegionId, RegionKind, SymbolicOffset};
 use crate::symbolic::state::{MachineId, Object, Status};
-use crate::symbolic::term::Node;
+use crate::symbolic::term::{Node, Op, Term};
 use crate::symbolic::unroll::LoopId;
 
 /// Blocks that lead to each other are gone through so often.
@@ -169,7 +169,35 @@ fn lost_on(
     paths = guards.and_not(paths, known);
     let ended = perhaps_ended(execution, oracle, object);
     paths = oracle.formula.guards.and_not(paths, ended);
+    let named = named_otherwise(oracle, object, paths);
+    paths = oracle.formula.guards.and_not(paths, named);
     oracle.on_valid_pointers(exit.state, paths)
+}
+
+/// Those of these paths on which the number that names an object is known to be another one, by which others can name it:
+/// `return open(path, mode) == number;`.
+fn named_otherwise(arena: &mut Arena<'_>, object: Object, paths: Guard) -> Guard {
+    let RegionKind::Value { of } = *arena.regions.kind(object.loc.region) else {
+        return Guard::FALSE;
+    };
+    let conditions = arena.formula.guards.support(paths).to_vec();
+    let mut named = Guard::FALSE;
+    for condition in conditions {
+        let terms = &arena.formula.terms;
+        // A result within bounds is a choice between the bound and the number.
+        let is_number = |&arg: &Term| match terms.node(arg) {
+            Node::Op { op: Op::Ite, args } => args[1..].contains(&of),
+            _ => arg == of,
+        };
+        if let Node::Op { op: Op::Eq, args } = terms.node(arena.formula.cond_term(condition))
+            && args.iter().any(is_number)
+        {
+            let guards = &mut arena.formula.guards;
+            let equal = guards.literal(condition, true);
+            named = guards.or(named, equal);
+        }
+    }
+    named
 }
 
 /// The paths on which a block goes with another one of its kind that leads to it and is lost itself, without another one that leads to that: that

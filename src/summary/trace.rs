@@ -9,8 +9,8 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{
-    AssertEvent, AssertionEvent, BranchEvent, CallEvent, OpEvent, ReturnEvent, Site, SleepEvent,
-    TakeEvent, UseEvent,
+    AssertEvent, AssertionEvent, BranchEvent, CallEvent, CaseEvent, OpEvent, ReturnEvent, Site,
+    SleepEvent, TakeEvent, UseEvent,
 };
 use crate::symbolic::model::Model;
 use crate::symbolic::state::{Object, Status};
@@ -247,13 +247,25 @@ fn steps(
     (end, branches): (usize, usize),
     shown: impl Fn(usize, &OpEvent) -> bool,
 ) -> Vec<TraceStep> {
-    let mut branches = execution.log.branches.iter().take(branches).peekable();
+    let branches = execution.log.branches.iter().take(branches).enumerate();
+    let mut branches = branches.peekable();
+    let mut cases = execution.log.cases.iter().peekable();
     let mut steps: Vec<TraceStep> = Vec::new();
     for index in 0..=end {
-        while let Some(branch) = branches.next_if(|branch| branch.order <= index) {
-            if let Some(next) = decision_on(arena, model, branch, relevant)
-                && steps.last() != Some(&next)
-            {
+        loop {
+            let (number, order) = match branches.peek() {
+                Some((number, branch)) => (*number, branch.order),
+                None => (execution.log.branches.len(), usize::MAX),
+            };
+            let case = cases.next_if(|case| case.order <= index && case.branches <= number);
+            let next = match case {
+                Some(case) => case_on(arena, model, case, relevant),
+                None if order <= index => branches
+                    .next()
+                    .and_then(|(_, branch)| decision_on(arena, model, branch, relevant)),
+                None => break,
+            };
+            if let Some(next) = next.filter(|next| steps.last() != Some(next)) {
                 steps.push(next);
             }
         }
@@ -288,6 +300,26 @@ fn decision_on(
         && depends(arena, branch, conditions)
         && model.eval_guard(&arena.formula, branch.path);
     comes.then(|| decision(arena, model, branch)).flatten()
+}
+
+/// The step at a `switch` of the analysed function itself, if the case is on the model's path and chosen by one of these conditions.
+fn case_on(
+    arena: &Arena<'_>,
+    model: &Model,
+    case: &CaseEvent,
+    conditions: &[Cond],
+) -> Option<TraceStep> {
+    let guards = &arena.formula.guards;
+    let known = guards.support(case.path);
+    let chosen = |condition: &&Cond| conditions.contains(condition) && !known.contains(condition);
+    let comes = case.depth == 0
+        && guards
+            .support(case.guard)
+            .iter()
+            .any(|condition| chosen(&condition))
+        && model.eval_guard(&arena.formula, case.guard);
+    let message = || format!("the `switch` goes on in line {}", case.goes_on);
+    comes.then(|| step(&case.site, case.depth, message()))
 }
 
 /// The step at a branch, if the source says how its condition comes out there.

@@ -6,6 +6,7 @@
 //! and extend it when the execution itself is finished.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -113,6 +114,10 @@ pub struct Arena<'a> {
     links: FxHashMap<Cond, Var>,
     /// The first unknown of the call whose effects are applied.
     pub called_at: Var,
+    /// Numbers that callees have written to memory without their summaries telling them.
+    pub untold_numbers: FxHashSet<Term>,
+    /// The unknowns that stand for what each call has returned and written, in the order of the calls.
+    pub applied: Vec<Range<Var>>,
     /// The member as which each pointer is read from memory, and the pointers that are read as several: members of a union.
     pub(super) read_as: FxHashMap<Term, String>,
     /// Where a pointer was found that a callee has left in a variable.
@@ -204,6 +209,8 @@ impl<'a> Arena<'a> {
             null_only: Vec::new(),
             links: FxHashMap::default(),
             called_at: Var(0),
+            untold_numbers: FxHashSet::default(),
+            applied: Vec::new(),
             read_as: FxHashMap::default(),
             found_at: FxHashMap::default(),
             members_at: FxHashMap::default(),

@@ -180,7 +180,7 @@ impl Executor<'_> {
                 let value_term = self.eval(frame, state, *value);
                 let ty = body.expr(*value).ty;
                 let edges = self.switch(state, value_term, ty, cases, *default);
-                self.log_cases(frame, instance.block, &edges, term.pos);
+                self.log_cases(frame, (instance.block, state.guard), &edges, term.pos);
                 edges
             }
             TermKind::Nondet(targets) => self.any_of(state, targets),
@@ -239,15 +239,15 @@ impl Executor<'_> {
         });
     }
 
-    /// Logs the cases of a `switch` of the analysed function itself, if there is more than one that paths take.
+    /// Logs the cases of a `switch`, if there is more than one that paths take.
     fn log_cases(
         &mut self,
         frame: &Frame<'_>,
-        block: BlockId,
+        (block, path): (BlockId, Guard),
         edges: &[(BlockId, Guard)],
         pos: Pos,
     ) {
-        if !self.arena.watches || !self.stack.is_empty() {
+        if !self.arena.watches {
             return;
         }
         let taken = edges.iter().filter(|(_, guard)| *guard != Guard::FALSE);
@@ -256,11 +256,15 @@ impl Executor<'_> {
         }
         let log = &mut self.execution.log;
         let (order, branches) = (log.ops.len(), log.branches.len());
+        let depth = self.stack.len() as u32;
         log.cases.extend(taken.map(|&(target, guard)| CaseEvent {
             block,
             target,
+            path,
             guard,
+            goes_on: frame.body.block(target).first_line(),
             site: frame.site(pos),
+            depth,
             order,
             branches,
         }));

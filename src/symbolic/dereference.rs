@@ -277,6 +277,18 @@ impl Executor<'_> {
         }
     }
 
+    /// Ends those of these paths on which an address that is accessed there is invalid, if there are others.
+    pub fn assume_accessible(&mut self, state: &mut State, address: Term, paths: Guard) {
+        if let Some(&invalid) = self.arena.invalid_on.get(&address) {
+            let guards = &mut self.arena.formula.guards;
+            let invalid = guards.and(invalid, paths);
+            let valid = guards.and_not(state.guard, invalid);
+            if valid != Guard::FALSE {
+                state.guard = valid;
+            }
+        }
+    }
+
     /// The places at which execution certainly accesses an object. The paths on which the address is invalid end here; if
     /// just one place is left, the object is there on all others.
     pub fn certain_places(
@@ -285,12 +297,7 @@ impl Executor<'_> {
         address: Term,
         places: Vec<(Guard, Loc)>,
     ) -> Vec<(Guard, Loc)> {
-        if let Some(&invalid) = self.arena.invalid_on.get(&address) {
-            let valid = self.arena.formula.guards.and_not(state.guard, invalid);
-            if valid != Guard::FALSE {
-                state.guard = valid;
-            }
-        }
+        self.assume_accessible(state, address, Guard::TRUE);
         self.dereference(state, &places);
         match places[..] {
             [(_, loc)] => vec![(Guard::TRUE, loc)],

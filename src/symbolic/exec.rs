@@ -296,7 +296,10 @@ impl Executor<'_> {
                     let fails = guards.and_not(state.guard, holds);
                     self.arena.warned = guards.or(self.arena.warned, fails);
                 }
-                StmtKind::ScopeEnd(_) => {}
+                StmtKind::ScopeBegin(local) => {
+                    let storage = self.arena.local(frame.id, *local);
+                    state.memory.forget(storage.region);
+                }
             }
             if state.guard == Guard::FALSE || self.execution.exhausted.is_some() {
                 return;

@@ -63,15 +63,19 @@ pub struct PointerWrite {
     pub order: usize,
 }
 
-/// A case of a `switch` in the function's own text.
+/// A case of a `switch`.
 #[derive(Clone, Debug)]
 pub struct CaseEvent {
     /// The block that the `switch` ends, and the one of the case.
     pub block: BlockId,
     pub target: BlockId,
-    /// The paths that take it.
+    /// The paths that reach the `switch`, and those that take the case.
+    pub path: Guard,
     pub guard: Guard,
+    /// The line of the case's first statement.
+    pub goes_on: u32,
     pub site: Site,
+    pub depth: u32,
     /// Number of operations, and of branches, logged before it.
     pub order: usize,
     pub branches: usize,

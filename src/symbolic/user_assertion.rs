@@ -12,6 +12,8 @@ use crate::ir::SymbolName;
 
 /// Parts of one condition: `assert(a && b && c)`.
 const MAX_PARTS: usize = 16;
+/// Cases of `switch` statements before an assertion that are looked at.
+const MAX_CASES: usize = 64;
 
 impl Executor<'_> {
     /// Logs the call of a function that tells of an assertion.
@@ -69,7 +71,7 @@ impl Executor<'_> {
 
     /// The paths to the branches whose one way leads here and nowhere else, and their conditions. Where the last of them decides
     /// nothing, because the function has asked for the same before (`if (!ok) { if (strict) assert(ok); return 1; }`), the paths to
-    /// where it did.
+    /// where it did: to one branch or `switch`, or to the tests by which a loop is left (`while (p->kind) …; assert(p->kind);`).
     fn led_here(&mut self, here: Guard) -> (Guard, Vec<Cond>) {
         let depth = self.stack.len() as u32;
         // Where it fails may be executed after what comes behind it where it holds.
@@ -81,6 +83,8 @@ impl Executor<'_> {
             .collect();
         let (mut reached, mut before) = (Guard::FALSE, here);
         let mut asked = Vec::new();
+        // The ways of earlier branches on the same that lead here, each some of the paths, and the paths to these branches.
+        let (mut parts, mut before_parts) = (Guard::FALSE, Guard::FALSE);
         // The place of the branch that decides nothing; what a macro has asked before lies there, too.
         let mut undecided: Option<Site> = None;
         for branch in branches {
@@ -99,6 +103,11 @@ impl Executor<'_> {
                 if led && asks {
                     break;
                 }
+                let some = |&&way: &&Guard| way != Guard::FALSE && guards.implies(way, here);
+                if asks && let Some(&way) = ways.iter().find(some) {
+                    parts = guards.or(parts, way);
+                    before_parts = guards.or(before_parts, branch.path);
+                }
                 continue;
             }
             let mut taken = ways.into_iter().filter(|&way| way != Guard::FALSE);
@@ -115,7 +124,38 @@ impl Executor<'_> {
         }
         asked.sort_unstable();
         asked.dedup();
+        let guards = &mut self.arena.formula.guards;
+        let parts = (guards.or(reached, parts), before_parts);
+        let (covered, before_parts) = self.switched_here(here, &asked, parts);
+        if covered == here {
+            before = self.arena.formula.guards.or(before, before_parts);
+        }
         (before, asked)
+    }
+
+    /// Adds the cases that lead here and nowhere else to the ways that do, and the paths to their `switch`. Where a `switch` asks for one of
+    /// these conditions, the case that all paths have taken is enough.
+    fn switched_here(
+        &mut self,
+        here: Guard,
+        asked: &[Cond],
+        (mut covered, mut before): (Guard, Guard),
+    ) -> (Guard, Guard) {
+        let depth = self.stack.len() as u32;
+        let guards = &mut self.arena.formula.guards;
+        let cases = self.execution.log.cases.iter().rev();
+        for case in cases.filter(|case| case.depth == depth).take(MAX_CASES) {
+            if guards.implies(case.guard, here) {
+                covered = guards.or(covered, case.guard);
+                before = guards.or(before, case.path);
+            } else if guards.implies(here, case.guard) {
+                let mut conditions = guards.support(case.guard).iter();
+                if conditions.any(|condition| asked.contains(condition)) {
+                    return (here, guards.or(before, case.path));
+                }
+            }
+        }
+        (covered, before)
     }
 
     /// The string literal that an argument points to.

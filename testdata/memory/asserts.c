@@ -66,3 +66,83 @@ int several(void)
 	assert(stored == 1); //~ note assert/failure
 	return stored;
 }
+
+// Who asserts in a case of a `switch`, behind the end of a search, or that it is not reached, says that it is not.
+struct entry {
+	int kind, size;
+	struct entry *next;
+};
+
+int size_by_kind(const struct entry *entry)
+{
+	int size;
+
+	switch (entry->kind) {
+	case 0:
+		size = entry->size;
+		break;
+	case 1:
+		size = 2;
+		break;
+	default:
+		size = 0;
+		assert(!"unknown kind"); //~ note assert/failure
+	}
+	return size;
+}
+
+int sizes_by_kind(const struct entry *entry)
+{
+	int size = 0;
+
+	for (; entry; entry = entry->next)
+		switch (entry->kind) {
+		case 0:
+			size += entry->size;
+			break;
+		default:
+			size = 0;
+			assert(!"unknown kind"); //~ note assert/failure
+		}
+	return size;
+}
+
+int never_that_kind(const struct entry *entry)
+{
+	switch (entry->kind) {
+	case 3:
+	case 5:
+		assert(entry->kind != 3); //~ note assert/failure
+		assert(entry->kind != 5); //~ note assert/failure
+		return 0;
+	default:
+		return entry->size;
+	}
+}
+
+int size_of_kind(const struct entry *entries, int kind)
+{
+	for (; entries->kind; entries++) {
+		if (entries->kind != kind)
+			continue;
+		return entries->size;
+	}
+	assert(entries->kind); //~ note assert/failure
+	return 0;
+}
+
+static int twice(int number)
+{
+	return 2 * number;
+}
+
+int wrong_in_a_case(const struct entry *entry)
+{
+	switch (entry->kind) {
+	case 3:
+		assert(twice(4) == 9); //~ assert/failure
+		return 0;
+	default:
+		return entry->size;
+	}
+}

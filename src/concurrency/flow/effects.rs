@@ -124,7 +124,7 @@ fn of_step(
         }
         Step::Statement(StmtKind::Assert(_)) => effects.fails = true,
         Step::Statement(StmtKind::Assume(_)) => effects.ends = true,
-        Step::Statement(StmtKind::Expose { .. } | StmtKind::ScopeEnd(_)) => {}
+        Step::Statement(StmtKind::Expose { .. } | StmtKind::ScopeBegin(_)) => {}
         Step::End(TermKind::Return(Some(Arg::Record { addr, .. }))) => {
             effects.reads = place(&mut effects, *addr);
         }

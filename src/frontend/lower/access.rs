@@ -99,9 +99,6 @@ impl Lowerer<'_> {
                 if place.bits.is_some() {
                     return lost("address of a bit-field");
                 }
-                if let Some(local) = self.rooted_local(place.addr) {
-                    self.address_taken.insert(local);
-                }
                 Ok(Value::scalar_of(place.addr, Type::pointer(place.ty)).into())
             }
             Operand::Value(value) => match value.repr {

@@ -99,13 +99,19 @@ impl Lowerer<'_> {
     ) -> Lower<()> {
         let ty = self.completed(&ty, initializer.map(|node| &node.node))?;
         let id = self.declare_local(&name, &ty, attributes)?;
-        if let Some(initializer) = initializer
-            && !self.b.dead()
-        {
-            let addr = self.b.addr_local(id);
-            self.initialize(addr, &ty, &initializer.node)?;
+        if self.b.dead() {
+            return Ok(());
         }
-        Ok(())
+        match initializer {
+            Some(initializer) => {
+                let addr = self.b.addr_local(id);
+                self.initialize(addr, &ty, &initializer.node)
+            }
+            None => {
+                self.b.stmt(StmtKind::ScopeBegin(id));
+                Ok(())
+            }
+        }
     }
 
     fn declare_local(
@@ -119,17 +125,15 @@ impl Lowerer<'_> {
         self.bind(name.clone(), binding);
         self.align_variable(name, ty, &attributes.aligns)?;
         let live = !self.b.dead();
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.locals.push(id);
-            if let Some(function) = attributes.cleanup
-                && live
-            {
-                scope.cleanups.push(Cleanup {
-                    function,
-                    local: id,
-                    ty: ty.clone(),
-                });
-            }
+        if let Some(scope) = self.scopes.last_mut()
+            && let Some(function) = attributes.cleanup
+            && live
+        {
+            scope.cleanups.push(Cleanup {
+                function,
+                local: id,
+                ty: ty.clone(),
+            });
         }
         Ok(id)
     }

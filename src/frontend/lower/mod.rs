@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 use lang_c::ast::{self, Expression};
 use lang_c::span::{Node, Span};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use self::build::Builder;
 pub use self::definition::{
@@ -110,8 +110,6 @@ struct BlockScope {
     cleanups: Vec<Cleanup>,
     /// What `aligned` gives the objects declared here.
     aligns: FxHashMap<Name, u64>,
-    /// Locals declared here, for the end of their storage.
-    locals: Vec<LocalId>,
 }
 
 /// A record of the function: its members once they are read, its layout once it is asked for.
@@ -190,8 +188,6 @@ pub(crate) struct Lowerer<'a> {
     enumerated: Vec<Enumerated>,
     enumerating: Vec<FxHashMap<Name, i128>>,
     looks: Vec<Vec<Look>>,
-    /// Locals whose address the program takes.
-    address_taken: FxHashSet<LocalId>,
     function: String,
     ret: Type,
     depth: usize,
@@ -237,7 +233,6 @@ impl<'a> Lowerer<'a> {
             enumerated: Vec::new(),
             enumerating: Vec::new(),
             looks: Vec::new(),
-            address_taken: FxHashSet::default(),
             function,
             ret: Type::void(),
             depth: 0,

@@ -60,21 +60,14 @@ impl Lowerer<'_> {
 
     // ---- scopes ----
 
-    /// Leaves the innermost scope at its end: cleanups, then the ends of its locals' storage.
+    /// Leaves the innermost scope at its end: its cleanups.
     pub fn close_scope(&mut self) -> Lower<()> {
         let Some(scope) = self.scopes.last() else {
             return Ok(());
         };
         let cleanups = scope.cleanups.clone();
-        let locals = scope.locals.clone();
-        let outermost = self.scopes.len() == 1;
         if !self.b.dead() {
             self.clean_up(&cleanups)?;
-            for local in locals.into_iter().rev() {
-                if !outermost && self.address_taken.contains(&local) {
-                    self.b.stmt(StmtKind::ScopeEnd(local));
-                }
-            }
         }
         self.scopes.pop();
         Ok(())
@@ -82,10 +75,8 @@ impl Lowerer<'_> {
 
     /// Whether leaving the innermost scope emits anything.
     fn scope_ends_something(&self) -> bool {
-        self.scopes.last().is_some_and(|scope| {
-            let taken = |local| self.address_taken.contains(local);
-            !scope.cleanups.is_empty() || scope.locals.iter().any(taken)
-        })
+        let innermost = self.scopes.last();
+        innermost.is_some_and(|scope| !scope.cleanups.is_empty())
     }
 
     /// Calls cleanup functions, last declared first.

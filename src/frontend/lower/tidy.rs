@@ -193,7 +193,7 @@ fn roots(block: &mut Block) -> Vec<&mut ExprId> {
                 }
                 out.extend(call.args.iter_mut().map(Arg::expr_mut));
             }
-            StmtKind::ScopeEnd(_) => {}
+            StmtKind::ScopeBegin(_) => {}
         }
     }
     match &mut block.term.kind {
@@ -250,10 +250,13 @@ fn compact(body: &mut Body) {
             _ => {}
         }
     }
-    // Where a local is not mentioned, the end of its storage does not matter.
+    // A variable that nothing points to is set before it is read: where its storage begins does not matter.
+    let pointed_to = body.pointed_to();
     for block in &mut body.blocks {
         block.stmts.retain(|stmt| match stmt.kind {
-            StmtKind::ScopeEnd(local) => locals.used[local.index()],
+            StmtKind::ScopeBegin(local) => {
+                locals.used[local.index()] && pointed_to.contains(&local)
+            }
             _ => true,
         });
     }
@@ -292,7 +295,7 @@ fn compact(body: &mut Body) {
                         *dst = LocalId(locals.to[dst.index()]);
                     }
                 }
-                StmtKind::ScopeEnd(local) => *local = LocalId(locals.to[local.index()]),
+                StmtKind::ScopeBegin(local) => *local = LocalId(locals.to[local.index()]),
                 _ => {}
             }
         }

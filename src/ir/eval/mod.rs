@@ -369,7 +369,7 @@ impl<'a> Machine<'a> {
                 0 => Err(Stop::Abort),
                 _ => Ok(()),
             },
-            StmtKind::Expose { .. } | StmtKind::ScopeEnd(_) => Ok(()),
+            StmtKind::Expose { .. } | StmtKind::ScopeBegin(_) => Ok(()),
         }
     }
 

@@ -22,6 +22,7 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{Object, State, Status};
+use crate::symbolic::term::Var;
 
 /// What is wrong with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -292,6 +293,7 @@ const READINGS: &[(Kind, Reading)] = &[
     (Kind::OtherHalf, gives_up_only),
     (Kind::PerhapsNew, is_perhaps_new),
     (Kind::CalleeOutcome, depends_on_outcomes),
+    (Kind::CalleeOutcome, depends_on_untold),
     (Kind::ResultByChance, has_result_by_chance),
     (Kind::AnotherElement, another_element_given_back),
     (Kind::GivenBackByCallee, perhaps_given_back_by_callee),
@@ -354,6 +356,25 @@ fn depends_on_outcomes(execution: &Execution, oracle: &mut Oracle<'_>, left: &Le
     let other = left.other.map(|(paths, _)| paths);
     let mut ways = [left.paths].into_iter().chain(other);
     ways.any(|paths| callee::decides_outcome(execution, oracle, left.object, paths))
+}
+
+/// Whether a block is in the state that it fails in only where a number is one thing and not another which a callee has written without
+/// its summary telling it, and for which the function does not ask itself: `if (setup(p)) { close(fd); release(p); }`, where `release`
+/// closes `p->fd` if a flag is set that `setup` clears.
+fn depends_on_untold(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
+    if oracle.untold_numbers.is_empty() || !oracle.machine_of(left.object).watches_accesses() {
+        return false;
+    }
+    let literals = oracle.formula.guards.implied_literals(left.paths);
+    literals.into_iter().any(|(condition, _)| {
+        let untold = |&var: &Var| {
+            oracle
+                .untold_numbers
+                .contains(&oracle.formula.terms.var_term(var))
+        };
+        !oracle.own_conditions.contains_key(&condition)
+            && oracle.formula.vars_of(condition).iter().any(untold)
+    })
 }
 
 fn has_result_by_chance(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {

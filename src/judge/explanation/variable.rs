@@ -47,7 +47,7 @@ fn branches_between(execution: &Execution, first: usize, second: usize) -> bool 
     let mut branches = execution.log.branches.iter();
     let mut cases = execution.log.cases.iter();
     branches.any(|branch| branch.depth == 0 && between(branch.order))
-        || cases.any(|case| between(case.order))
+        || cases.any(|case| case.depth == 0 && between(case.order))
 }
 
 /// The variable that leads to the object of a failing operation of the log since the object was moved last.

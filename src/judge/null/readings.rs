@@ -3,6 +3,8 @@
 //! In: the access, why its pointer may be null, and the paths on which it is. Out: what it rests on that it is: what callees do, how loops end, what
 //! nobody asks for.
 
+use std::ops::Range;
+
 use super::{Reason, tested};
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::{Arg, Body, ExprKind, StmtKind, Ty};
@@ -11,7 +13,8 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Site, UseEvent};
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::origin::Origin;
+use crate::symbolic::term::{Node, Op, Term, Var};
 
 /// The readings under which the pointer is not null.
 pub(super) fn readings(
@@ -63,7 +66,9 @@ pub(super) fn readings(
     {
         kinds.push(Kind::AnotherMember);
     }
-    if decided_by_end(execution, oracle, event, paths) {
+    if decided_by_end(execution, oracle, event, paths)
+        || reason == Reason::Unchecked && asks_for_more_of_call(oracle, event, paths)
+    {
         kinds.push(Kind::CalleeOutcome);
     }
     let warned = oracle.warned;
@@ -309,6 +314,23 @@ fn decided_by_end(
                 !guards.implies(either, call)
             });
         because && guards.implies(paths, call)
+    })
+}
+
+/// Whether the function comes here by what it has asked of something else that the same call has written which has made the pointer:
+/// `items = read_items(&count); for (i = 0; i < count; i++) use(items[i]);`. How the two go together the summary does not tell.
+fn asks_for_more_of_call(oracle: &Oracle<'_>, event: &UseEvent, paths: Guard) -> bool {
+    let pointer = oracle.formula.vars(event.base.unwrap_or(event.address));
+    let made = |unknowns: &&Range<Var>| pointer.iter().any(|var| unknowns.contains(var));
+    let Some(unknowns) = oracle.applied.iter().find(made) else {
+        return false;
+    };
+    let result = |var: &Var| matches!(oracle.origins.of(*var), Origin::Call { answer: 0, .. });
+    let more = |var: &Var| unknowns.contains(var) && !pointer.contains(var) && !result(var);
+    let mut conditions = oracle.formula.guards.support(paths).iter();
+    conditions.any(|condition| {
+        oracle.own_conditions.contains_key(condition)
+            && oracle.formula.vars_of(*condition).iter().any(more)
     })
 }
 

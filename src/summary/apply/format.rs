@@ -1,7 +1,7 @@
-//! What a function that prints by a format reads: the text of each `%s`.
+//! What a function that prints by a format reads, the text of each `%s`, and the least that it prints.
 //!
-//! In: the summary, the call site and the state before the call. Out: the accesses, checked. Null is none of them: C libraries print
-//! something for it.
+//! In: the summary, the call site and the state before the call. Out: the accesses, checked, and the bound. Null is no text that is
+//! accessed: C libraries print something for it.
 
 use super::literal;
 use crate::ir::POINTER_BITS;
@@ -28,7 +28,7 @@ pub(super) fn check_texts(
     let Some(format) = literal::text(exec, site, at as usize) else {
         return;
     };
-    for argument in texts(&format) {
+    for argument in read(&format).texts {
         let Some(ArgValue::Scalar(value)) = site.args.get(first + argument) else {
             continue;
         };
@@ -51,24 +51,47 @@ pub(super) fn check_texts(
     }
 }
 
-/// The arguments behind a format, by number, that are text for it: those of `%s`. Of a format that numbers its arguments itself
-/// (`%2$s`), none.
-fn texts(format: &[u8]) -> Vec<usize> {
-    let (mut found, mut next) = (Vec::new(), 0);
+/// The least number of characters that the call prints, if it does not fail: `asprintf(&text, "%d", n)` prints one.
+pub(super) fn least_printed(
+    exec: &mut Executor<'_>,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) -> Option<u32> {
+    let format = literal::text(exec, site, summary.format? as usize)?;
+    Some(read(&format).least)
+}
+
+/// What a format says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Format {
+    /// The arguments behind it, by number, that are text for it: those of `%s`. Where it numbers its arguments itself (`%2$s`), none.
+    texts: Vec<usize>,
+    /// The least number of characters that are printed.
+    least: u32,
+}
+
+fn read(format: &[u8]) -> Format {
+    let mut found = Format::default();
+    let (mut next, mut conversions) = (0, 0);
+    let mut numbered = false;
     let mut rest = format.iter().copied().take_while(|&byte| byte != 0);
-    for _ in 0..MAX_CONVERSIONS {
-        if !rest.by_ref().any(|byte| byte == b'%') {
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            found.least += 1;
+            continue;
+        }
+        conversions += 1;
+        if conversions > MAX_CONVERSIONS {
             break;
         }
-        let mut wide = false;
+        let (mut wide, mut precise) = (false, false);
         for byte in rest.by_ref() {
             match byte {
-                b'%' => break,
                 b'*' => next += 1,
-                b'$' => return Vec::new(),
+                b'$' => numbered = true,
                 b'l' | b'L' => wide = true,
+                b'.' => precise = true,
                 b'0'..=b'9'
-                | b'.'
                 | b'-'
                 | b'+'
                 | b' '
@@ -79,37 +102,51 @@ fn texts(format: &[u8]) -> Vec<usize> {
                 | b'j'
                 | b'z'
                 | b't' => {}
-                b's' if !wide => {
-                    found.push(next);
-                    next += 1;
+                b'%' => {
+                    found.least += 1;
                     break;
                 }
                 _ => {
+                    // A number has a digit, unless it is 0 and no digit is asked for (`%.0d`).
+                    let number =
+                        matches!(byte, b'd' | b'i' | b'u' | b'o' | b'x' | b'X') && !precise;
+                    let printed = number || byte == b'c' && !wide;
+                    found.least += u32::from(printed || matches!(byte, b'e' | b'f' | b'g' | b'p'));
+                    if byte == b's' && !wide {
+                        found.texts.push(next);
+                    }
                     next += 1;
                     break;
                 }
             }
         }
     }
+    if numbered {
+        found.texts.clear();
+    }
     found
 }
 
 #[cfg(test)]
 mod tests {
-    use super::texts;
+    use super::{Format, read};
 
     #[test]
-    fn texts_of_formats() {
-        let cases: [(&[u8], &[usize]); 6] = [
-            (b"%s\n", &[0]),
-            (b"%d of %5.2f: %-10s%%%s", &[2, 3]),
-            (b"%.*s|%s", &[1, 2]),
-            (b"%2$s %1$s", &[]),
-            (b"%ls %p %s\0%s", &[2]),
-            (b"100%", &[]),
+    fn what_formats_say() {
+        let cases: [(&[u8], &[usize], u32); 8] = [
+            (b"%s\n", &[0], 1),
+            (b"%d of %5.2f: %-10s%%%s", &[2, 3], 9),
+            (b"%.*s|%s", &[1, 2], 1),
+            (b"%2$s %1$s", &[], 1),
+            (b"%ls %p %s\0%s", &[2], 3),
+            (b"100%", &[], 3),
+            (b"%s%.0d%lc", &[0], 0),
+            (b"%zu", &[], 1),
         ];
-        for (format, found) in cases {
-            assert_eq!(texts(format), found, "{}", String::from_utf8_lossy(format));
+        for (format, texts, least) in cases {
+            let texts = texts.to_vec();
+            let text = String::from_utf8_lossy(format);
+            assert_eq!(read(format), Format { texts, least }, "{text}");
         }
     }
 }

@@ -58,6 +58,7 @@ pub(super) fn check_uses(
         if here == Guard::TRUE {
             exec.dereference(state, &locations);
         }
+        exec.assume_accessible(state, address, here);
     }
 }
 

@@ -198,6 +198,10 @@ fn apply(
     application.binding.returns(result);
     modify::modify(exec, state, summary, &application.binding, (made, result));
     fill::fill(exec, state, summary, site);
+    let unknowns = made..exec.arena.formula.terms.next_var();
+    if exec.arena.watches && !unknowns.is_empty() {
+        exec.arena.applied.push(unknowns);
+    }
     if let Some(result) = result {
         if let [ArgValue::Scalar(of)] = site.args {
             let names = &mut exec.arena.names;
@@ -308,7 +312,8 @@ impl Application<'_, '_> {
                     }
                     _ => {
                         let answer = exec.arena.call_result(state, own, origin);
-                        self.within_range(exec, answer)
+                        let answer = self.within_range(exec, answer);
+                        self.printed(exec, answer)
                     }
                 };
                 exec.arena.returned_as(answer, width)
@@ -342,6 +347,20 @@ impl Application<'_, '_> {
             exec.arena.out_of_range.push(more);
         }
         result
+    }
+
+    /// The result of a function that prints by a format: an error, which is negative, or no less than the format prints.
+    fn printed(&self, exec: &mut Executor<'_>, answer: Term) -> Term {
+        let least = format::least_printed(exec, self.summary, self.site);
+        let Some(least) = least.filter(|&least| least > 0) else {
+            return answer;
+        };
+        let terms = &mut exec.arena.formula.terms;
+        let least = terms.constant(u128::from(least), terms.width(answer));
+        // Negative numbers are great ones without a sign.
+        let less = terms.ult(answer, least);
+        exec.arena.out_of_range.push(less);
+        exec.arena.formula.terms.ite(less, least, answer)
     }
 
     /// Evaluates P_out, and finds the objects that the caller gets to know from the call.

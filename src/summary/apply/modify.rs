@@ -245,7 +245,13 @@ fn write_back(
         };
         let value = match value {
             Some(value) => exec.arena.resize(value, shape.bits),
-            None => exec.arena.unknown(shape.bits),
+            None => {
+                let value = exec.arena.unknown(shape.bits);
+                if !pointer && shape.bits < POINTER_BITS {
+                    exec.arena.untold_numbers.insert(value);
+                }
+                value
+            }
         };
         if exec.arena.watches {
             let paths = exec.arena.formula.guards.and(state.guard, guard);
