@@ -413,6 +413,7 @@ impl Converter {
         let choice = || match arena.is_from_outside(term) {
             true => Choice::Outside,
             false if arena.is_link(term) => Choice::Link,
+            false if arena.nullable.contains_key(&term) => Choice::MayBeNull,
             false => Choice::Any,
         };
         self.unknowns.then(|| IExpr::Unknown {

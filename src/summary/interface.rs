@@ -135,6 +135,8 @@ pub enum Choice {
     Outside,
     /// It is a condition under which a store through a pointer that a block holds has changed where the block's own pointer was read from.
     Link,
+    /// It is a pointer that a callee has returned, which is null where that has failed.
+    MayBeNull,
 }
 
 impl Choice {

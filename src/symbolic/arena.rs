@@ -279,6 +279,13 @@ impl<'a> Arena<'a> {
         self.is_from(value, |origin| matches!(origin, Origin::Param(_)))
     }
 
+    /// The same, or on what lay in memory.
+    pub fn is_from_entry(&self, value: Term) -> bool {
+        self.is_from(value, |origin| {
+            matches!(origin, Origin::Param(_) | Origin::Initial { .. })
+        })
+    }
+
     fn is_from(&self, value: Term, wanted: impl Fn(&Origin) -> bool) -> bool {
         let mut vars = self.formula.vars(value).into_iter().peekable();
         vars.peek().is_some() && vars.all(|var| wanted(self.origins.of(var)))

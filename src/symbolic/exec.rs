@@ -296,9 +296,14 @@ impl Executor<'_> {
                     let fails = guards.and_not(state.guard, holds);
                     self.arena.warned = guards.or(self.arena.warned, fails);
                 }
+                // In the first round of a loop it is what it was on entry.
                 StmtKind::ScopeBegin(local) => {
-                    let storage = self.arena.local(frame.id, *local);
-                    state.memory.forget(storage.region);
+                    if instance.iterations.iter().any(|&round| round > 0) {
+                        let storage = self.arena.local(frame.id, *local);
+                        let size = body.local(*local).size;
+                        let mut heap = self.arena.heap();
+                        state.memory.havoc(&mut heap, storage, size);
+                    }
                 }
             }
             if state.guard == Guard::FALSE || self.execution.exhausted.is_some() {

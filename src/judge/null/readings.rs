@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{Reason, tested};
 use crate::finding::ExplanationKind as Kind;
-use crate::ir::{Arg, Body, ExprKind, StmtKind, Ty};
+use crate::ir::{Arg, Body, ExprKind, POINTER_BITS, StmtKind, Ty};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -148,7 +148,9 @@ impl RestsOn {
     }
 }
 
-/// Whether a result is null only where some other pointer is that nobody compares with null: `find(of)`, which returns null for null.
+/// Whether a result is null only where some other pointer is that nobody compares with null: `find(of)`, which returns null for null. Or where a
+/// number is one that the function does not ask for, which it was called with or has found there: `state_of(nodes)`, which returns null
+/// for none.
 fn rests_on_unasked(oracle: &mut Oracle<'_>, event: &UseEvent, paths: Guard) -> bool {
     let only = match event.base {
         Some(base) => {
@@ -166,7 +168,7 @@ fn rests_on_unasked(oracle: &mut Oracle<'_>, event: &UseEvent, paths: Guard) -> 
         // That a function has failed which a callee calls is what callers have to look for.
         let of_call = oracle.is_from_calls(oracle.formula.cond_term(condition));
         !of_call
-            && is_unasked(oracle, condition)
+            && (is_unasked(oracle, condition) || is_unasked_number(oracle, condition))
             && !oracle.possible_for_nulls(valid, event.base.as_slice())
     })
 }
@@ -352,6 +354,19 @@ fn ends_program(
 
 fn is_in_callee(event: &UseEvent) -> bool {
     event.text.is_some() || event.stack.len() > 1
+}
+
+/// Whether a condition says that a number of the caller's is one that the function does not itself ask for.
+fn is_unasked_number(arena: &Arena<'_>, condition: Cond) -> bool {
+    let compared = arena
+        .formula
+        .terms
+        .as_equal_to_const(arena.formula.cond_term(condition));
+    compared.is_some_and(|(number, _)| {
+        arena.formula.terms.width(number) < POINTER_BITS
+            && arena.is_from_entry(number)
+            && !arena.own_conditions.contains_key(&condition)
+    })
 }
 
 /// Whether a condition says that an unknown pointer is null which the function does not itself compare with null: it is compared with

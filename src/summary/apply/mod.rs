@@ -409,10 +409,8 @@ impl Application<'_, '_> {
     fn never_received(&self, exec: &mut Executor<'_>, state: &mut State, index: usize) -> Guard {
         let object = &self.summary.objects[index].object;
         let mut received = Guard::TRUE;
-        // What is found through a pointer that the callee has left is found only where that leads somewhere.
-        if let Root::Exit(holder) = &object.root
-            && holder.root.is_output()
-        {
+        // What is found through a pointer is found only where that leads somewhere.
+        if let Root::Exit(holder) = &object.root {
             let holders = self.binding.locate(exec, state, holder);
             let found = holders.into_iter().map(|(paths, _)| paths);
             received = exec.arena.formula.guards.union(found);

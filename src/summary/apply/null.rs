@@ -4,7 +4,7 @@
 
 use super::binding::Binding;
 use super::memory::asks_for;
-use crate::summary::{IExpr, NullResult, Root, Summary};
+use crate::summary::{Choice, IExpr, NullResult, Root, Summary};
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::Loc;
@@ -78,8 +78,11 @@ pub(super) fn result(
         }
         NullResult::Unknown => {}
         NullResult::May => {
-            let known = exec.arena.nullable.entry(result);
-            known.or_insert_with(|| binding.site.called());
+            let parts = nullable_parts(exec, state, summary, binding);
+            for pointer in [result].into_iter().chain(parts) {
+                let known = exec.arena.nullable.entry(pointer);
+                known.or_insert_with(|| binding.site.called());
+            }
             exec.arena.locations(result);
             if let Some(&null) = exec.arena.invalid_on.get(&result) {
                 let conditions = exec.arena.formula.guards.support(null).to_vec();
@@ -90,6 +93,30 @@ pub(super) fn result(
             state.nonnull.insert(result);
         }
     }
+}
+
+/// Of a result that is one of several pointers, those that may be null: `return found ? found : malloc(size);`.
+fn nullable_parts(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    binding: &Binding<'_, '_>,
+) -> Vec<Term> {
+    let mut work: Vec<&IExpr> = summary.result.iter().collect();
+    let mut found = Vec::new();
+    while let Some(value) = work.pop() {
+        match value {
+            IExpr::Op {
+                op: Op::Ite, args, ..
+            } => work.extend(&args[1..]),
+            IExpr::Unknown {
+                choice: Choice::MayBeNull,
+                ..
+            } => found.extend(binding.value(exec, state, value)),
+            _ => {}
+        }
+    }
+    found
 }
 
 fn is_excluded(exec: &mut Executor<'_>, state: &State, when: Option<Guard>) -> bool {
