@@ -1,6 +1,6 @@
 //! The conditions under which control comes back from a function that ends the program at times.
 //!
-//! In: a finished execution. Out: conditions over parameters, and what they are where control comes back.
+//! In: a finished execution. Out: conditions over what callers know, and what they are where control comes back.
 
 use super::convert::Converter;
 use super::infer::Exit;
@@ -14,7 +14,8 @@ use crate::symbolic::term::Op;
 /// Conditions that callers are told of.
 const MAX_CONDITIONS: usize = 4;
 
-/// The conditions over parameters that hold wherever control comes back, and without which the program ends (`log_at(FATAL, …)`).
+/// The conditions over what callers know before the call, that hold wherever control comes back, and without which the program ends: over
+/// parameters (`log_at(FATAL, …)`), or what lies in memory (`if (undo->type != type) die(…)`).
 pub(super) fn returns_when(
     execution: &Execution,
     oracle: &mut Oracle<'_>,
@@ -42,7 +43,6 @@ pub(super) fn returns_when(
         if found.len() < MAX_CONDITIONS
             && ends
             && let Some(expr) = converter.expr(oracle, term)
-            && is_over_parameters(&expr)
         {
             found.push((expr, holds));
         }

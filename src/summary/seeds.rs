@@ -123,6 +123,9 @@ fn unqualified(mut type_name: &str) -> &str {
     type_name.trim()
 }
 
+/// What gnulib puts before the name of a function of the C library to name its own: `#define fopen rpl_fopen`.
+const REPLACEMENT: &str = "rpl_";
+
 /// All seeds by function name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Seeds {
@@ -189,9 +192,14 @@ impl Seeds {
         self.by_name.get(name)
     }
 
-    /// The summary that stands for the function, if a seed does ([`Seed::applies`]).
+    /// The summary that stands for the function, if a seed does ([`Seed::applies`]). What replaces a function of the C library, and is not
+    /// defined here, does what that does.
     pub fn summary(&self, name: &SymbolName, defined: Option<Defined<'_>>) -> Option<Arc<Summary>> {
-        let seed = self.get(&name.name)?;
+        let replaced = || {
+            let name = name.name.strip_prefix(REPLACEMENT)?;
+            self.get(name).filter(|_| defined.is_none())
+        };
+        let seed = self.get(&name.name).or_else(replaced)?;
         seed.applies(defined).then(|| seed.summary.clone())
     }
 

@@ -378,11 +378,12 @@ impl Executor<'_> {
             return;
         };
         let (mut places, left) = self.pointers_to(held.region);
-        let arena = &self.arena;
-        let written = arena.member_of(loc);
+        let written = self.arena.member_of(loc).cloned();
         places.retain(|place| {
-            let both = written.zip(arena.member_of(*place));
-            place.region != loc.region && !both.is_some_and(|(one, other)| one.is_apart(other))
+            let read = self.arena.member_of(*place);
+            let both = written.as_ref().zip(read);
+            let apart = both.is_some_and(|(one, other)| one.is_apart(other));
+            place.region != loc.region && (!apart || self.is_compared(held.region, *place))
         });
         if places.is_empty() {
             return;
@@ -405,6 +406,25 @@ impl Executor<'_> {
             let new = self.arena.formula.ite_guard(here, value, old);
             state.memory.write_shape(place, new, shape);
         }
+    }
+
+    /// Whether the function asks if a pointer to a block leads to where a place lies: the head of a list that ends with it, whatever record it is.
+    fn is_compared(&mut self, block: RegionId, place: Loc) -> bool {
+        let Some(pointer) = self.arena.regions.base(block) else {
+            return false;
+        };
+        let formula = &mut self.arena.formula;
+        let head = self
+            .arena
+            .regions
+            .address(&mut formula.terms, start_of(place.region));
+        let same = formula.terms.eq(pointer, head);
+        let same = formula.guard_of(same);
+        let condition = formula
+            .guards
+            .as_literal(same)
+            .map(|(condition, _)| condition);
+        condition.is_some_and(|condition| self.arena.own_conditions.contains_key(&condition))
     }
 
     /// Where the pointer to a block was read from; else where the callee that has made it has left it, and the pointer: on some paths another one may

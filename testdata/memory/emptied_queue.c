@@ -75,7 +75,7 @@ int work(const struct job *whole, const unsigned char *sizes)
     jobs.count = 0;
     split(whole, &jobs, sizes);
     while (jobs.next != (struct job *)&jobs) {
-        struct job *job = first_of(&jobs); //~ note heap/use-after-free //~ note null/dereference
+        struct job *job = first_of(&jobs); //~ note heap/use-after-free //~ note null/dereference //~ note null/unchecked-result
 
         if (is_good(job))
             good++;

@@ -10,7 +10,7 @@ use crate::symbolic::log::{OpEvent, SleepEvent, UnknownCall};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::state::{Object, Status};
-use crate::symbolic::term::{Node, Term};
+use crate::symbolic::term::{Node, Term, Var};
 
 /// The operation before a point that moved the object last.
 fn last_move(execution: &Execution, object: Object, before: usize) -> Option<&OpEvent> {
@@ -295,6 +295,24 @@ fn decides(arena: &Arena<'_>, call: &UnknownCall, paths: Guard) -> bool {
     let conditions = formula.guards.support(paths).iter();
     let mut terms = conditions.map(|&cond| formula.cond_term(cond));
     terms.any(|term| formula.mentions(term, result))
+}
+
+/// Whether there are such paths only where a number is one thing and not another which a callee has written without its summary telling
+/// it, and for which the function does not ask itself.
+pub fn rests_on_untold(arena: &Arena<'_>, paths: Guard) -> bool {
+    if arena.untold_numbers.is_empty() {
+        return false;
+    }
+    let literals = arena.formula.guards.implied_literals(paths);
+    literals.into_iter().any(|(condition, _)| {
+        let untold = |&var: &Var| {
+            arena
+                .untold_numbers
+                .contains(&arena.formula.terms.var_term(var))
+        };
+        !arena.own_conditions.contains_key(&condition)
+            && arena.formula.vars_of(condition).iter().any(untold)
+    })
 }
 
 /// Whether it depends on how a callee has ended what becomes of an object on these paths: its summary, if

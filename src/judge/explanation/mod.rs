@@ -22,7 +22,6 @@ use crate::symbolic::guard::Guard;
 use crate::symbolic::log::OpEvent;
 use crate::symbolic::region::RegionId;
 use crate::symbolic::state::{Object, State, Status};
-use crate::symbolic::term::Var;
 
 /// What is wrong with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,19 +361,7 @@ fn depends_on_outcomes(execution: &Execution, oracle: &mut Oracle<'_>, left: &Le
 /// its summary telling it, and for which the function does not ask itself: `if (setup(p)) { close(fd); release(p); }`, where `release`
 /// closes `p->fd` if a flag is set that `setup` clears.
 fn depends_on_untold(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {
-    if oracle.untold_numbers.is_empty() || !oracle.machine_of(left.object).watches_accesses() {
-        return false;
-    }
-    let literals = oracle.formula.guards.implied_literals(left.paths);
-    literals.into_iter().any(|(condition, _)| {
-        let untold = |&var: &Var| {
-            oracle
-                .untold_numbers
-                .contains(&oracle.formula.terms.var_term(var))
-        };
-        !oracle.own_conditions.contains_key(&condition)
-            && oracle.formula.vars_of(condition).iter().any(untold)
-    })
+    oracle.machine_of(left.object).watches_accesses() && callee::rests_on_untold(oracle, left.paths)
 }
 
 fn has_result_by_chance(_: &Execution, oracle: &mut Oracle<'_>, left: &Left<'_>) -> bool {

@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
+use super::super::explanation::callee;
 use super::{Reason, tested};
 use crate::finding::ExplanationKind as Kind;
-use crate::ir::{Arg, Body, ExprKind, POINTER_BITS, StmtKind, Ty};
+use crate::ir::{Arg, Body, ExprKind, StmtKind, Ty};
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -68,6 +69,7 @@ pub(super) fn readings(
     }
     if decided_by_end(execution, oracle, event, paths)
         || reason == Reason::Unchecked && asks_for_more_of_call(oracle, event, paths)
+        || callee::rests_on_untold(oracle, paths)
     {
         kinds.push(Kind::CalleeOutcome);
     }
@@ -363,7 +365,7 @@ fn is_unasked_number(arena: &Arena<'_>, condition: Cond) -> bool {
         .terms
         .as_equal_to_const(arena.formula.cond_term(condition));
     compared.is_some_and(|(number, _)| {
-        arena.formula.terms.width(number) < POINTER_BITS
+        !arena.formula.terms.is_pointer(number)
             && arena.is_from_entry(number)
             && !arena.own_conditions.contains_key(&condition)
     })

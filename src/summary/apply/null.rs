@@ -79,6 +79,8 @@ pub(super) fn result(
         NullResult::Unknown => {}
         NullResult::May => {
             let parts = nullable_parts(exec, state, summary, binding);
+            let only = null_when.map(|when| parts.iter().map(move |&part| (part, when)));
+            exec.arena.null_only.extend(only.into_iter().flatten());
             for pointer in [result].into_iter().chain(parts) {
                 let known = exec.arena.nullable.entry(pointer);
                 known.or_insert_with(|| binding.site.called());
