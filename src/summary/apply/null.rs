@@ -78,9 +78,11 @@ pub(super) fn result(
         }
         NullResult::Unknown => {}
         NullResult::May => {
-            let parts = nullable_parts(exec, state, summary, binding);
-            let only = null_when.map(|when| parts.iter().map(move |&part| (part, when)));
-            exec.arena.null_only.extend(only.into_iter().flatten());
+            // Where it is null for some arguments only, that is a question of the whole.
+            let parts = match null_when {
+                Some(_) => Vec::new(),
+                None => nullable_parts(exec, state, summary, binding),
+            };
             for pointer in [result].into_iter().chain(parts) {
                 let known = exec.arena.nullable.entry(pointer);
                 known.or_insert_with(|| binding.site.called());
