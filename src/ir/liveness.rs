@@ -49,8 +49,7 @@ impl Body {
     pub fn constant_params(&self) -> Vec<bool> {
         let mut constant = vec![true; self.params as usize];
         let stmts = self.blocks.iter().flat_map(|block| &block.stmts);
-        let set = stmts.filter(|stmt| !matches!(stmt.kind, StmtKind::ScopeBegin(_)));
-        let set = set.filter_map(|stmt| self.read_and_set(&stmt.kind).1);
+        let set = stmts.filter_map(|stmt| self.read_and_set(&stmt.kind).1);
         for local in self.pointed_to().into_iter().chain(set) {
             if let Some(param) = constant.get_mut(local.index()) {
                 *param = false;

@@ -394,7 +394,7 @@ pub enum StmtKind {
     Assume(ExprId),
     /// `cond != 0` must hold here (`assert` that a configuration compiles in).
     Assert(ExprId),
-    /// The storage of a local begins with no value: its declaration, without an initialiser, in a block that may run more than once.
+    /// The storage of a local begins, with no value: its declaration without an initialiser, which a loop may come to again.
     ScopeBegin(LocalId),
 }
 

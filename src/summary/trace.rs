@@ -247,20 +247,21 @@ fn steps(
     (end, branches): (usize, usize),
     shown: impl Fn(usize, &OpEvent) -> bool,
 ) -> Vec<TraceStep> {
-    let branches = execution.log.branches.iter().take(branches).enumerate();
-    let mut branches = branches.peekable();
+    let before = execution.log.branches.iter().take(branches).enumerate();
+    let mut before = before.peekable();
     let mut cases = execution.log.cases.iter().peekable();
     let mut steps: Vec<TraceStep> = Vec::new();
     for index in 0..=end {
+        // Branches and cases in the order in which execution has come to them.
         loop {
-            let (number, order) = match branches.peek() {
+            let (number, order) = match before.peek() {
                 Some((number, branch)) => (*number, branch.order),
-                None => (execution.log.branches.len(), usize::MAX),
+                None => (branches, usize::MAX),
             };
             let case = cases.next_if(|case| case.order <= index && case.branches <= number);
             let next = match case {
                 Some(case) => case_on(arena, model, case, relevant),
-                None if order <= index => branches
+                None if order <= index => before
                     .next()
                     .and_then(|(_, branch)| decision_on(arena, model, branch, relevant)),
                 None => break,
@@ -310,16 +311,14 @@ fn case_on(
     conditions: &[Cond],
 ) -> Option<TraceStep> {
     let guards = &arena.formula.guards;
-    let known = guards.support(case.path);
-    let chosen = |condition: &&Cond| conditions.contains(condition) && !known.contains(condition);
+    let (known, mut asked) = (guards.support(case.path), guards.support(case.guard).iter());
     let comes = case.depth == 0
-        && guards
-            .support(case.guard)
-            .iter()
-            .any(|condition| chosen(&condition))
+        && asked.any(|condition| conditions.contains(condition) && !known.contains(condition))
         && model.eval_guard(&arena.formula, case.guard);
-    let message = || format!("the `switch` goes on in line {}", case.goes_on);
-    comes.then(|| step(&case.site, case.depth, message()))
+    comes.then(|| {
+        let message = format!("the `switch` goes on in line {}", case.goes_on);
+        step(&case.site, case.depth, message)
+    })
 }
 
 /// The step at a branch, if the source says how its condition comes out there.

@@ -248,14 +248,10 @@ impl Executor<'_> {
             let accessor = Accessor::Statement(accessed.map(|(expr, _)| expr));
             self.check_access(state, (pointer, locations), state.guard, accessor);
             // A run that goes on had a pointer that leads somewhere.
-            if let Some(&invalid) = self.arena.invalid_on.get(&address) {
-                let ended = self.arena.formula.guards.and(state.guard, invalid);
-                let valid = self.arena.formula.guards.and_not(state.guard, invalid);
-                if valid != Guard::FALSE {
-                    state.guard = valid;
-                    let known = self.arena.followed_null.entry(pointer).or_default();
-                    *known = self.arena.formula.guards.or(*known, ended);
-                }
+            let ended = self.assume_accessible(state, address, Guard::TRUE);
+            if ended != Guard::FALSE {
+                let known = self.arena.followed_null.entry(pointer).or_default();
+                *known = self.arena.formula.guards.or(*known, ended);
             }
         }
         self.dereference(state, locations);
@@ -277,16 +273,22 @@ impl Executor<'_> {
         }
     }
 
-    /// Ends those of these paths on which an address that is accessed there is invalid, if there are others.
-    pub fn assume_accessible(&mut self, state: &mut State, address: Term, paths: Guard) {
-        if let Some(&invalid) = self.arena.invalid_on.get(&address) {
-            let guards = &mut self.arena.formula.guards;
-            let invalid = guards.and(invalid, paths);
-            let valid = guards.and_not(state.guard, invalid);
-            if valid != Guard::FALSE {
-                state.guard = valid;
-            }
+    /// Ends those of these paths on which an address that is accessed there is invalid, if there are others; which they are.
+    pub fn assume_accessible(&mut self, state: &mut State, address: Term, paths: Guard) -> Guard {
+        let Some(&invalid) = self.arena.invalid_on.get(&address) else {
+            return Guard::FALSE;
+        };
+        let guards = &mut self.arena.formula.guards;
+        let invalid = guards.and(invalid, paths);
+        let (ended, valid) = (
+            guards.and(state.guard, invalid),
+            guards.and_not(state.guard, invalid),
+        );
+        if valid == Guard::FALSE {
+            return Guard::FALSE;
         }
+        state.guard = valid;
+        ended
     }
 
     /// The places at which execution certainly accesses an object. The paths on which the address is invalid end here; if
@@ -419,12 +421,10 @@ impl Executor<'_> {
             .regions
             .address(&mut formula.terms, start_of(place.region));
         let same = formula.terms.eq(pointer, head);
-        let same = formula.guard_of(same);
-        let condition = formula
-            .guards
-            .as_literal(same)
-            .map(|(condition, _)| condition);
-        condition.is_some_and(|condition| self.arena.own_conditions.contains_key(&condition))
+        // What has not been asked for before the function does not ask for.
+        let same = formula.known_guard(same);
+        let literal = same.and_then(|same| formula.guards.as_literal(same));
+        literal.is_some_and(|(condition, _)| self.arena.own_conditions.contains_key(&condition))
     }
 
     /// Where the pointer to a block was read from; else where the callee that has made it has left it, and the pointer: on some paths another one may

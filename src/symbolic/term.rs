@@ -213,19 +213,15 @@ impl Terms {
         }
     }
 
-    /// The value that a condition says is a number, and the number.
+    /// The value that a condition says is a number, and the number, which comes second ([`Self::commutative`]).
     pub fn as_equal_to_const(&self, condition: Term) -> Option<(Term, u128)> {
         let Node::Op { op: Op::Eq, args } = self.node(condition) else {
             return None;
         };
-        let &[left, right] = &args[..] else {
+        let &[value, number] = &args[..] else {
             return None;
         };
-        match (self.as_const(left), self.as_const(right)) {
-            (None, Some(number)) => Some((left, number)),
-            (Some(number), None) => Some((right, number)),
-            _ => None,
-        }
+        Some((value, self.as_const(number)?))
     }
 
     /// `value` modulo 2^width.

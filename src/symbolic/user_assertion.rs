@@ -125,10 +125,10 @@ impl Executor<'_> {
         asked.sort_unstable();
         asked.dedup();
         let guards = &mut self.arena.formula.guards;
-        let parts = (guards.or(reached, parts), before_parts);
-        let (covered, before_parts) = self.switched_here(here, &asked, parts);
-        if covered == here {
-            before = self.arena.formula.guards.or(before, before_parts);
+        let ways = (guards.or(reached, parts), before_parts);
+        let (led, before_them) = self.switched_here(here, &asked, ways);
+        if led == here {
+            before = self.arena.formula.guards.or(before, before_them);
         }
         (before, asked)
     }
@@ -139,14 +139,14 @@ impl Executor<'_> {
         &mut self,
         here: Guard,
         asked: &[Cond],
-        (mut covered, mut before): (Guard, Guard),
+        (mut led, mut before): (Guard, Guard),
     ) -> (Guard, Guard) {
         let depth = self.stack.len() as u32;
         let guards = &mut self.arena.formula.guards;
         let cases = self.execution.log.cases.iter().rev();
         for case in cases.filter(|case| case.depth == depth).take(MAX_CASES) {
             if guards.implies(case.guard, here) {
-                covered = guards.or(covered, case.guard);
+                led = guards.or(led, case.guard);
                 before = guards.or(before, case.path);
             } else if guards.implies(here, case.guard) {
                 let mut conditions = guards.support(case.guard).iter();
@@ -155,7 +155,7 @@ impl Executor<'_> {
                 }
             }
         }
-        (covered, before)
+        (led, before)
     }
 
     /// The string literal that an argument points to.

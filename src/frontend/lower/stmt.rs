@@ -73,8 +73,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Whether leaving the innermost scope emits anything.
-    fn scope_ends_something(&self) -> bool {
+    /// Whether leaving the innermost scope calls cleanup functions.
+    fn scope_cleans_up(&self) -> bool {
         let innermost = self.scopes.last();
         innermost.is_some_and(|scope| !scope.cleanups.is_empty())
     }
@@ -332,7 +332,7 @@ impl Lowerer<'_> {
             }
             self.block_item(item)?;
         }
-        if used && self.scope_ends_something() {
+        if used && self.scope_cleans_up() {
             value = self.kept(value)?;
         }
         self.close_scope()?;

@@ -3,6 +3,8 @@
 //!
 //! In: the blocks and tables as built. Out: a [`Body`] whose blocks are in reverse postorder.
 
+use rustc_hash::FxHashSet;
+
 use crate::ir::{
     Arg, Block, BlockId, Body, Call, Callee, Expr, ExprId, ExprKind, LocalId, StmtKind, StringId,
     SymbolId, TermKind,
@@ -251,7 +253,7 @@ fn compact(body: &mut Body) {
         }
     }
     // A variable that nothing points to is set before it is read: where its storage begins does not matter.
-    let pointed_to = body.pointed_to();
+    let pointed_to: FxHashSet<LocalId> = body.pointed_to().into_iter().collect();
     for block in &mut body.blocks {
         block.stmts.retain(|stmt| match stmt.kind {
             StmtKind::ScopeBegin(local) => {

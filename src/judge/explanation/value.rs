@@ -149,13 +149,8 @@ fn known_results(arena: &mut Arena<'_>, parts: &[(Term, Part)], paths: Guard) ->
     for condition in support {
         let asked = arena.formula.cond_term(condition);
         let terms = &mut arena.formula.terms;
-        let Node::Op { op: Op::Eq, args } = terms.node(asked) else {
-            continue;
-        };
-        let &[value, number] = &args[..] else {
-            continue;
-        };
-        let Some(number) = terms.as_const(number).filter(|&number| number != 0) else {
+        let compared = terms.as_equal_to_const(asked);
+        let Some((value, number)) = compared.filter(|&(_, number)| number != 0) else {
             continue;
         };
         let equal = arena.formula.guard_of(asked);
@@ -195,17 +190,11 @@ pub fn with_values_in_use(execution: &Execution, arena: &mut Arena<'_>, paths: G
     for cond in asked {
         let term = arena.formula.cond_term(cond);
         let terms = &arena.formula.terms;
-        let Node::Op { op: Op::Eq, args } = terms.node(term) else {
-            continue;
-        };
-        let &[field, number] = &args[..] else {
+        let Some((field, number)) = terms.as_equal_to_const(term) else {
             continue;
         };
         let greatest = terms.upper_bound(field);
-        if let Some(number) = terms.as_const(number)
-            && (3..=MAX_FIELD).contains(&greatest)
-            && number <= greatest
-        {
+        if (3..=MAX_FIELD).contains(&greatest) && number <= greatest {
             let equal = arena.formula.guard_of(term);
             for word in words_of(arena, field) {
                 let numbers = compared.entry((word, greatest)).or_default();

@@ -5,17 +5,17 @@
 
 use std::ops::Range;
 
-use super::super::explanation::callee;
 use super::{Reason, tested};
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::{Arg, Body, ExprKind, StmtKind, Ty};
+use crate::judge::explanation::callee;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{Site, UseEvent};
 use crate::symbolic::origin::Origin;
-use crate::symbolic::term::{Node, Op, Term, Var};
+use crate::symbolic::term::Var;
 
 /// The readings under which the pointer is not null.
 pub(super) fn readings(
@@ -360,12 +360,10 @@ fn is_in_callee(event: &UseEvent) -> bool {
 
 /// Whether a condition says that a number of the caller's is one that the function does not itself ask for.
 fn is_unasked_number(arena: &Arena<'_>, condition: Cond) -> bool {
-    let compared = arena
-        .formula
-        .terms
-        .as_equal_to_const(arena.formula.cond_term(condition));
+    let terms = &arena.formula.terms;
+    let compared = terms.as_equal_to_const(arena.formula.cond_term(condition));
     compared.is_some_and(|(number, _)| {
-        !arena.formula.terms.is_pointer(number)
+        !terms.is_pointer(number)
             && arena.is_from_entry(number)
             && !arena.own_conditions.contains_key(&condition)
     })
@@ -375,16 +373,12 @@ fn is_unasked_number(arena: &Arena<'_>, condition: Cond) -> bool {
 /// a variable that happens to be null.
 fn is_unasked(arena: &Arena<'_>, condition: Cond) -> bool {
     let terms = &arena.formula.terms;
-    let Node::Op { op: Op::Eq, args } = terms.node(arena.formula.cond_term(condition)) else {
-        return false;
-    };
-    let null = |term: &Term| terms.as_const(*term) == Some(0);
-    let unknown = |term: &Term| {
-        terms.is_pointer(*term)
-            && terms.as_const(*term).is_none()
-            && !arena.tested.contains_key(term)
+    let compared = terms.as_equal_to_const(arena.formula.cond_term(condition));
+    compared.is_some_and(|(pointer, number)| {
+        number == 0
+            && terms.is_pointer(pointer)
+            && !arena.tested.contains_key(&pointer)
             // What the world outside the program answers may be either.
-            && !arena.is_from_outside(*term)
-    };
-    args.iter().any(null) && args.iter().any(unknown)
+            && !arena.is_from_outside(pointer)
+    })
 }

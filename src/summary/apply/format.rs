@@ -1,7 +1,7 @@
 //! What a function that prints by a format reads, the text of each `%s`, and the least that it prints.
 //!
-//! In: the summary, the call site and the state before the call. Out: the accesses, checked, and the bound. Null is no text that is
-//! accessed: C libraries print something for it.
+//! In: the summary, the call site and the state before the call. Out: the format, if it is a literal, and the accesses, checked. Null is no
+//! text that is accessed: C libraries print something for it.
 
 use super::literal;
 use crate::ir::POINTER_BITS;
@@ -14,27 +14,34 @@ use crate::symbolic::state::State;
 /// Conversions of one format that are looked at.
 const MAX_CONVERSIONS: usize = 32;
 
+/// What the format says that a call prints by, if it is a literal.
+pub(super) fn of_call(
+    exec: &mut Executor<'_>,
+    summary: &Summary,
+    site: &CallSite<'_>,
+) -> Option<Format> {
+    let at = summary.format? as usize;
+    let text = literal::text(exec, site, at)?;
+    Some(read(&text, at + 1))
+}
+
 /// Checks the texts that the call reads.
 pub(super) fn check_texts(
     exec: &mut Executor<'_>,
     state: &mut State,
-    summary: &Summary,
+    format: &Format,
     site: &CallSite<'_>,
 ) {
-    let Some(at) = summary.format.filter(|_| exec.arena.watches) else {
+    if !exec.arena.watches {
         return;
-    };
-    let first = at as usize + 1;
-    let Some(format) = literal::text(exec, site, at as usize) else {
-        return;
-    };
-    for argument in read(&format).texts {
-        let Some(ArgValue::Scalar(value)) = site.args.get(first + argument) else {
+    }
+    for &argument in &format.texts {
+        let Some(ArgValue::Scalar(value)) = site.args.get(argument) else {
             continue;
         };
         if exec.arena.formula.terms.width(*value) == POINTER_BITS {
             let way = Way {
-                argument: Some((first + argument) as u32),
+                argument: Some(argument as u32),
                 ..Way::default()
             };
             let accessor = Accessor::Callee(site, way);
@@ -51,28 +58,19 @@ pub(super) fn check_texts(
     }
 }
 
-/// The least number of characters that the call prints, if it does not fail: `asprintf(&text, "%d", n)` prints one.
-pub(super) fn least_printed(
-    exec: &mut Executor<'_>,
-    summary: &Summary,
-    site: &CallSite<'_>,
-) -> Option<u32> {
-    let format = literal::text(exec, site, summary.format? as usize)?;
-    Some(read(&format).least)
-}
-
 /// What a format says.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Format {
-    /// The arguments behind it, by number, that are text for it: those of `%s`. Where it numbers its arguments itself (`%2$s`), none.
+pub(super) struct Format {
+    /// The arguments, by number, that are text for it: those of `%s`. Where it numbers its arguments itself (`%2$s`), none.
     texts: Vec<usize>,
-    /// The least number of characters that are printed.
-    least: u32,
+    /// The least number of characters that are printed: one by `asprintf(&text, "%d", n)`.
+    pub(super) least: u32,
 }
 
-fn read(format: &[u8]) -> Format {
+/// `first`: the number of the argument behind it.
+fn read(format: &[u8], first: usize) -> Format {
     let mut found = Format::default();
-    let (mut next, mut conversions) = (0, 0);
+    let (mut next, mut conversions) = (first, 0);
     let mut numbered = false;
     let mut rest = format.iter().copied().take_while(|&byte| byte != 0);
     while let Some(byte) = rest.next() {
@@ -146,7 +144,7 @@ mod tests {
         for (format, texts, least) in cases {
             let texts = texts.to_vec();
             let text = String::from_utf8_lossy(format);
-            assert_eq!(read(format), Format { texts, least }, "{text}");
+            assert_eq!(read(format, 0), Format { texts, least }, "{text}");
         }
     }
 }

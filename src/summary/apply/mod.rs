@@ -167,7 +167,10 @@ fn apply(
     comes_back(exec, state, summary, &binding);
     sleep::note(exec, state, summary, &inputs, site);
     assertion::check(exec, state, summary, &inputs, &binding);
-    format::check_texts(exec, state, summary, site);
+    let format = format::of_call(exec, summary, site);
+    if let Some(format) = &format {
+        format::check_texts(exec, state, format, site);
+    }
     memory::hand_kept(exec, state, summary, &binding);
     let initialised = initialisation::before(exec, state, summary, &binding);
     exec.execution.more |= summary.moves_more;
@@ -185,6 +188,7 @@ fn apply(
         summary,
         site,
         binding,
+        least_printed: format.map_or(0, |format| format.least),
         inputs,
         outputs: Vec::new(),
         objects: Vec::new(),
@@ -247,6 +251,8 @@ struct Application<'s, 'c> {
     summary: &'s Summary,
     site: &'s CallSite<'c>,
     binding: Binding<'s, 'c>,
+    /// The least number of characters that the callee prints, if it prints by a format.
+    least_printed: u32,
     /// P_in and P_out in the caller's terms.
     inputs: Vec<Guard>,
     outputs: Vec<Guard>,
@@ -351,12 +357,11 @@ impl Application<'_, '_> {
 
     /// The result of a function that prints by a format: an error, which is negative, or no less than the format prints.
     fn printed(&self, exec: &mut Executor<'_>, answer: Term) -> Term {
-        let least = format::least_printed(exec, self.summary, self.site);
-        let Some(least) = least.filter(|&least| least > 0) else {
+        if self.least_printed == 0 {
             return answer;
-        };
+        }
         let terms = &mut exec.arena.formula.terms;
-        let least = terms.constant(u128::from(least), terms.width(answer));
+        let least = terms.constant(u128::from(self.least_printed), terms.width(answer));
         // Negative numbers are great ones without a sign.
         let less = terms.ult(answer, least);
         exec.arena.out_of_range.push(less);

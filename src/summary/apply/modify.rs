@@ -243,17 +243,15 @@ fn write_back(
             },
             _ => Shape::from(size),
         };
+        let untold = value.is_none();
         let value = match value {
             Some(value) => exec.arena.resize(value, shape.bits),
-            None => {
-                let value = exec.arena.unknown(shape.bits);
-                if !pointer && shape.bits < POINTER_BITS {
-                    exec.arena.untold_numbers.insert(value);
-                }
-                value
-            }
+            None => exec.arena.unknown(shape.bits),
         };
         if exec.arena.watches {
+            if untold && !pointer && shape.bits < POINTER_BITS {
+                exec.arena.untold_numbers.insert(value);
+            }
             let paths = exec.arena.formula.guards.and(state.guard, guard);
             exec.note_stored(loc, value, paths);
             exec.arena.made_by_callee(value);

@@ -106,6 +106,18 @@ fn nullable_parts(
     summary: &Summary,
     binding: &Binding<'_, '_>,
 ) -> Vec<Term> {
+    let may_be_null = |value: &&IExpr| match value {
+        IExpr::Unknown { choice, .. } => *choice == Choice::MayBeNull,
+        _ => false,
+    };
+    let parts = alternatives(summary).into_iter().filter(may_be_null);
+    parts
+        .filter_map(|value| binding.value(exec, state, value))
+        .collect()
+}
+
+/// The values that a function's result is one of.
+fn alternatives(summary: &Summary) -> Vec<&IExpr> {
     let mut work: Vec<&IExpr> = summary.result.iter().collect();
     let mut found = Vec::new();
     while let Some(value) = work.pop() {
@@ -113,11 +125,7 @@ fn nullable_parts(
             IExpr::Op {
                 op: Op::Ite, args, ..
             } => work.extend(&args[1..]),
-            IExpr::Unknown {
-                choice: Choice::MayBeNull,
-                ..
-            } => found.extend(binding.value(exec, state, value)),
-            _ => {}
+            _ => found.push(value),
         }
     }
     found
@@ -154,23 +162,15 @@ fn is_one_number(terms: &Terms, condition: Term) -> bool {
 /// Whether a result is one of the arguments, or else a constant: null, an error number. Whoever knows what state the object is in need not
 /// ask for it: `get_if_referenced(p)`.
 pub(super) fn returns_argument(summary: &Summary) -> bool {
-    let mut work: Vec<&IExpr> = summary.result.iter().collect();
-    let mut found = false;
-    while let Some(value) = work.pop() {
-        match value {
-            IExpr::Op {
-                op: Op::Ite, args, ..
-            } => work.extend(&args[1..]),
-            IExpr::Value { object, .. }
-                if matches!(object.root, Root::Param(_)) && object.path.is_empty() =>
-            {
-                found = true;
-            }
-            IExpr::Const { .. } => {}
-            _ => return false,
+    let mut others = alternatives(summary);
+    others.retain(|value| !matches!(value, IExpr::Const { .. }));
+    let is_argument = |value: &&IExpr| match value {
+        IExpr::Value { object, .. } => {
+            matches!(object.root, Root::Param(_)) && object.path.is_empty()
         }
-    }
-    found
+        _ => false,
+    };
+    !others.is_empty() && others.iter().all(is_argument)
 }
 
 /// Leaves out the paths on which a result is null, where nothing lies behind it.

@@ -75,12 +75,9 @@ fn numbers(oracle: &mut Oracle<'_>) -> Vec<(Cond, IExpr)> {
     let mut found = Vec::new();
     for condition in conditions {
         let term = oracle.formula.cond_term(condition);
-        let Node::Op { op: Op::Eq, args } = oracle.formula.terms.node(term) else {
-            continue;
-        };
         let terms = &oracle.formula.terms;
-        let number = args.iter().any(|&arg| terms.as_const(arg).is_some());
-        if !number || terms.width(args[0]) == POINTER_BITS {
+        let compared = terms.as_equal_to_const(term);
+        if compared.is_none_or(|(value, _)| terms.width(value) == POINTER_BITS) {
             continue;
         }
         let expr = converter.expr(oracle, term).filter(is_over_parameters);

@@ -202,13 +202,10 @@ fn compared_constants(
         .filter(|branch| branch.depth == 0)
     {
         for &condition in arena.formula.guards.support(branch.guard) {
-            if let Node::Op { op: Op::Eq, args } =
-                arena.formula.terms.node(arena.formula.cond_term(condition))
-                && let &[value, number] = &args[..]
-                && parts.contains(&value)
-                && let Some(number) = arena.formula.terms.as_const(number)
-            {
-                let narrow = arena.formula.terms.width(value);
+            let terms = &arena.formula.terms;
+            let compared = terms.as_equal_to_const(arena.formula.cond_term(condition));
+            if let Some((value, number)) = compared.filter(|(value, _)| parts.contains(value)) {
+                let narrow = terms.width(value);
                 let number = eval::apply(Op::Sext, width, &[(number, narrow)]);
                 let error = number.wrapping_neg() & mask(width);
                 if number != 0 && !(1..FIRST_OWN_ERROR).contains(&error) && !found.contains(&number)
