@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use self::outline::NameId;
 use self::types::Type;
-use crate::ir::{Enumerated, Image, MemberName, Mention, Method, ObjectUse, SymbolName};
+use crate::ir::{Enumerated, FunctionHolder, Image, Mention, Method, ObjectUse, SymbolName};
 
 /// Content hash that names a lowered body in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,8 +64,8 @@ pub struct FunctionDef {
     pub callees: Vec<Mention>,
     /// It calls through a pointer.
     pub calls_indirectly: bool,
-    /// The members of records that it calls functions through, and those that it stores functions in.
-    pub members_called: Vec<MemberName>,
+    /// The members of records and the variables that it calls functions through, and what it stores there.
+    pub holders_called: Vec<FunctionHolder>,
     pub methods: Vec<Method>,
     /// The enumeration constants that files outside the tree define, in the initialisers of its static objects.
     pub enumerated: Vec<Enumerated>,

@@ -385,7 +385,7 @@ impl Driver<'_> {
             body: Ok(key),
             callees: Vec::new(),
             calls_indirectly: false,
-            members_called: Vec::new(),
+            holders_called: Vec::new(),
             methods: Vec::new(),
             enumerated: Vec::new(),
             pointer_size: self.scope.pieces().dialect.model.pointer,
@@ -411,7 +411,7 @@ impl Driver<'_> {
                 definition.statics = statics;
                 definition.enumerated = self.of_outside(enumerated);
                 definition.calls_indirectly = body.calls_indirectly();
-                definition.members_called = body.members_called();
+                definition.holders_called = body.holders_called();
                 definition.methods = methods;
                 definition.name = body.name.clone();
                 definition.line = body.pos.line;

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Block, BlockId, Body, Callee, Expr, ExprId, ExprKind, Local, LocalId, MemberName, Mention, Pos,
-    StmtKind, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator,
+    Block, BlockId, Body, Callee, Expr, ExprId, ExprKind, FunctionHolder, Local, LocalId, Mention,
+    Pos, StmtKind, Symbol, SymbolId, SymbolKind, SymbolName, TermKind, Terminator,
 };
 
 impl Body {
@@ -152,18 +152,18 @@ impl Body {
         })
     }
 
-    /// The members that functions are called through, sorted.
-    pub fn members_called(&self) -> Vec<MemberName> {
+    /// The members and variables that functions are called through, sorted.
+    pub fn holders_called(&self) -> Vec<FunctionHolder> {
         let statements = self.blocks.iter().flat_map(|block| &block.stmts);
-        let members = statements.filter_map(|stmt| match &stmt.kind {
+        let holders = statements.filter_map(|stmt| match &stmt.kind {
             StmtKind::Call(call) => match &call.callee {
-                Callee::Indirect { field, .. } => field.clone(),
+                Callee::Indirect { holder, .. } => holder.clone(),
                 Callee::Direct(_) => None,
             },
             _ => None,
         });
-        let members: BTreeSet<MemberName> = members.collect();
-        members.into_iter().collect()
+        let holders: BTreeSet<FunctionHolder> = holders.collect();
+        holders.into_iter().collect()
     }
 
     /// The functions that the body names, in order of first mention, each once: whether it calls them, and

@@ -165,11 +165,48 @@ impl std::fmt::Display for SymbolName {
 /// A member of records: their tag, or the typedef name of those without one, and the member's name.
 pub type MemberName = (String, String);
 
-/// A function that is stored in a member of a record: `.open = device_open`, `ops->open = device_open`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What a function pointer lies in that calls go through.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum FunctionHolder {
+    /// A member of records, of whichever record.
+    Member(MemberName),
+    /// A variable of static storage.
+    Variable(SymbolName),
+}
+
+impl FunctionHolder {
+    /// The name of the member or variable.
+    pub fn name(&self) -> &str {
+        match self {
+            FunctionHolder::Member((_, name)) => name,
+            FunctionHolder::Variable(symbol) => &symbol.name,
+        }
+    }
+}
+
+impl std::fmt::Display for FunctionHolder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FunctionHolder::Member((record, name)) => write!(f, "{record}.{name}"),
+            FunctionHolder::Variable(symbol) => f.write_str(&symbol.name),
+        }
+    }
+}
+
+/// A function pointer that is stored where calls may find it: `.open = device_open`, `ops->open = device_open`, `handler = f`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Method {
-    pub member: MemberName,
-    pub function: SymbolName,
+    pub holder: FunctionHolder,
+    /// `None` where a variable is set to what is no function's name: a parameter, another variable.
+    pub function: Option<SymbolName>,
+}
+
+/// The functions that calls through a holder may mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Methods {
+    pub functions: Vec<SymbolName>,
+    /// Others are stored there, too, of which nothing is known.
+    pub open: bool,
 }
 
 /// An enumeration constant in the initialiser of an object of static storage: `{ .lock = { { 0, PTHREAD_MUTEX_RECURSIVE_NP } } }`.
@@ -427,8 +464,8 @@ pub enum Callee {
     Direct(SymbolId),
     Indirect {
         function: ExprId,
-        /// When the pointer is read from a record's member.
-        field: Option<MemberName>,
+        /// When the pointer is read from a record's member or a variable of static storage.
+        holder: Option<FunctionHolder>,
     },
 }
 
@@ -482,6 +519,12 @@ impl Block {
             .first()
             .map_or(self.term.pos, |stmt| stmt.pos)
             .line
+    }
+
+    /// Whether it calls a function.
+    pub fn calls(&self) -> bool {
+        let mut kinds = self.stmts.iter().map(|stmt| &stmt.kind);
+        kinds.any(|kind| matches!(kind, StmtKind::Call(_)))
     }
 }
 

@@ -228,10 +228,8 @@ impl Printer<'_> {
                     _ => name,
                 }
             }
-            Callee::Indirect { function, field } => match field {
-                Some((record, member)) => {
-                    format!("(*{})<{record}.{member}>", self.value(*function, 0))
-                }
+            Callee::Indirect { function, holder } => match holder {
+                Some(holder) => format!("(*{})<{holder}>", self.value(*function, 0)),
                 None => format!("(*{})", self.value(*function, 0)),
             },
         };

@@ -1,6 +1,6 @@
-//! Calls through members of records: which functions the tree's initialisers and assignments store there.
+//! Calls through members of records and variables: which functions the tree's initialisers and assignments store there.
 //!
-//! In: for each unit the [`Method`]s that it and its functions store. Out: for a call through a member the functions meant in
+//! In: for each unit the [`Method`]s that it and its functions store. Out: for a call through a member or variable the functions meant in
 //! any of the programs that the caller is linked into: a library's function is analysed once, not once for each program that
 //! gives it other functions to call.
 //!
@@ -14,23 +14,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{MemberName, Method, SymbolName};
+use crate::ir::{FunctionHolder, Method, SymbolName};
 
-/// A call through a member that more functions are stored in stays unknown.
+/// A call through a member or variable that more functions are stored in stays unknown.
 const MAX_METHODS: usize = 3;
 
-/// The functions stored in a member, with their definitions, in order; `None` if they are too many, or one has no definition.
-type Stored<'a, D> = Option<Vec<(&'a SymbolName, D)>>;
+/// What is stored in a member or variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored<'a, D> {
+    /// The functions with their definitions, if they have any, in order.
+    pub functions: Vec<(&'a SymbolName, Option<D>)>,
+    /// Something else is stored there, too.
+    pub open: bool,
+}
 
 /// What a name is in a unit of a program; `None` if the unit is no part of it, and in it that if nothing defines the name.
 pub type Meant<'m, D> = dyn Fn(&SymbolName, u32, u32) -> Option<Option<D>> + 'm;
 
-/// What is stored in the members of records, over the whole tree. `D` is a definition.
+/// What is stored in the members of records and in variables, over the whole tree. `D` is a definition.
 pub struct Tables<'a, D> {
-    methods: FxHashMap<&'a MemberName, Vec<(&'a SymbolName, u32)>>,
-    seen: FxHashSet<(&'a MemberName, &'a SymbolName, u32)>,
-    /// What is stored in each member of the programs that were asked for.
-    known: RefCell<FxHashMap<(&'a MemberName, u32), Stored<'a, D>>>,
+    methods: FxHashMap<&'a FunctionHolder, Vec<(Option<&'a SymbolName>, u32)>>,
+    seen: FxHashSet<(&'a Method, u32)>,
+    /// What is stored in each of the programs that were asked for; `None` if that is too much.
+    known: RefCell<FxHashMap<(&'a FunctionHolder, u32), Option<Stored<'a, D>>>>,
 }
 
 impl<D> Default for Tables<'_, D> {
@@ -46,10 +52,10 @@ impl<D> Default for Tables<'_, D> {
 impl<'a, D: Copy + Ord> Tables<'a, D> {
     /// Adds what a unit stores.
     pub fn add(&mut self, stored: &'a [Method], unit: u32) {
-        for Method { member, function } in stored {
-            if self.seen.insert((member, function, unit)) {
-                let functions = self.methods.entry(member).or_default();
-                functions.push((function, unit));
+        for method in stored {
+            if self.seen.insert((method, unit)) {
+                let functions = self.methods.entry(&method.holder).or_default();
+                functions.push((method.function.as_ref(), unit));
             }
         }
     }
@@ -57,26 +63,28 @@ impl<'a, D: Copy + Ord> Tables<'a, D> {
     /// All functions that are stored, with the units that do so.
     pub fn all(&self) -> impl Iterator<Item = (u32, &'a SymbolName)> {
         let stored = self.methods.values().flatten();
-        stored.map(|&(function, unit)| (unit, function))
+        stored.filter_map(|&(function, unit)| Some((unit, function?)))
     }
 
-    /// The functions that a call through a member may mean, for a caller in a file that is linked into some programs: at
-    /// least one.
+    /// The functions that a call may mean, for a caller in a file that is linked into some programs: at least one.
     pub fn stored(
         &self,
-        member: &'a MemberName,
+        holder: &'a FunctionHolder,
         (programs, file): (&[u32], &str),
         meant: &Meant<'_, D>,
-    ) -> Stored<'a, D> {
+    ) -> Option<Stored<'a, D>> {
         // A function that is compiled in two ways is called in the first.
-        let mut all: BTreeMap<&SymbolName, D> = BTreeMap::new();
+        let mut all: BTreeMap<&SymbolName, Option<D>> = BTreeMap::new();
+        let mut open = false;
         for &program in programs {
             let mut known = self.known.borrow_mut();
-            let stored = known.entry((member, program));
-            let stored = stored.or_insert_with(|| self.of_program(member, program, meant));
-            for &(name, definition) in stored.as_ref()? {
+            let stored = known.entry((holder, program));
+            let stored = stored.or_insert_with(|| self.of_program(holder, program, meant));
+            let stored = stored.as_ref()?;
+            for &(name, definition) in &stored.functions {
                 all.entry(name).or_insert(definition);
             }
+            open |= stored.open;
             if all.len() > MAX_METHODS {
                 return None;
             }
@@ -85,19 +93,31 @@ impl<'a, D: Copy + Ord> Tables<'a, D> {
         if all.keys().any(|name| own(name)) {
             all.retain(|name, _| own(name));
         }
-        (!all.is_empty()).then(|| all.into_iter().collect())
+        let functions: Vec<_> = all.into_iter().collect();
+        (!functions.is_empty()).then_some(Stored { functions, open })
     }
 
-    fn of_program(&self, member: &MemberName, program: u32, meant: &Meant<'_, D>) -> Stored<'a, D> {
-        let mut functions: BTreeSet<(&SymbolName, D)> = BTreeSet::new();
-        for &(name, unit) in self.methods.get(member).into_iter().flatten() {
-            if let Some(definition) = meant(name, unit, program) {
-                functions.insert((name, definition?));
+    fn of_program(
+        &self,
+        holder: &FunctionHolder,
+        program: u32,
+        meant: &Meant<'_, D>,
+    ) -> Option<Stored<'a, D>> {
+        let mut functions: BTreeSet<(&SymbolName, Option<D>)> = BTreeSet::new();
+        let mut open = false;
+        for &(name, unit) in self.methods.get(holder).into_iter().flatten() {
+            match name {
+                Some(name) => {
+                    let definition = meant(name, unit, program);
+                    functions.extend(definition.map(|definition| (name, definition)));
+                }
+                None => open = true,
             }
             if functions.len() > MAX_METHODS {
                 return None;
             }
         }
-        Some(functions.into_iter().collect())
+        let functions = functions.into_iter().collect();
+        Some(Stored { functions, open })
     }
 }

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::frontend::{BodyKey, Loss, LossReason, Stage, UnitIndex};
-use crate::ir::{Enumerated, Image, MemberName, SymbolName};
+use crate::ir::{Enumerated, FunctionHolder, Image, Methods, SymbolName};
 use crate::program::link::{Objects, link};
 
 /// A function of a [`Program`].
@@ -76,7 +76,7 @@ pub struct CalleeRef {
     /// See [`Mention`].
     pub called: bool,
     pub taken: bool,
-    /// Named by no call, but stored in a member that a call goes through.
+    /// Named by no call, but stored in a member or variable that a call goes through.
     pub method: bool,
 }
 
@@ -102,8 +102,8 @@ pub struct Function {
     pub constants: Vec<SymbolName>,
     /// Functions called directly or mentioned otherwise, sorted by name, each once.
     pub callees: Vec<CalleeRef>,
-    /// The functions that calls through members of records may mean; they are among the callees.
-    pub methods: BTreeMap<MemberName, Vec<SymbolName>>,
+    /// The functions that calls through members of records and through variables may mean; they are among the callees.
+    pub methods: BTreeMap<FunctionHolder, Methods>,
     /// The tree stores it in an object or a member of a record, for whoever calls through that.
     pub stored: bool,
     /// The same number for all variants of one definition.

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::query::{FunctionRow, Reader};
 use super::{Bodies, StoreError};
-use crate::ir::{Body, Image, MemberName, SymbolName, constant_results};
+use crate::ir::{Body, FunctionHolder, Image, Methods, SymbolName, constant_results};
 use crate::summary::seeds::Seeds;
 use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
 
@@ -77,8 +77,8 @@ impl Callees for StoredCallees<'_> {
     }
 
     /// The database tells callees, not by what they are called.
-    fn methods(&self, _member: &MemberName) -> Vec<SymbolName> {
-        Vec::new()
+    fn methods(&self, _holder: &FunctionHolder) -> Option<&Methods> {
+        None
     }
 
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {

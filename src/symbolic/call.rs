@@ -25,7 +25,7 @@ use crate::ir::{
 enum Meaning {
     /// A function, and whether it never returns.
     One(SymbolName, bool),
-    /// One of the functions that are stored in a member.
+    /// One of the functions that are stored in a member or variable.
     Methods(Vec<SymbolName>),
     /// Each of several functions on other paths: `(read ? down_read : down_write)(lock)`.
     Choice(Vec<(Guard, SymbolName)>),
@@ -469,7 +469,7 @@ impl Executor<'_> {
                 let noreturn = matches!(symbol.kind, SymbolKind::Function { noreturn: true, .. });
                 Meaning::One(symbol.name.clone(), noreturn)
             }
-            Callee::Indirect { function, field } => {
+            Callee::Indirect { function, holder } => {
                 let address = self.eval(frame, state, *function);
                 let places = self.arena.locations(address);
                 if self.arena.watches {
@@ -488,17 +488,28 @@ impl Executor<'_> {
                     Some([_, _, ..]) => return Meaning::Choice(named.unwrap_or_default()),
                     _ => {}
                 }
-                let member = field.as_ref();
-                let methods = member.map_or_else(Vec::new, |member| self.callees.methods(member));
-                let unknown = |name: &SymbolName| {
-                    let view = self.callees.view(name);
-                    matches!(view, CalleeView::Unknown | CalleeView::Lost)
-                };
-                match methods.is_empty() || methods.iter().any(unknown) {
-                    true => Meaning::Unknown,
-                    false => Meaning::Methods(methods),
-                }
+                let holder = holder.as_ref();
+                let stored = holder.and_then(|holder| self.callees.methods(holder));
+                let told = stored.filter(|methods| {
+                    let mut functions = methods.functions.iter();
+                    functions.all(|name| self.stands_for(name, methods.open))
+                });
+                told.map_or(Meaning::Unknown, |methods| {
+                    Meaning::Methods(methods.functions.clone())
+                })
             }
+        }
+    }
+
+    /// Whether a call through a pointer to this function is a call of it. If others may be there, too, of which nothing is known:
+    /// what takes the place of a library's function does what that does, and what takes that of one that never returns does not return.
+    fn stands_for(&self, name: &SymbolName, others: bool) -> bool {
+        match self.callees.view(name) {
+            CalleeView::Known(effects) => {
+                !others || effects.is_primitive() || effects.is_noreturn()
+            }
+            CalleeView::NoOp(_) => !others,
+            CalleeView::Unknown | CalleeView::Lost => false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What an execution asks about the functions that are called.
 //!
-//! In: a callee's name, or the member of a record that is called through. Out: whether the callee is known, its body
+//! In: a callee's name, or the member or variable that is called through. Out: whether the callee is known, its body
 //! if it is to be inlined, else what applies its effects to the state before the call. Who implements these
 //! traits decides what a callee's effects are made of; the executor does not know.
 
@@ -15,7 +15,7 @@ use super::guard::Guard;
 use super::log::Site;
 use super::state::State;
 use super::term::Term;
-use crate::ir::{Arg, Body, ExprId, Image, MemberName, SymbolName};
+use crate::ir::{Arg, Body, ExprId, FunctionHolder, Image, Methods, SymbolName};
 
 /// How deep tiny leaves may call each other and still be inlined: `folio_test_swapcache` is four calls from the bit.
 pub const INLINE_DEPTH: u8 = 4;
@@ -23,8 +23,8 @@ pub const INLINE_DEPTH: u8 = 4;
 /// What the function at hand may ask about other functions.
 pub trait Callees: Sync {
     fn view(&self, name: &SymbolName) -> CalleeView;
-    /// The functions that a call through a member of records may mean, if that is known.
-    fn methods(&self, member: &MemberName) -> Vec<SymbolName>;
+    /// The functions that a call through a member of records or a variable may mean, if that is known.
+    fn methods(&self, holder: &FunctionHolder) -> Option<&Methods>;
     /// The body of a tiny leaf that touches no object of any machine, to be inlined; `None` for all
     /// other functions.
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>>;

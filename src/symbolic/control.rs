@@ -40,9 +40,9 @@ impl Executor<'_> {
         MAX_CONCRETE_BESIDE_UNKNOWNS.max(CONCRETE_BLOCKS_BESIDE_UNKNOWNS / size.max(1))
     }
 
-    /// Whether execution follows an edge. Where accesses are checked, a small loop that does not go on is left by its header's test,
-    /// if the header has one: what the last round did to memory is known behind the loop. (Of locks it says too little: how a
-    /// search through a list has left the lock of each element.)
+    /// Whether execution follows an edge. A small loop that does not go on is left by its header's test, if the header has one: what the last round
+    /// did is known behind the loop. (Where accesses are not checked, only by a test that calls nothing: another call of what moves a lock
+    /// would say the same of it once more.)
     pub(super) fn may_go(&self, frame: &mut Frame<'_>, from: &Instance, step: &Step) -> bool {
         let last = frame
             .leaving
@@ -54,9 +54,9 @@ impl Executor<'_> {
         match step.iteration {
             Some(iteration) if !self.may_iterate(frame, header, iteration) => {
                 let size = frame.unrolling.loop_size(header.block);
-                let next = frame.body.block(header.block).term.successors();
-                let mut next = next.into_iter();
-                let tests = self.arena.watches
+                let block = frame.body.block(header.block);
+                let mut next = block.term.successors().into_iter();
+                let tests = (self.arena.watches || !block.calls())
                     && size.is_some_and(|size| size <= SMALL_LOOP)
                     && next.any(|next| frame.unrolling.leaves_loop(header.block, next));
                 if tests {

@@ -137,6 +137,7 @@ impl Arena<'_> {
         if !value {
             return impossible;
         }
+        impossible.extend(self.begins_at_null(condition));
         if self.watches {
             impossible.extend(self.impossible_equality(condition));
         }
@@ -180,6 +181,37 @@ impl Arena<'_> {
             impossible.push(guards.and(paths, invalid));
         }
         impossible
+    }
+
+    /// The paths on which a condition says that a record around a member begins at null: `container_of(p, …) == q`, where `q` is null by choice.
+    fn begins_at_null(&mut self, condition: Cond) -> Option<Guard> {
+        let Node::Op { op: Op::Eq, args } =
+            self.formula.terms.node(self.formula.cond_term(condition))
+        else {
+            return None;
+        };
+        let (left, right) = (*args.first()?, *args.get(1)?);
+        let terms = &self.formula.terms;
+        let other = match (terms.is_pointer(left), terms.is_pointer(right)) {
+            (true, _) => right,
+            (_, true) => left,
+            _ => return None,
+        };
+        // `p - offset == q` is `p == q + offset`.
+        let Node::Linear { constant, terms } = terms.node(other) else {
+            return None;
+        };
+        let (&[(1, chosen)], 1..MAX_MEMBER_OFFSET) = (&terms[..], *constant) else {
+            return None;
+        };
+        let mut paths = Guard::FALSE;
+        for (here, value) in self.formula.alternatives(chosen, Guard::TRUE, MAX_CHOICES) {
+            if self.formula.terms.as_const(value) == Some(0) {
+                paths = self.formula.guards.or(paths, here);
+            }
+        }
+        let equal = self.formula.guards.literal(condition, true);
+        Some(self.formula.guards.and(paths, equal))
     }
 
     /// The paths on which a condition says that a block which has just been made lies where something else does.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Run;
-use crate::ir::{Body, Image, MemberName, SymbolName};
+use crate::ir::{Body, FunctionHolder, Image, Methods, SymbolName};
 use crate::program::{CalleeRef, Function, FunctionId};
 use crate::summary::Summary;
 use crate::symbolic::callee::{CalleeView, Callees, INLINE_DEPTH};
@@ -70,10 +70,9 @@ impl<'a> Callees for Caller<'_, 'a> {
         }
     }
 
-    fn methods(&self, member: &MemberName) -> Vec<SymbolName> {
-        let of = |function: &'a Function| function.methods.get(member);
-        let names = self.in_reach(self.function, &of, 0);
-        names.cloned().unwrap_or_default()
+    fn methods(&self, holder: &FunctionHolder) -> Option<&Methods> {
+        let of = |function: &'a Function| function.methods.get(holder);
+        self.in_reach(self.function, &of, 0)
     }
 
     fn inline_body(&self, name: &SymbolName) -> Option<Arc<Body>> {

@@ -114,7 +114,7 @@ impl World {
             body: Ok(key),
             callees: body.mentions(),
             calls_indirectly: false,
-            members_called: body.members_called(),
+            holders_called: body.holders_called(),
             methods: Vec::new(),
             enumerated: Vec::new(),
             pointer_size: 8,

@@ -136,8 +136,8 @@ impl Lowerer<'_> {
     }
 
     fn callee_of(&mut self, operand: Operand) -> Lower<(Callee, Arc<Signature>)> {
-        let field = match &operand {
-            Operand::Place(place) => place.field.clone(),
+        let holder = match &operand {
+            Operand::Place(place) => self.holder(place),
             Operand::Value(_) => None,
         };
         let value = self.rvalue(operand)?;
@@ -162,7 +162,7 @@ impl Lowerer<'_> {
             {
                 Callee::Direct(id)
             }
-            _ => Callee::Indirect { function, field },
+            _ => Callee::Indirect { function, holder },
         };
         Ok((callee, signature))
     }

@@ -482,14 +482,14 @@ impl Lowerer<'_> {
             UnaryOperator::Address => self.address_of(operand),
             UnaryOperator::Indirection => {
                 let inner = self.operand(operand)?;
-                let field = match &inner {
-                    Operand::Place(place) => place.field.clone(),
+                let holder = match &inner {
+                    Operand::Place(place) => self.holder(place),
                     Operand::Value(_) => None,
                 };
                 let pointer = self.rvalue(inner)?;
                 let mut place = self.dereference(&pointer)?;
                 if matches!(self.class(&place.ty)?, Class::Function) {
-                    place.field = field;
+                    place.holder = holder;
                 }
                 Ok(place.into())
             }

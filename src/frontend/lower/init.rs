@@ -13,7 +13,7 @@ use super::size::Class;
 use super::value::{Operand, Place, Repr, Value};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{Kind, Len, RecordDef, Type};
-use crate::ir::{Enumerated, StmtKind};
+use crate::ir::{Enumerated, FunctionHolder, StmtKind};
 
 type Item = Node<InitializerListItem>;
 
@@ -396,7 +396,7 @@ impl Lowerer<'_> {
                     false => String::new(),
                 };
                 let mut member = self.slot_place(place.addr, *slot, (&of, name), ty)?;
-                member.field = Some((record, name.to_string()));
+                member.holder = Some(FunctionHolder::Member((record, name.to_string())));
                 Ok(member)
             }
             None => self.anonymous(place, slot.bit / 8, &field.ty),

@@ -97,9 +97,9 @@ impl Lowerer<'_> {
 
     fn subscript(&mut self, lhs: &Node<Expression>, rhs: &Node<Expression>) -> Lower<Operand> {
         let base = self.operand(lhs)?;
-        let mut field = None;
+        let mut holder = None;
         if let Operand::Place(place) = &base {
-            field = place.field.clone();
+            holder = place.holder.clone();
             if let Kind::Vector(of, _) = self.resolve(&place.ty)?.kind {
                 let addr = place.addr;
                 let index = self.value(rhs)?;
@@ -119,7 +119,7 @@ impl Lowerer<'_> {
             (base, index)
         };
         let mut place: Place = self.element(&pointer, &index)?;
-        place.field = field;
+        place.holder = holder;
         Ok(place.into())
     }
 

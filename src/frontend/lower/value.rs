@@ -10,7 +10,10 @@ use super::build::Extent;
 use super::size::{Class, Slot};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
-use crate::ir::{BinOp, ExprId, ExprKind, GUESSED_MEMBERS, Method, StmtKind, SymbolKind, Ty};
+use crate::ir::{
+    BinOp, ExprId, ExprKind, FunctionHolder, GUESSED_MEMBERS, Method, StmtKind, SymbolKind,
+    SymbolName, Ty,
+};
 
 /// An lvalue or function designator.
 #[derive(Clone, Debug)]
@@ -18,8 +21,8 @@ pub struct Place {
     pub addr: ExprId,
     pub ty: Type,
     pub bits: Option<BitField>,
-    /// Record and member that it was reached through.
-    pub field: Option<(String, String)>,
+    /// The record's member that it was reached through, or for a function the variable.
+    pub holder: Option<FunctionHolder>,
     /// What the object itself is aligned to, where that may differ from its type.
     pub align: Option<u64>,
 }
@@ -61,7 +64,7 @@ impl Place {
             addr,
             ty,
             bits: None,
-            field: None,
+            holder: None,
             align: None,
         }
     }
@@ -293,7 +296,7 @@ impl Lowerer<'_> {
         match self.class(&place.ty)? {
             Class::Scalar(_) => {
                 let expr = self.convert(value, &place.ty)?;
-                self.note_method(place, expr);
+                self.note_method(place, expr)?;
                 self.b.store(place.addr, expr);
                 Ok(())
             }
@@ -310,24 +313,52 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Notes a function that is stored in a member.
-    fn note_method(&mut self, place: &Place, value: ExprId) {
-        let Some(member) = place
-            .field
-            .as_ref()
-            .filter(|(record, _)| !record.is_empty())
-        else {
-            return;
-        };
-        if let ExprKind::AddrSymbol(id) = *self.b.kind(value)
-            && let Some(symbol) = self.b.symbols.get(id.index())
-            && matches!(symbol.kind, SymbolKind::Function { .. })
-        {
-            self.methods.push(Method {
-                member: member.clone(),
-                function: symbol.name.clone(),
-            });
+    /// Notes a function that is stored in a member or variable, or what else a variable of a function pointer is set to.
+    fn note_method(&mut self, place: &Place, value: ExprId) -> Lower<()> {
+        let function = self.function_named(value);
+        if function.is_none() && (place.holder.is_some() || !self.may_be_function(place, value)?) {
+            return Ok(());
         }
+        let holder = self.holder(place).filter(
+            |holder| !matches!(holder, FunctionHolder::Member((record, _)) if record.is_empty()),
+        );
+        self.methods
+            .extend(holder.map(|holder| Method { holder, function }));
+        Ok(())
+    }
+
+    fn function_named(&self, value: ExprId) -> Option<SymbolName> {
+        let ExprKind::AddrSymbol(id) = *self.b.kind(value) else {
+            return None;
+        };
+        let symbol = self.b.symbols.get(id.index())?;
+        matches!(symbol.kind, SymbolKind::Function { .. }).then(|| symbol.name.clone())
+    }
+
+    /// Whether a value that is stored in a place may be the address of a function.
+    fn may_be_function(&mut self, place: &Place, value: ExprId) -> Lower<bool> {
+        if !matches!(self.b.kind(place.addr), ExprKind::AddrSymbol(_))
+            || matches!(self.b.kind(value), ExprKind::Const(_))
+        {
+            return Ok(false);
+        }
+        let Kind::Pointer(to) = self.resolve(&place.ty)?.kind else {
+            return Ok(false);
+        };
+        Ok(matches!(self.class(&to)?, Class::Function))
+    }
+
+    /// What a function pointer that lies there is called through.
+    pub fn holder(&self, place: &Place) -> Option<FunctionHolder> {
+        if place.holder.is_some() {
+            return place.holder.clone();
+        }
+        let ExprKind::AddrSymbol(id) = *self.b.kind(place.addr) else {
+            return None;
+        };
+        let symbol = self.b.symbols.get(id.index())?;
+        let is_object = matches!(symbol.kind, SymbolKind::Object { .. });
+        is_object.then(|| FunctionHolder::Variable(symbol.name.clone()))
     }
 
     fn write_bits(&mut self, place: &Place, bits: BitField, value: ExprId) -> Lower<()> {
@@ -400,7 +431,7 @@ impl Lowerer<'_> {
         let tag = self.record_name(ty)?;
         let spelling = self.record_spelling(ty, &tag)?;
         let mut place = self.slot_place(base, *slot, (&spelling, name), member)?;
-        place.field = Some((tag, name.to_owned()));
+        place.holder = Some(FunctionHolder::Member((tag, name.to_owned())));
         Ok(place)
     }
 

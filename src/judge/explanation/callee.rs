@@ -241,7 +241,7 @@ pub fn not_given_away_instead(
         .into_iter()
         .partition(|call| !guards.excludes(call.guard, back));
     let alike = |call: &UnknownCall| {
-        call.member.is_some() && there.iter().any(|other| other.member == call.member)
+        call.holder.is_some() && there.iter().any(|other| other.holder == call.holder)
     };
     let mut proper = kept;
     for call in elsewhere.into_iter().filter(|call| !alike(call)) {

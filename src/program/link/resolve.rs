@@ -16,8 +16,8 @@ use super::code::{Code, DefId, NameIx};
 use super::constants::{self, Constants};
 use super::images::Images;
 use super::nearest::Distance;
-use crate::ir::{MemberName, SymbolName};
-use crate::program::indirect_calls::Tables;
+use crate::ir::{FunctionHolder, Methods, SymbolName};
+use crate::program::indirect_calls::{Stored, Tables};
 
 /// What a definition calls at some place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct Answer {
     /// Sorted by name, each once.
     pub callees: Vec<Callee>,
     /// See [`crate::program::Function::methods`].
-    pub methods: BTreeMap<MemberName, Vec<SymbolName>>,
+    pub methods: BTreeMap<FunctionHolder, Methods>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,12 +45,12 @@ impl Answer {
     }
 
     /// Makes a function a callee that is called through a pointer.
-    fn may_call(&mut self, name: &SymbolName, definition: DefId) {
+    fn may_call(&mut self, name: &SymbolName, definition: Option<DefId>) {
         let place = self.callees.binary_search_by(|c| c.name.cmp(name));
         if let Err(place) = place {
             let callee = Callee {
                 name: name.clone(),
-                definition: Some(definition),
+                definition,
                 called: true,
                 taken: false,
                 method: true,
@@ -59,16 +59,20 @@ impl Answer {
         }
     }
 
-    /// Makes the functions that are called through a member callees.
-    fn may_call_any(&mut self, member: &MemberName, functions: &[(&SymbolName, DefId)]) {
-        let names = functions.iter().map(|(name, _)| (*name).clone()).collect();
-        self.methods.insert(member.clone(), names);
-        for &(name, definition) in functions {
+    /// Makes the functions that are called through a holder callees.
+    fn may_call_any(&mut self, holder: &FunctionHolder, stored: &Stored<'_, DefId>) {
+        let names = stored.functions.iter().map(|(name, _)| (*name).clone());
+        let methods = Methods {
+            functions: names.collect(),
+            open: stored.open,
+        };
+        self.methods.insert(holder.clone(), methods);
+        for &(name, definition) in &stored.functions {
             self.may_call(name, definition);
         }
     }
 
-    /// Forgets the calls through members that may mean such a function.
+    /// Forgets the calls through holders that may mean such a function.
     pub(super) fn drop_methods(&mut self, dropped: &dyn Fn(DefId) -> bool) {
         let is_dropped = |callee: &Callee| callee.method && callee.definition.is_some_and(dropped);
         let names: FxHashSet<SymbolName> = self
@@ -79,7 +83,10 @@ impl Answer {
             .collect();
         if !names.is_empty() {
             self.callees.retain(|callee| !is_dropped(callee));
-            let kept = |methods: &[SymbolName]| !methods.iter().any(|name| names.contains(name));
+            let kept = |methods: &Methods| {
+                let mut functions = methods.functions.iter();
+                !functions.any(|name| names.contains(name))
+            };
             self.methods.retain(|_, methods| kept(methods));
         }
     }
@@ -197,7 +204,7 @@ impl<'a> Linker<'a> {
         places
     }
 
-    /// What a definition calls at each of its places, or the one answer that holds at all. A call through a member means
+    /// What a definition calls at each of its places, or the one answer that holds at all. A call through a member or variable means
     /// the same at all: what it may mean at any.
     pub(super) fn answers(&self, id: DefId, places: &[u32]) -> Vec<Answer> {
         let contested = || {
@@ -210,17 +217,17 @@ impl<'a> Linker<'a> {
         };
         let mut answers: Vec<Answer> = asked.iter().map(|place| self.answer(id, *place)).collect();
         let def = self.code.def(id);
-        for member in &def.members_called {
-            if let Some(functions) = self.methods(&def.file, member, places) {
+        for holder in &def.holders_called {
+            if let Some(stored) = self.methods(&def.file, holder, places) {
                 for answer in &mut answers {
-                    answer.may_call_any(member, &functions);
+                    answer.may_call_any(holder, &stored);
                 }
             }
         }
         answers
     }
 
-    /// What a definition calls at a place but through members.
+    /// What a definition calls at a place but through members and variables.
     fn answer(&self, id: DefId, place: u32) -> Answer {
         let units = &self.code.units_of[id.index()];
         let mut there = units.iter().filter(|unit| {
@@ -256,20 +263,20 @@ impl<'a> Linker<'a> {
                 let definition = self.code.name(name);
                 if let Some(definition) = definition.and_then(|name| self.meant(unit, name, place))
                 {
-                    answer.may_call(name, definition);
+                    answer.may_call(name, Some(definition));
                 }
             }
         }
         answer
     }
 
-    /// The functions that a call through a member may mean in a file that is linked at some places, if they are known.
+    /// The functions that a call through a holder may mean in a file that is linked at some places, if they are known.
     fn methods(
         &self,
         file: &str,
-        member: &'a MemberName,
+        holder: &'a FunctionHolder,
         places: &[u32],
-    ) -> Option<Vec<(&'a SymbolName, DefId)>> {
+    ) -> Option<Stored<'a, DefId>> {
         let guessed = |place: u32| {
             let image = self.images.list.get(place as usize);
             image.is_none_or(|image| image.guessed)
@@ -288,7 +295,7 @@ impl<'a> Linker<'a> {
             let definition = self.code.name(name);
             there.map(|there| definition.and_then(|name| self.meant(unit, name, there)))
         };
-        self.tables.stored(member, (places, file), &meant)
+        self.tables.stored(holder, (places, file), &meant)
     }
 
     /// For each definition whether it is stored in an object or a member, in any program.

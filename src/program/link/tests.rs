@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::capture::LinkKind;
 use crate::frontend::{BodyKey, FunctionDef};
-use crate::ir::{MemberName, Mention, Method, SymbolName};
+use crate::ir::{FunctionHolder, Mention, Method, SymbolName};
 
 fn link(units: Vec<UnitIndex>) -> Program {
     Program::link(units, Vec::new())
@@ -45,7 +45,7 @@ fn def(name: SymbolName, file: &str, line: u32, body: u8, callees: &[SymbolName]
             })
             .collect(),
         calls_indirectly: false,
-        members_called: Vec::new(),
+        holders_called: Vec::new(),
         methods: Vec::new(),
         enumerated: Vec::new(),
         pointer_size: 8,
@@ -505,16 +505,16 @@ fn without_a_record_a_program_has_one_definition_of_each_name() {
 
 #[test]
 fn a_call_through_a_member_means_what_any_program_stores_there() {
-    let on_end: MemberName = ("handler".into(), "on_end".into());
+    let on_end = FunctionHolder::Member(("handler".into(), "on_end".into()));
     // The library gives the member no function; two programs each give it one of their own.
     let mut parse = def(external("parse"), "parse.c", 1, 1, &[]);
-    parse.members_called = vec![on_end.clone()];
+    parse.holders_called = vec![on_end.clone()];
     let program_of = |file: &str, body| {
         let ends = internal(file, "ends");
         let mut main = def(external("main"), file, 9, body, &[external("parse")]);
         main.methods = vec![Method {
-            member: on_end.clone(),
-            function: ends.clone(),
+            holder: on_end.clone(),
+            function: Some(ends.clone()),
         }];
         unit(file, vec![main, def(ends, file, 1, body + 1, &[])])
     };
@@ -538,7 +538,7 @@ fn a_call_through_a_member_means_what_any_program_stores_there() {
         panic!("{} variants", parse.len());
     };
     let both = ["a.c", "b.c"].map(|file| internal(file, "ends"));
-    assert_eq!(parse.methods[&on_end], both);
+    assert_eq!(parse.methods[&on_end].functions, both);
     assert!(
         both.iter()
             .all(|ends| target(&program, "parse", ends).is_some())

@@ -92,12 +92,12 @@ impl Executor<'_> {
                 }
             }
         }
-        let member = match &at.call.callee {
-            Callee::Indirect { field, .. } => field.clone(),
+        let holder = match &at.call.callee {
+            Callee::Indirect { holder, .. } => holder.clone(),
             Callee::Direct(_) => None,
         };
         self.execution.log.unknown_calls.push(UnknownCall {
-            member,
+            holder,
             guard: state.guard,
             indirect,
             given,

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Site;
-use crate::ir::{MemberName, SymbolName};
+use crate::ir::{FunctionHolder, SymbolName};
 use crate::symbolic::callee::CalledWith;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::region::{Loc, RegionId};
@@ -63,8 +63,8 @@ pub struct MetFailure {
 /// A call of a function of which nothing is known.
 #[derive(Clone, Debug)]
 pub struct UnknownCall {
-    /// The member that the function is called through.
-    pub member: Option<MemberName>,
+    /// The member or variable that the function is called through.
+    pub holder: Option<FunctionHolder>,
     pub guard: Guard,
     /// Through a pointer.
     pub indirect: bool,
