@@ -31,6 +31,29 @@ impl<'p> Matching<'p> {
         }
     }
 
+    /// Whether callers hold what the same operation gives back in another round: a function that goes through a list gives back what one of the
+    /// elements leads to, and each caller has that at the element that it knows.
+    pub(super) fn is_discharged_elsewhere(
+        &self,
+        function: FunctionId,
+        obligation: &Obligation,
+    ) -> bool {
+        let place = |of: &Obligation| (of.finding.line, of.finding.column);
+        let record = self.records.get(function.index());
+        let record = record.and_then(Option::as_ref);
+        let own = record
+            .into_iter()
+            .flat_map(|record| &record.facts.obligations.own);
+        obligation.kind == Kind::Required
+            && own
+                .filter(|other| other.kind == Kind::Required && other.place != obligation.place)
+                .filter(|other| place(other) == place(obligation))
+                .any(|other| {
+                    self.some_caller_takes_part(function, other)
+                        && self.is_discharged(function, other)
+                })
+    }
+
     /// Whether some caller has the other half, or passes the obligation on to its own callers.
     pub(super) fn some_caller_takes_part(
         &self,

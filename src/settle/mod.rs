@@ -415,7 +415,9 @@ impl<'p> Matching<'p> {
                 }
             };
         }
-        if self.comes_from_a_callee(function, obligation) {
+        if self.comes_from_a_callee(function, obligation)
+            || self.is_discharged_elsewhere(function, obligation)
+        {
             return Verdict::Fulfilled;
         }
         match self.is_for_good(function, obligation) {
