@@ -140,7 +140,7 @@ impl Body {
     }
 
     /// Whether a statement assigns to the variable that a pointer is read from.
-    fn assigns(&self, stmt: &Stmt, pointer: ExprId) -> bool {
+    pub(super) fn assigns(&self, stmt: &Stmt, pointer: ExprId) -> bool {
         match &stmt.kind {
             StmtKind::Store { addr, .. } => self.is_place_of(*addr, pointer),
             StmtKind::Call(call) => match self.expr(pointer).kind {
@@ -249,7 +249,7 @@ impl Body {
     }
 
     /// Whether two expressions are written alike, of variables, members and elements.
-    fn is_alike(&self, one: ExprId, other: ExprId) -> bool {
+    pub(super) fn is_alike(&self, one: ExprId, other: ExprId) -> bool {
         if one == other {
             return true;
         }

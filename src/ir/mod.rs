@@ -20,6 +20,7 @@ mod followed;
 pub mod image;
 mod liveness;
 mod loop_variance;
+mod null_tests;
 mod objects;
 mod operands;
 pub mod print;

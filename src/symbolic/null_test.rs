@@ -10,7 +10,7 @@ use super::log::{LateTest, Site, Tested, UseEvent};
 use super::state::State;
 use super::term::Term;
 use super::unroll::Instance;
-use crate::ir::{BinOp, BlockId, Body, CmpOp, ExprId, ExprKind, LocalId, Says, TermKind, Ty};
+use crate::ir::{BlockId, Body, ExprId, ExprKind, LocalId, Says, TermKind};
 
 impl Executor<'_> {
     /// The guard of a branch's condition, with note of the pointers that the analysed function itself compares with null by it.
@@ -30,7 +30,7 @@ impl Executor<'_> {
         if plain {
             self.note_tested(guard, state.guard);
         }
-        for (compared, if_null) in compared(frame.body, cond) {
+        for (compared, if_null) in frame.body.compared_with_null(cond) {
             let pointer = self.eval(frame, state, compared);
             let (ways, decides) = match if_null {
                 true => (targets, says.els.is_some()),
@@ -252,39 +252,6 @@ impl Executor<'_> {
 /// Whether an address is that of one of the function's variables.
 fn is_local(body: &Body, address: ExprId) -> bool {
     matches!(body.expr(address).kind, ExprKind::AddrLocal(_))
-}
-
-/// The pointers that a condition compares with null, each with whether the condition holds if it is null.
-fn compared(body: &Body, condition: ExprId) -> Vec<(ExprId, bool)> {
-    let is_zero = |id: ExprId| matches!(body.expr(id).kind, ExprKind::Const(0));
-    let is_pointer = |id: ExprId| body.expr(id).ty == Ty::Ptr && !is_zero(id);
-    let is_comparison = |id: ExprId| matches!(body.expr(id).kind, ExprKind::Compare { .. });
-    let mut found = Vec::new();
-    let mut work = vec![(condition, false)];
-    while let Some((id, if_null)) = work.pop() {
-        match body.expr(id).kind {
-            _ if is_pointer(id) => found.push((id, if_null)),
-            ExprKind::Compare { op, lhs, rhs } if is_zero(lhs) || is_zero(rhs) => {
-                let part = if is_zero(rhs) { lhs } else { rhs };
-                match op {
-                    CmpOp::Eq => work.push((part, !if_null)),
-                    CmpOp::Ne => work.push((part, if_null)),
-                    _ => {}
-                }
-            }
-            ExprKind::Binary {
-                op: BinOp::And | BinOp::Or,
-                lhs,
-                rhs,
-            } => {
-                let parts = [lhs, rhs].into_iter().filter(|&part| is_comparison(part));
-                work.extend(parts.map(|part| (part, if_null)));
-            }
-            ExprKind::Cast { arg } => work.push((arg, if_null)),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// Whether a comparison of a pointer with null says that the pointer may have been null before: `if (!p) return -1;` does, and

@@ -28,6 +28,7 @@ pub(super) fn readings(
 ) -> Vec<Kind> {
     let mut kinds = Vec::new();
     let plain = tested(oracle, event).is_some_and(|tested| tested.plain);
+    let found_null = is_found_null(body, event);
     // A test behind the access says that it may be null here, whatever made it so.
     let mut late_tests = execution.log.late_tests.iter();
     let tested_late = late_tests.any(|test| test.pointer == event.address);
@@ -52,7 +53,7 @@ pub(super) fn readings(
     if rests_on.unasked {
         kinds.push(Kind::NeverNull);
     }
-    if rests_on.ends_loop {
+    if rests_on.ends_loop && !found_null {
         kinds.push(Kind::SearchSucceeds);
     }
     if !possibly_null_unchanged(execution, oracle, event, paths)
@@ -92,6 +93,14 @@ fn possibly_null_unchanged(
 ) -> bool {
     let unchanged = execution.unchanged(oracle, paths);
     unchanged == paths || oracle.model_of_null(unchanged, event.base).is_some()
+}
+
+/// Whether the access comes only behind a test that has found the pointer null.
+fn is_found_null(body: &Body, event: &UseEvent) -> bool {
+    let pointer = event.expr.and_then(|address| body.pointer_of(address));
+    let here = event.stack.first();
+    let found = here.zip(pointer);
+    found.is_some_and(|(here, pointer)| body.is_found_null(pointer, |pos| here.is_at(pos)))
 }
 
 /// What it rests on that a null pointer is followed.
