@@ -14,7 +14,7 @@ use super::guard::{Cond, Guard};
 use super::log::{OpEvent, Site, UseEvent};
 use super::member::MemberOf;
 use super::region::{Loc, RegionId, SymbolicOffset};
-use super::state::{Object, State, Status};
+use super::state::{MachineId, Object, State, Status};
 use super::term::{Node, Term};
 use super::validity::is_invalid;
 use crate::finding::TraceStep;
@@ -68,7 +68,7 @@ pub struct Way<'s> {
 
 impl Arena<'_> {
     /// The object of a machine at a location: the whole block, where blocks are what counts.
-    pub fn object_at(&self, loc: Loc, machine: super::state::MachineId) -> Object {
+    pub fn object_at(&self, loc: Loc, machine: MachineId) -> Object {
         match self.machine_at(machine).key {
             Key::Location | Key::Value => Object { loc, machine },
             Key::Region => Object {
@@ -81,7 +81,17 @@ impl Arena<'_> {
     /// Whether the function has the pointer to a region from a call that made what is there.
     pub fn is_owned(&self, region: RegionId) -> bool {
         let base = self.regions.base(region);
-        base.is_some_and(|base| self.owned.contains(&base))
+        base.is_some_and(|base| self.owned.contains_key(&base))
+    }
+
+    /// Whether a call has made what is in a region as an object of another machine than this one, which frees whole blocks: a stream is none.
+    pub(super) fn is_made_otherwise(&self, region: RegionId, machine: MachineId) -> bool {
+        let made = self
+            .regions
+            .base(region)
+            .and_then(|base| self.owned.get(&base));
+        made.is_some_and(|made| *made != machine)
+            && self.machine_at(machine).rule(Event::Inside).is_some()
     }
 
     /// Notes that a callee has made a pointer: whether it is null is decided there.

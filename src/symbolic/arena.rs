@@ -72,8 +72,8 @@ pub struct Arena<'a> {
     pub follows_values: bool,
     /// By which addresses, within its block, each object was operated on.
     pub(super) operated_at: FxHashMap<Object, Vec<Operated>>,
-    /// Pointers to blocks, and numbers of objects, that the function has from a call that made them.
-    pub owned: FxHashSet<Term>,
+    /// Pointers to blocks, and numbers of objects, that the function has from a call that made them, with their machines.
+    pub owned: FxHashMap<Term, MachineId>,
     /// Numbers that pointers were made of: error numbers, or 0.
     pub(super) error_numbers: FxHashSet<Term>,
     /// The blocks to which leads back what the pointers in them lead to.
@@ -188,7 +188,7 @@ impl<'a> Arena<'a> {
             of_regions,
             follows_values,
             operated_at: FxHashMap::default(),
-            owned: FxHashSet::default(),
+            owned: FxHashMap::default(),
             error_numbers: FxHashSet::default(),
             leads_back: FxHashSet::default(),
             chains: Chains::default(),
@@ -388,11 +388,13 @@ impl<'a> Arena<'a> {
             set: SmallVec::new(),
             touched: Guard::FALSE,
         };
-        let of_program = machine.watches_accesses() && self.regions.is_program(object.loc.region);
-        if self.regions.is_local(object.loc.region) || of_program {
+        let region = object.loc.region;
+        // What the program declares is no block of memory, whoever calls, and neither is a stream that was opened.
+        let no_block = machine.watches_accesses()
+            && (self.regions.is_program(region) || self.is_made_otherwise(region, object.machine));
+        if self.regions.is_local(region) || no_block {
             tracked.set.push((Status::At(machine.initial), Guard::TRUE));
-            if of_program {
-                // What the program declares is no block of memory, whoever calls.
+            if no_block {
                 tracked.touched = Guard::TRUE;
             }
         } else if machine.watches_accesses() {

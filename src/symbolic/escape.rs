@@ -46,7 +46,7 @@ impl Arena<'_> {
             Node::Var(var) => matches!(self.origins.of(var), Origin::Param(_)),
             _ => false,
         };
-        param || self.owned.contains(&base)
+        param || self.owned.contains_key(&base)
     }
 
     /// The block in which the pointer to a region was found, if that leads back to the block.
@@ -127,7 +127,7 @@ impl Arena<'_> {
                     local: true,
                 };
             }
-            leads.followed |= self.owned.contains(&part);
+            leads.followed |= self.owned.contains_key(&part);
             match self.formula.terms.node(part) {
                 Node::Const(address) => leads.local |= self.is_in_local(*address),
                 Node::Var(var) => {
@@ -172,7 +172,7 @@ impl Arena<'_> {
     fn hidden_in(&mut self, value: Term, found: &mut Vec<(Guard, RegionId)>) {
         for var in self.formula.vars(value) {
             let base = self.formula.terms.var_term(var);
-            if self.owned.contains(&base) {
+            if self.owned.contains_key(&base) {
                 let region = self.regions.at_base(&self.formula.terms, base).region;
                 found.push((Guard::TRUE, region));
             }

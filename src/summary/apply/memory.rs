@@ -327,8 +327,14 @@ pub(super) fn own(
         return;
     }
     for (_, loc) in places {
-        if let Some(base) = exec.arena.regions.base(loc.region) {
-            exec.arena.owned.insert(base);
+        if let Some(base) = exec.arena.regions.base(loc.region)
+            && let Some(machine) = exec.arena.machine(&object.machine)
+        {
+            let blocks = exec.arena.machine_at(machine).rule(Event::Inside).is_some();
+            let made = exec.arena.owned.entry(base).or_insert(machine);
+            if blocks {
+                *made = machine;
+            }
         }
         if let [offset] = object.object.path.as_slice()
             && offset.terms.is_empty()
