@@ -355,7 +355,14 @@ impl Executor<'_> {
             self.note_may_end(state.guard, &[], effects.tells_when_it_ends());
         }
         self.note_records(state, &at.args);
+        let before = (
+            self.execution.log.ops.len(),
+            self.execution.log.escapes.len(),
+        );
         let mut result = effects.apply(self, state, site);
+        if effects.is_primitive() {
+            self.copy_where_ended(before);
+        }
         if effects.repeats() {
             let answers = match effects.is_outside() {
                 true => &mut self.answers.of_world,

@@ -417,6 +417,25 @@ impl Executor<'_> {
         }
     }
 
+    /// A primitive that ends a block of which it keeps what it has in it does so where it ends it: what `realloc` cannot enlarge it leaves alone.
+    /// `ops`, `escapes`: the numbers of those before its call.
+    pub(super) fn copy_where_ended(&mut self, (ops, escapes): (usize, usize)) {
+        let log = &mut self.execution.log;
+        let guards = &mut self.arena.formula.guards;
+        let contents = log.escapes[escapes..].iter_mut();
+        for escape in contents.filter(|escape| escape.to == Holder::Contents) {
+            let own = log.ops[ops..].iter();
+            let ended = own.filter(|event| {
+                event.object.loc.region == escape.region && event.to.is_some() && event.moves()
+            });
+            let ended: Vec<Guard> = ended.map(|event| event.guard).collect();
+            if !ended.is_empty() {
+                let ended = guards.union(ended);
+                escape.guard = guards.and(escape.guard, ended);
+            }
+        }
+    }
+
     fn contents_escape(&mut self, region: RegionId, guard: Guard) {
         self.escape_to(region, guard, Holder::Contents);
     }
