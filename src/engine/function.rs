@@ -230,6 +230,7 @@ fn judge_exit(
     findings.ambiguous_exits(execution, oracle, &exit, &mut exits);
     if oracle.watches {
         findings.lost_objects(execution, oracle, &exit);
+        findings.not_enlarged(execution, oracle, &exit);
         findings.returned_locals(execution, oracle, &exit, body);
         oracle.renew();
     }

@@ -259,7 +259,7 @@ fn holders(execution: &Execution) -> FxHashMap<RegionId, Vec<(RegionId, Guard)>>
     holders
 }
 
-fn last_step(
+pub(super) fn last_step(
     execution: &Execution,
     arena: &Arena<'_>,
     model: &Model,

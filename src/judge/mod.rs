@@ -16,6 +16,7 @@ pub mod inconsistent_exit;
 pub mod leak;
 pub mod lock_order;
 pub mod lost_results;
+mod not_enlarged;
 pub mod null;
 pub mod obligation;
 pub mod observable;

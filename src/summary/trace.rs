@@ -108,6 +108,12 @@ pub fn compared(site: &Site, name: &str) -> TraceStep {
     step(site, 0, format!("`{name}` {COMPARED}"))
 }
 
+/// Where the only pointer to a block is overwritten.
+pub fn nulled(site: &Site, name: &str) -> TraceStep {
+    let message = format!("the null that is returned overwrites the pointer `{name}`");
+    step(site, 0, message)
+}
+
 /// Where the address of a variable is returned.
 pub fn returned_local(site: &Site, name: &str) -> TraceStep {
     step(site, 0, format!("the address of `{name}` is returned here"))
