@@ -13,6 +13,10 @@ from . import analysers
 from .make import concatenated, load, sources
 
 
+# The functions that both halves call.
+SHARED = ("finish", "obtain")
+
+
 def run(arguments):
     rows = load(arguments)
     start = time.monotonic()
@@ -48,11 +52,21 @@ def judged(arguments, row):
     for finding in found:
         own = finding.function or function(finding.file, finding.line)
         half = owner(own, [function(*step) for step in finding.steps])
+        if half in SHARED and in_else(os.path.join(folder, finding.file), finding.line):
+            half = "bad"
         if half == "bad":
             hit = hit or row["cwe"] in finding.cwes
         else:
             reported.add(half)
     return row | {"found": hit, "reported": sorted(reported), "reports": [str(finding) for finding in found]}
+
+
+def in_else(path, line):
+    """Whether a line of a function that is told what to do lies in its `else`: that is the bad half of it."""
+    with open(path) as file:
+        before = file.read().splitlines()[:line]
+    outermost = (text for text in reversed(before) if re.match(r" {4}(if \(|else)|\S", text))
+    return next(outermost, "").startswith("    else")
 
 
 def owner(own, steps):
