@@ -31,12 +31,14 @@ pub struct Stored<'a, D> {
 /// What a name is in a unit of a program; `None` if the unit is no part of it, and in it that if nothing defines the name.
 pub type Meant<'m, D> = dyn Fn(&SymbolName, u32, u32) -> Option<Option<D>> + 'm;
 
+type Known<'a, D> = Option<Stored<'a, D>>;
+
 /// What is stored in the members of records and in variables, over the whole tree. `D` is a definition.
 pub struct Tables<'a, D> {
     methods: FxHashMap<&'a FunctionHolder, Vec<(Option<&'a SymbolName>, u32)>>,
     seen: FxHashSet<(&'a Method, u32)>,
     /// What is stored in each of the programs that were asked for; `None` if that is too much.
-    known: RefCell<FxHashMap<(&'a FunctionHolder, u32), Option<Stored<'a, D>>>>,
+    known: RefCell<FxHashMap<(&'a FunctionHolder, u32), Known<'a, D>>>,
 }
 
 impl<D> Default for Tables<'_, D> {
