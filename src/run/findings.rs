@@ -8,7 +8,7 @@ use std::path::Path;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::checks::Pass;
-use crate::finding::{ExplanationKind, Filter, Finding};
+use crate::finding::{ExplanationKind, Filter, Finding, TraceStep};
 use crate::judge::record::{Record, with_ids};
 use crate::program::{FunctionId, Program};
 use crate::settle::{
@@ -127,6 +127,41 @@ fn of_programs(
     for (at, variants) in known.into_values().flatten() {
         let (id, finding) = &mut kept[at];
         finding.programs = program.programs_of_variants(*id, &variants);
+    }
+    of_one_text(program, kept)
+}
+
+/// The findings of one text as one: a file that is compiled twice may name its functions otherwise the second time. Of two names the shorter one is
+/// kept, and what is more certain of the two.
+fn of_one_text(program: &Program, findings: Vec<(FunctionId, Finding)>) -> Vec<Finding> {
+    let mut kept: Vec<(u32, Finding)> = Vec::new();
+    let mut known: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+    for (id, finding) in findings {
+        let definition = program.function(id).definition;
+        // Names that are longer move the columns behind them.
+        let step = |step: &TraceStep| (step.file.clone(), step.line);
+        let key = (
+            finding.rule.clone(),
+            (finding.file.clone(), finding.line),
+            finding.trace.iter().map(step).collect::<Vec<_>>(),
+        );
+        let same = known.entry(key).or_default();
+        // A function that has two of them has two findings.
+        let other = same.iter().find(|&&at| kept[at].0 != definition);
+        let Some(&at) = other else {
+            same.push(kept.len());
+            kept.push((definition, finding));
+            continue;
+        };
+        let first = &mut kept[at].1;
+        let mut other = finding;
+        let name = |finding: &Finding| (finding.function.len(), finding.message.len());
+        if name(&other) < name(first) {
+            std::mem::swap(first, &mut other);
+        }
+        if other.level < first.level {
+            (first.level, first.explanations) = (other.level, other.explanations);
+        }
     }
     kept.into_iter().map(|(_, finding)| finding).collect()
 }

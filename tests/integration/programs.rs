@@ -227,3 +227,28 @@ fn what_nothing_tells_is_said() {
     let (_, notices) = cassini(folder.path(), &["check", "-v", "--no-progress", "."]);
     assert!(notices.contains(said), "{notices}");
 }
+
+#[test]
+fn what_is_wrong_in_a_file_that_is_compiled_twice_is_told_once_though_its_functions_have_other_names()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "#include <stdlib.h>\n\
+        #ifdef PIC\n#define copy copy__internal\n#define take take__internal\n#endif\n\
+        char *take(int n) { char *p = malloc(10); if (p) p[0] = n; return p; }\n\
+        int copy(int n)\n{\n\tchar *p = take(n);\n\tif (!p)\n\t\treturn -1;\n\tif (n > 3)\n\t\treturn 1;\n\tfree(p);\n\treturn 0;\n}\n";
+    fs::write(folder.path().join("a.c"), text).unwrap();
+    let unit = |output: &str, more: &[&str]| {
+        let arguments = [&["cc", "-c", "a.c"], more].concat();
+        json!({"directory": folder.path(), "file": "a.c", "arguments": arguments, "output": output})
+    };
+    let commands = json!([unit("a.o", &[]), unit(".libs/a.o", &["-DPIC"])]);
+    fs::write(
+        folder.path().join("compile_commands.json"),
+        commands.to_string(),
+    )
+    .unwrap();
+    let (stdout, stderr) = cassini(folder.path(), &["check", "--checkers", "heap"]);
+    assert!(stderr.contains("2 translation units"), "{stderr}");
+    assert_eq!(stdout.matches("[heap/leak]").count(), 1, "{stdout}");
+    assert!(!stdout.contains("take__internal"), "{stdout}");
+}
