@@ -175,16 +175,6 @@ pub enum FunctionHolder {
     Variable(SymbolName),
 }
 
-impl FunctionHolder {
-    /// The name of the member or variable.
-    pub fn name(&self) -> &str {
-        match self {
-            FunctionHolder::Member((_, name)) => name,
-            FunctionHolder::Variable(symbol) => &symbol.name,
-        }
-    }
-}
-
 impl std::fmt::Display for FunctionHolder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
