@@ -16,10 +16,9 @@ use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::heap::Shape;
 use crate::symbolic::log::OpEvent;
-use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionKind};
+use crate::symbolic::region::Loc;
 use crate::symbolic::state::Status;
-use crate::symbolic::term::{Node, Term};
+use crate::symbolic::term::Term;
 
 impl Findings<'_> {
     /// Blocks of others that the function loses where it cannot enlarge them.
@@ -90,22 +89,13 @@ fn enlarged(execution: &Execution, oracle: &Oracle<'_>, event: &OpEvent) -> Opti
     if !own || role(event) != Some(Role::Dead) || oracle.is_owned(region) {
         return None;
     }
-    let base = |region| match *oracle.regions.kind(region) {
-        RegionKind::Environment { base } => Some(base),
-        _ => None,
-    };
-    let Node::Var(pointer) = *oracle.formula.terms.node(base(region)?) else {
-        return None;
-    };
-    let Origin::Initial { loc, .. } = *oracle.origins.of(pointer) else {
-        return None;
-    };
+    let holder = oracle.initial_place(oracle.regions.base(region)?)?;
     let mut others = execution.log.ops.iter();
     let made = others.find(|other| {
         let same = other.call == event.call && other.stack == event.stack;
         same && other.object.machine == event.object.machine && role(other) == Some(Role::Held)
     })?;
-    Some((base(made.object.loc.region)?, loc))
+    Some((oracle.regions.base(made.object.loc.region)?, holder))
 }
 
 /// The paths on which the call has returned null, and null lies where the pointer to the block has been when the function returns.

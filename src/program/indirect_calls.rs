@@ -31,6 +31,7 @@ pub struct Stored<'a, D> {
 /// What a name is in a unit of a program; `None` if the unit is no part of it, and in it that if nothing defines the name.
 pub type Meant<'m, D> = dyn Fn(&SymbolName, u32, u32) -> Option<Option<D>> + 'm;
 
+/// What is known of one; `None`: too much is stored there.
 type Known<'a, D> = Option<Stored<'a, D>>;
 
 /// What is stored in the members of records and in variables, over the whole tree. `D` is a definition.

@@ -37,7 +37,8 @@ pub(super) fn of(
     let without = requirement::settle(program, records);
     let all = own.into_iter().chain(undischarged);
     let all = all.chain(without).chain(settled.hidden);
-    let mut findings = of_programs(program, all.filter(|(id, _)| of_tree(*id)));
+    let of_programs = of_programs(program, all.filter(|(id, _)| of_tree(*id)));
+    let mut findings = of_one_text(program, of_programs);
     let rings = lock_order::settle(program, records, &pass.property);
     let rings = rings.into_iter().filter(|(id, _)| of_tree(*id));
     findings.extend(rings.map(|(_, finding)| finding));
@@ -90,7 +91,7 @@ fn own(
 fn of_programs(
     program: &Program,
     findings: impl Iterator<Item = (FunctionId, Finding)>,
-) -> Vec<Finding> {
+) -> Vec<(FunctionId, Finding)> {
     let mut kept: Vec<(FunctionId, Finding)> = Vec::new();
     let mut known: FxHashMap<_, Vec<(usize, FxHashSet<FunctionId>)>> = FxHashMap::default();
     for (id, finding) in findings {
@@ -113,10 +114,7 @@ fn of_programs(
         {
             Some((at, variants)) => {
                 variants.insert(id);
-                let first = &mut kept[*at].1;
-                if finding.level < first.level {
-                    (first.level, first.explanations) = (finding.level, finding.explanations);
-                }
+                take_more_certain(&mut kept[*at].1, finding);
             }
             None => {
                 same.push((kept.len(), FxHashSet::from_iter([id])));
@@ -128,7 +126,14 @@ fn of_programs(
         let (id, finding) = &mut kept[at];
         finding.programs = program.programs_of_variants(*id, &variants);
     }
-    of_one_text(program, kept)
+    kept
+}
+
+/// Of two findings that are one the level of the more certain, with its explanations.
+fn take_more_certain(first: &mut Finding, other: Finding) {
+    if other.level < first.level {
+        (first.level, first.explanations) = (other.level, other.explanations);
+    }
 }
 
 /// The findings of one text as one: a file that is compiled twice may name its functions otherwise the second time. Of two names the shorter one is
@@ -159,9 +164,7 @@ fn of_one_text(program: &Program, findings: Vec<(FunctionId, Finding)>) -> Vec<F
         if name(&other) < name(first) {
             std::mem::swap(first, &mut other);
         }
-        if other.level < first.level {
-            (first.level, first.explanations) = (other.level, other.explanations);
-        }
+        take_more_certain(first, other);
     }
     kept.into_iter().map(|(_, finding)| finding).collect()
 }

@@ -183,14 +183,19 @@ impl Arena<'_> {
         impossible
     }
 
-    /// The paths on which a condition says that a record around a member begins at null: `container_of(p, …) == q`, where `q` is null by choice.
-    fn begins_at_null(&mut self, condition: Cond) -> Option<Guard> {
+    /// The two values that a condition says are equal.
+    fn equated(&self, condition: Cond) -> Option<(Term, Term)> {
         let Node::Op { op: Op::Eq, args } =
             self.formula.terms.node(self.formula.cond_term(condition))
         else {
             return None;
         };
-        let (left, right) = (*args.first()?, *args.get(1)?);
+        Some((*args.first()?, *args.get(1)?))
+    }
+
+    /// The paths on which a condition says that a record around a member begins at null: `container_of(p, …) == q`, where `q` is null by choice.
+    fn begins_at_null(&mut self, condition: Cond) -> Option<Guard> {
+        let (left, right) = self.equated(condition)?;
         let terms = &self.formula.terms;
         let other = match (terms.is_pointer(left), terms.is_pointer(right)) {
             (true, _) => right,
@@ -216,12 +221,7 @@ impl Arena<'_> {
 
     /// The paths on which a condition says that a block which has just been made lies where something else does.
     fn impossible_equality(&mut self, condition: Cond) -> Option<Guard> {
-        let Node::Op { op: Op::Eq, args } =
-            self.formula.terms.node(self.formula.cond_term(condition))
-        else {
-            return None;
-        };
-        let (left, right) = (*args.first()?, *args.get(1)?);
+        let (left, right) = self.equated(condition)?;
         // What is equal to null, or to `MAP_FAILED`, is no block: the call that should have made it has failed.
         let none = self.is_invalid_constant(left) || self.is_invalid_constant(right);
         let pointers = self.formula.terms.width(left) == POINTER_BITS;

@@ -13,7 +13,7 @@ use super::value::{Operand, Place, Repr, Value};
 use super::{Lowerer, text};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Signature, Type};
-use crate::ir::{Arg, Call, Callee, ExprId, ExprKind, RetTy, StmtKind, SymbolKind, TermKind};
+use crate::ir::{Arg, Call, Callee, ExprId, RetTy, StmtKind, SymbolKind, TermKind};
 
 /// Columns of a call's text.
 const TEXT_LIMIT: usize = 60;
@@ -153,16 +153,9 @@ impl Lowerer<'_> {
                 noreturn: false,
             }),
         };
-        let callee = match *self.b.kind(function) {
-            ExprKind::AddrSymbol(id)
-                if matches!(
-                    self.b.symbols.get(id.index()).map(|symbol| &symbol.kind),
-                    Some(SymbolKind::Function { .. })
-                ) =>
-            {
-                Callee::Direct(id)
-            }
-            _ => Callee::Indirect { function, holder },
+        let callee = match self.function_at(function) {
+            Some((id, _)) => Callee::Direct(id),
+            None => Callee::Indirect { function, holder },
         };
         Ok((callee, signature))
     }

@@ -11,8 +11,8 @@ use super::size::{Class, Slot};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{
-    BinOp, ExprId, ExprKind, FunctionHolder, GUESSED_MEMBERS, Method, StmtKind, SymbolKind,
-    SymbolName, Ty,
+    BinOp, ExprId, ExprKind, FunctionHolder, GUESSED_MEMBERS, Method, StmtKind, SymbolId,
+    SymbolKind, SymbolName, Ty,
 };
 
 /// An lvalue or function designator.
@@ -315,7 +315,7 @@ impl Lowerer<'_> {
 
     /// Notes a function that is stored in a member or variable, or what else a variable of a function pointer is set to.
     fn note_method(&mut self, place: &Place, value: ExprId) -> Lower<()> {
-        let function = self.function_named(value);
+        let function = self.function_at(value).map(|(_, name)| name.clone());
         if function.is_none() && (place.holder.is_some() || !self.may_be_function(place, value)?) {
             return Ok(());
         }
@@ -327,12 +327,13 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn function_named(&self, value: ExprId) -> Option<SymbolName> {
+    /// The function whose address a value is.
+    pub fn function_at(&self, value: ExprId) -> Option<(SymbolId, &SymbolName)> {
         let ExprKind::AddrSymbol(id) = *self.b.kind(value) else {
             return None;
         };
         let symbol = self.b.symbols.get(id.index())?;
-        matches!(symbol.kind, SymbolKind::Function { .. }).then(|| symbol.name.clone())
+        matches!(symbol.kind, SymbolKind::Function { .. }).then_some((id, &symbol.name))
     }
 
     /// Whether a value that is stored in a place may be the address of a function.

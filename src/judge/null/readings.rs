@@ -28,7 +28,6 @@ pub(super) fn readings(
 ) -> Vec<Kind> {
     let mut kinds = Vec::new();
     let plain = tested(oracle, event).is_some_and(|tested| tested.plain);
-    let found_null = is_found_null(body, event);
     // A test behind the access says that it may be null here, whatever made it so.
     let mut late_tests = execution.log.late_tests.iter();
     let tested_late = late_tests.any(|test| test.pointer == event.address);
@@ -53,7 +52,7 @@ pub(super) fn readings(
     if rests_on.unasked {
         kinds.push(Kind::NeverNull);
     }
-    if rests_on.ends_loop && !found_null {
+    if rests_on.ends_loop && !is_found_null(body, event) {
         kinds.push(Kind::SearchSucceeds);
     }
     if !possibly_null_unchanged(execution, oracle, event, paths)
