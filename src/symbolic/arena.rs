@@ -274,12 +274,7 @@ impl<'a> Arena<'a> {
         self.is_from(value, |origin| matches!(origin, Origin::Call { .. }))
     }
 
-    /// Whether a value hangs on nothing but what the function was called with.
-    pub fn is_from_callers(&self, value: Term) -> bool {
-        self.is_from(value, |origin| matches!(origin, Origin::Param(_)))
-    }
-
-    /// The same, or on what lay in memory.
+    /// Whether a value hangs on nothing but what the function was called with, and what lay in memory then.
     pub fn is_from_entry(&self, value: Term) -> bool {
         self.is_from(value, |origin| {
             matches!(origin, Origin::Param(_) | Origin::Initial { .. })

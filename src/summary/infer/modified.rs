@@ -82,7 +82,7 @@ pub(super) fn modified(
             more = true;
             break;
         }
-        let whole = whole.map(|term| pointer_on(oracle, exit, term));
+        let whole = whole.map(|term| where_there(oracle, exit, (loc, term)));
         let value = whole.and_then(|term| converter.expr(oracle, term));
         let value = match whole.filter(|_| value.as_ref().is_none_or(is_open)) {
             Some(term) => compared(oracle, converter, exit, (loc, term))
@@ -128,6 +128,21 @@ pub(super) fn modified(
     summary.disturbs = disturbed(execution, oracle);
     summary.changes_answers = execution.changes_answers;
     summary.modified = modified;
+}
+
+/// The value of a cell on the paths on which there is such a cell: what `if (p) p->n = 0;` leaves in `p->n` is 0, and never what was there
+/// before, for where `p` is null there is nothing that callers would look at.
+fn where_there(arena: &mut Arena<'_>, exit: &Exit<'_>, (loc, value): (Loc, Term)) -> Term {
+    let value = pointer_on(arena, exit, value);
+    if !arena.watches || arena.surely_exists(exit.state, loc) {
+        return value;
+    }
+    let exists = arena.exists(loc);
+    let paths = arena.formula.guards.and(exit.state.guard, exists);
+    match paths == Guard::FALSE {
+        true => value,
+        false => arena.formula.without_others(value, paths),
+    }
 }
 
 /// The records that callers know and that callees get of which it is not known what they write there.

@@ -262,8 +262,8 @@ pub fn for_any_answers(
     let mut left = paths;
     for condition in oracle.formula.guards.support(paths).to_vec() {
         let value = oracle.formula.cond_term(condition);
-        // What the function was called with its caller knows, be it why a callee has returned null, too.
-        if oracle.is_from_callers(value) {
+        // What the function was called with, and what lay in memory then, its caller knows, be it why a callee has returned null, too.
+        if oracle.is_from_entry(value) {
             continue;
         }
         // That a function of a library fails, the world decides.

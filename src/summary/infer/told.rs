@@ -8,10 +8,10 @@ use crate::sat::oracle::Oracle;
 use crate::summary::convert::Converter;
 use crate::summary::memory::is_passed;
 use crate::summary::predicates::Predicate;
-use crate::summary::{IExpr, ResultTells};
+use crate::summary::{IExpr, ResultTells, Root};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::term::Op;
+use crate::symbolic::term::{Op, mask};
 
 /// Conditions on the result that are kept.
 const MAX_TOLD: usize = 4;
@@ -74,13 +74,85 @@ fn add(oracle: &mut Oracle<'_>, found: &mut Vec<Told>, new: Told) {
     let mut covers = |one: &Told, other: &Told| {
         let mut literals = other.tells.entry.iter();
         let more = oracle.formula.guards.and_not(other.paths, one.paths);
-        literals.all(|literal| one.tells.entry.contains(literal)) && !oracle.possible(more)
+        literals.all(|literal| one.tells.entry.contains(literal))
+            && follows(&one.tells.result, &other.tells.result)
+            && !oracle.possible(more)
     };
     if found.iter().any(|known| covers(known, &new)) {
         return;
     }
     found.retain(|known| !covers(&new, known));
     found.push(new);
+}
+
+/// Whether a condition on the result follows from another one for whoever knows nothing else of the result: a function that returns -1 or what
+/// is not negative tells more by `ret != -1` than by `ret >= 0`.
+fn follows(condition: &(IExpr, bool), from: &(IExpr, bool)) -> bool {
+    if condition == from {
+        return true;
+    }
+    let Some(width) = [condition, from].iter().find_map(|(expr, _)| width(expr)) else {
+        return false;
+    };
+    // The conditions change only where one of their constants is, and where the sign does.
+    let borders = [condition, from].map(|(expr, _)| constant(expr));
+    let borders = borders.into_iter().flatten().chain([0, 1 << (width - 1)]);
+    let mut values = borders.flat_map(|border| {
+        let beside = [border.wrapping_sub(1), border, border.wrapping_add(1)];
+        beside.map(|value| value & mask(width))
+    });
+    let outcome = |of: &(IExpr, bool), value| holds(&of.0, value).map(|holds| holds == of.1);
+    values.all(|value| match (outcome(from, value), outcome(condition, value)) {
+        (Some(from), Some(condition)) => !from || condition,
+        _ => false,
+    })
+}
+
+/// What a condition compares, and whether it says the contrary of the comparison.
+fn comparison(condition: &IExpr) -> Option<(Op, &[IExpr; 2], bool)> {
+    let IExpr::Op { op, args, .. } = condition else {
+        return None;
+    };
+    if let (Op::Not, [inner]) = (op, args.as_slice()) {
+        let (op, args, negated) = comparison(inner)?;
+        return Some((op, args, !negated));
+    }
+    let args = args.as_slice().try_into().ok()?;
+    Some((*op, args, false))
+}
+
+/// A constant that a condition compares something with.
+fn constant(condition: &IExpr) -> Option<u128> {
+    let (_, args, _) = comparison(condition)?;
+    args.iter().find_map(|arg| match arg {
+        IExpr::Const { value, .. } => Some(*value),
+        _ => None,
+    })
+}
+
+/// Bits of what a condition compares.
+fn width(condition: &IExpr) -> Option<u16> {
+    let (_, [left, _], _) = comparison(condition)?;
+    Some(left.width())
+}
+
+/// Whether a condition holds where the result is this number; `None` if it is no comparison with a constant.
+fn holds(condition: &IExpr, result: u128) -> Option<bool> {
+    let (op, [left, right], negated) = comparison(condition)?;
+    let of = |arg: &IExpr| match arg {
+        IExpr::Const { value, .. } => Some(*value),
+        IExpr::Value { object, .. } if object.root == Root::Return => Some(result),
+        _ => None,
+    };
+    let (left, right, width) = (of(left)?, of(right)?, left.width());
+    let signed = |value: u128| value ^ (1 << (width - 1));
+    let holds = match op {
+        Op::Eq => left == right,
+        Op::Ult => left < right,
+        Op::Slt => signed(left) < signed(right),
+        _ => return None,
+    };
+    Some(holds != negated)
 }
 
 /// The conditions that callers can evaluate before the call, with their values. Rounds of a loop that were left out may take other ways: what is left
