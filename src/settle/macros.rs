@@ -116,11 +116,19 @@ fn tests_what_is_called(line: &str) -> bool {
         let before = left[..at].ends_with(['=', '!', '<', '>']);
         !before && !left[at + 1..].starts_with('=')
     });
-    let negates = left
-        .match_indices('!')
-        .any(|(at, _)| !left[at + 1..].starts_with('='));
+    let negates = left.match_indices('!').any(|(at, _)| {
+        let behind = &left[at + 1..];
+        !behind.starts_with('=') && !begins_with_bits(behind)
+    });
     let asks = ["&&", "||", "?", "NULL"];
     calls > 0 && !assigns && !negates && !asks.iter().any(|token| left.contains(token))
+}
+
+/// Whether a text begins with bits of a number, in parentheses: `(flags_of & READY)`.
+fn begins_with_bits(text: &str) -> bool {
+    let inner = text.trim_start().strip_prefix('(');
+    let inner = inner.and_then(|inner| inner.split_once(')'));
+    inner.is_some_and(|(inner, _)| inner.contains(" & ") && !inner.contains('('))
 }
 
 /// A line without the arguments of what is called in it, and how many calls there are. Words of C, and what is there for a test, are no calls.
@@ -164,6 +172,8 @@ mod tests {
         assert!(tests_what_is_called("\tif (*(text_of (b)) != '@')"));
         assert!(tests_what_is_called("\tif (IS_LEAF(self)) {"));
         assert!(tests_what_is_called("\t} else if (size_of(b->next) > 4) {"));
+        assert!(tests_what_is_called("\tif (!(events_of(n) & IN)) {"));
+        assert!(!tests_what_is_called("\tif (!(is_set(p))) {"));
         assert!(!tests_what_is_called("\tif (likely(p))"));
         assert!(!tests_what_is_called("\tif (IS_NULL(p))"));
         assert!(!tests_what_is_called("\tif (!p)"));

@@ -171,12 +171,16 @@ impl Executor<'_> {
             CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => false,
         };
         let asked = asks.then(|| CalledWith::new(Arc::new(name.clone()), &at.args));
-        self.change_answers(match &view {
+        let changes = match &view {
             CalleeView::Known(effects) => effects.changes_answers(),
             CalleeView::NoOp(_) | CalleeView::Unknown | CalleeView::Lost => Answers::All,
-        });
+        };
+        self.change_answers(changes);
         let first = self.arena.formula.terms.next_var();
         self.call_viewed(at, state, (name, view));
+        if changes >= Answers::OfMemory {
+            self.execution.log.uses_before_writes = self.execution.log.uses.len();
+        }
         if let Some(called) = asked {
             let unknowns = first..self.arena.formula.terms.next_var();
             let question = Question { called, unknowns };

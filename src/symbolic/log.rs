@@ -548,6 +548,8 @@ pub struct Log {
     pub initialised: Vec<InitEvent>,
     pub returns: Vec<ReturnEvent>,
     pub uses: Vec<UseEvent>,
+    /// How many of them were logged when the last call came back of a function that may write to memory which others know.
+    pub uses_before_writes: usize,
     /// Logged only if [`super::limits::Limits::members`] asks for it.
     pub members: Vec<MemberEvent>,
     pub given: Vec<GivenEvent>,

@@ -107,7 +107,8 @@ impl Executor<'_> {
 
     /// Whether a pointer that is compared with null is what a call has returned since it was followed, or has been read from memory once more
     /// after a call that may have put another one there: the comparison says nothing of the one that was there before (`p = f(p); if (!p)`,
-    /// `f(s); if (!s->p)`).
+    /// `f(s); if (!s->p)`). A variable of static storage any callee may write that writes anything: its summary does not tell what signal handlers
+    /// do meanwhile, nor all that functions do which are known in part.
     fn is_read_anew(
         &mut self,
         frame: &Frame<'_>,
@@ -131,6 +132,9 @@ impl Executor<'_> {
         };
         if last >= read.uses || read.by_call {
             return last < read.uses;
+        }
+        if last < log.uses_before_writes && is_static(frame.body, compared) {
+            return true;
         }
         let Some(cell) = self.arena.found_at(pointer) else {
             return false;
@@ -252,6 +256,15 @@ impl Executor<'_> {
 /// Whether an address is that of one of the function's variables.
 fn is_local(body: &Body, address: ExprId) -> bool {
     matches!(body.expr(address).kind, ExprKind::AddrLocal(_))
+}
+
+/// Whether a value is read from a variable of static storage.
+fn is_static(body: &Body, value: ExprId) -> bool {
+    match body.expr(value).kind {
+        ExprKind::Load { addr, .. } => matches!(body.expr(addr).kind, ExprKind::AddrSymbol(_)),
+        ExprKind::Cast { arg } => is_static(body, arg),
+        _ => false,
+    }
 }
 
 /// Whether a comparison of a pointer with null says that the pointer may have been null before: `if (!p) return -1;` does, and

@@ -1,5 +1,6 @@
 // A path that a function puts in a new block where the caller gives no room for it.
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,4 +83,69 @@ char *writable_folder(const char *name)
 	if (access(path, W_OK) != 0)
 		return NULL;
 	return path;
+}
+
+int freed_by_result(const char *name) //~ clean
+{
+	char *room = malloc(PATH_MAX), *path;
+
+	if (!room)
+		return -1;
+	path = realpath(name, room);
+	if (!path) {
+		free(room);
+		return -1;
+	}
+	puts(path);
+	free(path);
+	return 0;
+}
+
+int freed_where_it_fails(const char *name)
+{
+	char *room = malloc(PATH_MAX), *path; //~ heap/leak
+
+	if (!room)
+		return -1;
+	path = realpath(name, room);
+	if (!path) {
+		free(room);
+		return -1;
+	}
+	puts(path);
+	return 0;
+}
+
+// As `_PC_PATH_MAX` has it: there may be no greatest length.
+int freed_in_either_case(const char *name, int most) //~ clean
+{
+	char *room = NULL, *path;
+
+	if (most > 0) {
+		room = malloc(most);
+		if (!room)
+			return -1;
+	}
+	path = realpath(name, room);
+	if (!path) {
+		free(room);
+		return -1;
+	}
+	puts(path);
+	free(path);
+	return 0;
+}
+
+int freed_twice(const char *name)
+{
+	char *room = malloc(PATH_MAX), *path;
+
+	if (!room)
+		return -1;
+	path = realpath(name, room);
+	if (path)
+		puts(path);
+	free(room);
+	free(path); //~ heap/double-free
+	return 0;
 }

@@ -127,3 +127,43 @@ void on_one_way_only(struct device *device, int finished) //~ clean
     if (last)
         handle(device, last->number);
 }
+
+// What callees may write is not looked up where a variable of static storage is compared: others write it, too, such as a signal's handler.
+static struct device *chosen;
+static int pending;
+
+static void send_pending(int number)
+{
+    pending = number;
+}
+
+static int letters(const char *name)
+{
+    return name[0] != 0 && name[1] != 0;
+}
+
+void asked_after_a_call(void)
+{
+    chosen->state = 1; //~ known-false-positive note null/dereference
+    send_pending(3);
+    if (!chosen)
+        return;
+    chosen->state = 2;
+}
+
+void asked_at_once(void)
+{
+    chosen->state = 1; //~ null/dereference
+    if (!chosen)
+        return;
+    send_pending(3);
+    chosen->state = 2;
+}
+
+void asked_after_a_mere_look(const char *name)
+{
+    chosen->state = letters(name); //~ null/dereference
+    if (!chosen || letters(name))
+        return;
+    chosen->state = 2;
+}

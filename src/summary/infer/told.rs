@@ -102,10 +102,12 @@ fn follows(condition: &(IExpr, bool), from: &(IExpr, bool)) -> bool {
         beside.map(|value| value & mask(width))
     });
     let outcome = |of: &(IExpr, bool), value| holds(&of.0, value).map(|holds| holds == of.1);
-    values.all(|value| match (outcome(from, value), outcome(condition, value)) {
-        (Some(from), Some(condition)) => !from || condition,
-        _ => false,
-    })
+    values.all(
+        |value| match (outcome(from, value), outcome(condition, value)) {
+            (Some(from), Some(condition)) => !from || condition,
+            _ => false,
+        },
+    )
 }
 
 /// What a condition compares, and whether it says the contrary of the comparison.

@@ -61,6 +61,8 @@ pub(super) struct LibraryRow {
     returns: Option<u32>,
     /// The parameter that is the result, unless that is null.
     returns_or_null: Option<u32>,
+    /// The same, where the parameter is not null itself: then the result is something else.
+    returns_if_given: Option<u32>,
     /// The parameter that leads to what the result leads into, unless that is null.
     within: Option<u32>,
     /// The parameter that leads to the string that the result is the length of.
@@ -275,6 +277,9 @@ impl LibraryRow {
         if let Some(param) = self.returns_or_null {
             summary.result = Some(unless_null(pointer(param)));
         }
+        if let Some(param) = self.returns_if_given {
+            summary.result = Some(if_given(pointer(param)));
+        }
         if let Some(param) = self.within {
             summary.result = Some(pointer_within(param));
         }
@@ -381,6 +386,25 @@ fn pointer_within(param: u32) -> IExpr {
             ),
         ],
     })
+}
+
+/// Null, or a pointer where that is not null; else something unknown.
+fn if_given(pointer: IExpr) -> IExpr {
+    let other = IExpr::Unknown {
+        id: 1,
+        width: POINTER_BITS,
+        choice: Choice::Any,
+    };
+    let is_null = IExpr::Op {
+        op: Op::Eq,
+        width: 1,
+        args: vec![pointer.clone(), null()],
+    };
+    IExpr::Op {
+        op: Op::Ite,
+        width: POINTER_BITS,
+        args: vec![is_null, other, unless_null(pointer)],
+    }
 }
 
 /// Null, or a pointer.
