@@ -109,6 +109,7 @@ impl Executor<'_> {
             Meaning::Choice(names) => self.call_one_of(&at, state, names),
             Meaning::Unknown => {
                 self.change_answers(Answers::All);
+                self.note_writes(Answers::All);
                 let result = self.logged_call(&at, state, true);
                 self.returned(&at, state, result);
             }
@@ -124,6 +125,13 @@ impl Executor<'_> {
         }
         if answers == Answers::All {
             self.answers.of_world.clear();
+        }
+    }
+
+    /// Notes that a call has come back of which the callee may have written to memory that others know.
+    fn note_writes(&mut self, changes: Answers) {
+        if changes >= Answers::OfMemory {
+            self.execution.log.uses_before_writes = self.execution.log.uses.len();
         }
     }
 
@@ -178,9 +186,7 @@ impl Executor<'_> {
         self.change_answers(changes);
         let first = self.arena.formula.terms.next_var();
         self.call_viewed(at, state, (name, view));
-        if changes >= Answers::OfMemory {
-            self.execution.log.uses_before_writes = self.execution.log.uses.len();
-        }
+        self.note_writes(changes);
         if let Some(called) = asked {
             let unknowns = first..self.arena.formula.terms.next_var();
             let question = Question { called, unknowns };

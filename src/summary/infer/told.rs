@@ -143,7 +143,9 @@ fn holds(condition: &IExpr, result: u128) -> Option<bool> {
     let (op, [left, right], negated) = comparison(condition)?;
     let of = |arg: &IExpr| match arg {
         IExpr::Const { value, .. } => Some(*value),
-        IExpr::Value { object, .. } if object.root == Root::Return => Some(result),
+        IExpr::Value { object, .. } if object.root == Root::Return && object.path.is_empty() => {
+            Some(result)
+        }
         _ => None,
     };
     let (left, right, width) = (of(left)?, of(right)?, left.width());
