@@ -90,10 +90,11 @@ fn enlarged(execution: &Execution, oracle: &Oracle<'_>, event: &OpEvent) -> Opti
         return None;
     }
     let holder = oracle.initial_place(oracle.regions.base(region)?)?;
-    let mut others = execution.log.ops.iter();
+    let mut others = execution.log.ops_of_call(event.call).iter();
     let made = others.find(|other| {
-        let same = other.call == event.call && other.stack == event.stack;
-        same && other.object.machine == event.object.machine && role(other) == Some(Role::Held)
+        other.stack == event.stack
+            && other.object.machine == event.object.machine
+            && role(other) == Some(Role::Held)
     })?;
     Some((oracle.regions.base(made.object.loc.region)?, holder))
 }
@@ -105,10 +106,8 @@ fn lost_on(
     exit: &Exit<'_>,
     (event, result, holder): (&OpEvent, Term, Loc),
 ) -> Guard {
-    let left_alone =
-        execution.log.ops.iter().filter(|other| {
-            other.call == event.call && other.object == event.object && !other.moves()
-        });
+    let of_call = execution.log.ops_of_call(event.call).iter();
+    let left_alone = of_call.filter(|other| other.object == event.object && !other.moves());
     let left_alone: Vec<Guard> = left_alone.map(|other| other.guard).collect();
     let failed = oracle.null_paths(result);
     let exists = oracle.exists(event.object.loc);

@@ -109,8 +109,8 @@ impl Executor<'_> {
             Meaning::Choice(names) => self.call_one_of(&at, state, names),
             Meaning::Unknown => {
                 self.change_answers(Answers::All);
-                self.note_writes(Answers::All);
                 let result = self.logged_call(&at, state, true);
+                self.note_writes(Answers::All);
                 self.returned(&at, state, result);
             }
         }
@@ -128,7 +128,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Notes that a call has come back of which the callee may have written to memory that others know.
+    /// Notes that a call has come back, if the callee may have written to memory that others know.
     fn note_writes(&mut self, changes: Answers) {
         if changes >= Answers::OfMemory {
             self.execution.log.uses_before_writes = self.execution.log.uses.len();

@@ -499,6 +499,13 @@ impl OpEvent {
 }
 
 impl Log {
+    /// The operations of one call. They are logged one behind the other.
+    pub fn ops_of_call(&self, call: u32) -> &[OpEvent] {
+        let from = self.ops.partition_point(|event| event.call < call);
+        let to = self.ops.partition_point(|event| event.call <= call);
+        &self.ops[from..to]
+    }
+
     /// Leaves out comparisons that are late in some rounds of a loop only: they are asked for the sake of the others.
     pub fn only_late_tests(&mut self) {
         let early = &self.early_tests;
@@ -548,7 +555,7 @@ pub struct Log {
     pub initialised: Vec<InitEvent>,
     pub returns: Vec<ReturnEvent>,
     pub uses: Vec<UseEvent>,
-    /// How many of them were logged when the last call came back of a function that may write to memory which others know.
+    /// Number of accesses logged before the last call of a function that may write to memory which others know came back.
     pub uses_before_writes: usize,
     /// Logged only if [`super::limits::Limits::members`] asks for it.
     pub members: Vec<MemberEvent>,

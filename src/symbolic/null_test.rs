@@ -107,8 +107,8 @@ impl Executor<'_> {
 
     /// Whether a pointer that is compared with null is what a call has returned since it was followed, or has been read from memory once more
     /// after a call that may have put another one there: the comparison says nothing of the one that was there before (`p = f(p); if (!p)`,
-    /// `f(s); if (!s->p)`). A variable of static storage any callee may write that writes anything: its summary does not tell what signal handlers
-    /// do meanwhile, nor all that functions do which are known in part.
+    /// `f(s); if (!s->p)`). For a variable of static storage any call counts of a function that may write to memory: no summary tells what signal
+    /// handlers do meanwhile, and that of a function analysed in part may not tell all that it writes.
     fn is_read_anew(
         &mut self,
         frame: &Frame<'_>,

@@ -484,8 +484,8 @@ fn only_after_warning(execution: &Execution, oracle: &mut Oracle<'_>, left: &Lef
 /// The paths on which the call is made that an operation of the log is part of.
 fn paths_of_call(execution: &Execution, arena: &mut Arena<'_>, event: usize) -> Guard {
     let of = &execution.log.ops[event];
-    let parts = execution.log.ops.iter();
-    let parts = parts.filter(|part| part.call == of.call && part.object == of.object);
+    let parts = execution.log.ops_of_call(of.call).iter();
+    let parts = parts.filter(|part| part.object == of.object);
     arena.formula.guards.union(parts.map(|part| part.guard))
 }
 

@@ -40,8 +40,8 @@ pub(super) fn for_good(
     let ops = &execution.log.ops;
     let of_object = || ops.iter().filter(|event| event.object == object);
     let bare = |event: &OpEvent| {
-        let with_another = |other: &OpEvent| other.call == event.call && other.object != object;
-        !event.saves && !ops.iter().any(with_another)
+        let mut of_call = execution.log.ops_of_call(event.call).iter();
+        !event.saves && of_call.all(|other| other.object == object)
     };
     if !of_object().filter(|event| event.takes(initial)).all(bare) {
         return false;

@@ -133,14 +133,13 @@ pub(super) fn modified(
 /// The value of a cell on the paths on which there is such a cell: what `if (p) p->n = 0;` leaves in `p->n` is 0, and never what was there
 /// before, for where `p` is null there is nothing that callers would look at.
 fn where_there(arena: &mut Arena<'_>, exit: &Exit<'_>, (loc, value): (Loc, Term)) -> Term {
-    let value = pointer_on(arena, exit, value);
     if !arena.watches || arena.surely_exists(exit.state, loc) {
-        return value;
+        return pointer_on(arena, exit, value);
     }
     let exists = arena.exists(loc);
     let paths = arena.formula.guards.and(exit.state.guard, exists);
     match paths == Guard::FALSE {
-        true => value,
+        true => pointer_on(arena, exit, value),
         false => arena.formula.without_others(value, paths),
     }
 }

@@ -262,7 +262,7 @@ pub fn for_any_answers(
     let mut left = paths;
     for condition in oracle.formula.guards.support(paths).to_vec() {
         let value = oracle.formula.cond_term(condition);
-        // What the function was called with, and what lay in memory then, its caller knows, be it why a callee has returned null, too.
+        // A caller knows the arguments and what lay in memory, also where these decide that a callee returns null.
         if oracle.is_from_entry(value) {
             continue;
         }

@@ -8,10 +8,10 @@ use crate::sat::oracle::Oracle;
 use crate::summary::convert::Converter;
 use crate::summary::memory::is_passed;
 use crate::summary::predicates::Predicate;
-use crate::summary::{IExpr, ResultTells, Root};
+use crate::summary::{IExpr, ResultTells};
 use crate::symbolic::execution::Execution;
 use crate::symbolic::guard::{Cond, Guard};
-use crate::symbolic::term::{Op, mask};
+use crate::symbolic::term::Op;
 
 /// Conditions on the result that are kept.
 const MAX_TOLD: usize = 4;
@@ -91,72 +91,42 @@ fn follows(condition: &(IExpr, bool), from: &(IExpr, bool)) -> bool {
     if condition == from {
         return true;
     }
-    let Some(width) = [condition, from].iter().find_map(|(expr, _)| width(expr)) else {
+    let (Some(mut borders), Some(others)) = (borders(&condition.0), borders(&from.0)) else {
         return false;
     };
-    // The conditions change only where one of their constants is, and where the sign does.
-    let borders = [condition, from].map(|(expr, _)| constant(expr));
-    let borders = borders.into_iter().flatten().chain([0, 1 << (width - 1)]);
-    let mut values = borders.flat_map(|border| {
-        let beside = [border.wrapping_sub(1), border, border.wrapping_add(1)];
-        beside.map(|value| value & mask(width))
-    });
-    let outcome = |of: &(IExpr, bool), value| holds(&of.0, value).map(|holds| holds == of.1);
-    values.all(
-        |value| match (outcome(from, value), outcome(condition, value)) {
+    borders.extend(others);
+    borders.push(0);
+    let beside = |border: u128| [border.wrapping_sub(1), border, border.wrapping_add(1)];
+    let outcome = |of: &(IExpr, bool), result| {
+        let outcome = of.0.with_result(result)?;
+        Some((outcome == 1) == of.1)
+    };
+    let mut results = borders.into_iter().flat_map(beside);
+    results.all(
+        |result| match (outcome(from, result), outcome(condition, result)) {
             (Some(from), Some(condition)) => !from || condition,
             _ => false,
         },
     )
 }
 
-/// What a condition compares, and whether it says the contrary of the comparison.
-fn comparison(condition: &IExpr) -> Option<(Op, &[IExpr; 2], bool)> {
-    let IExpr::Op { op, args, .. } = condition else {
-        return None;
-    };
-    if let (Op::Not, [inner]) = (op, args.as_slice()) {
-        let (op, args, negated) = comparison(inner)?;
-        return Some((op, args, !negated));
-    }
-    let args = args.as_slice().try_into().ok()?;
-    Some((*op, args, false))
-}
-
-/// A constant that a condition compares something with.
-fn constant(condition: &IExpr) -> Option<u128> {
-    let (_, args, _) = comparison(condition)?;
-    args.iter().find_map(|arg| match arg {
-        IExpr::Const { value, .. } => Some(*value),
-        _ => None,
-    })
-}
-
-/// Bits of what a condition compares.
-fn width(condition: &IExpr) -> Option<u16> {
-    let (_, [left, _], _) = comparison(condition)?;
-    Some(left.width())
-}
-
-/// Whether a condition holds where the result is this number; `None` if it is no comparison with a constant.
-fn holds(condition: &IExpr, result: u128) -> Option<bool> {
-    let (op, [left, right], negated) = comparison(condition)?;
-    let of = |arg: &IExpr| match arg {
-        IExpr::Const { value, .. } => Some(*value),
-        IExpr::Value { object, .. } if object.root == Root::Return && object.path.is_empty() => {
-            Some(result)
-        }
-        _ => None,
-    };
-    let (left, right, width) = (of(left)?, of(right)?, left.width());
-    let signed = |value: u128| value ^ (1 << (width - 1));
-    let holds = match op {
-        Op::Eq => left == right,
-        Op::Ult => left < right,
-        Op::Slt => signed(left) < signed(right),
-        _ => return None,
-    };
-    Some(holds != negated)
+/// The numbers at which the outcome of a condition on the result may change: the constants that it compares the result with, and where the sign
+/// changes. `None` if it does anything else with the result.
+fn borders(condition: &IExpr) -> Option<Vec<u128>> {
+    let mut borders = Some(Vec::new());
+    condition.each(&mut |part| match (part, &mut borders) {
+        (IExpr::Const { value, .. }, Some(borders)) => borders.push(*value),
+        (IExpr::Value { width, .. }, Some(borders)) => borders.push(1 << (width - 1)),
+        (
+            IExpr::Op {
+                op: Op::Not | Op::Eq | Op::Ult | Op::Slt,
+                ..
+            },
+            _,
+        ) => {}
+        (_, borders) => *borders = None,
+    });
+    borders
 }
 
 /// The conditions that callers can evaluate before the call, with their values. Rounds of a loop that were left out may take other ways: what is left

@@ -327,16 +327,9 @@ fn clear(summary: &mut Summary, places: &[IObj]) {
 /// Adds that a place leads to an error where the result is null or 0. Else there is none, as there was none before.
 fn leave_error(summary: &mut Summary, place: &IObj) {
     let result = syntax::returned(POINTER_BITS);
-    let error = IExpr::Unknown {
-        id: 0,
-        width: POINTER_BITS,
-        choice: Choice::Any,
-    };
-    let left = IExpr::Op {
-        op: Op::Ite,
-        width: POINTER_BITS,
-        args: vec![IExpr::is_zero(result, POINTER_BITS), error, null()],
-    };
+    let error = unknown(0, POINTER_BITS);
+    let failed = IExpr::is_zero(result, POINTER_BITS);
+    let left = either(failed, error, null());
     leave(summary, place, u64::from(POINTER_BITS / 8), &left);
 }
 
@@ -374,49 +367,32 @@ fn pointer_within(param: u32) -> IExpr {
     unless_null(IExpr::Linear {
         width: POINTER_BITS,
         constant: 0,
-        terms: vec![
-            (1, pointer(param)),
-            (
-                1,
-                IExpr::Unknown {
-                    id: 1,
-                    width: POINTER_BITS,
-                    choice: Choice::Any,
-                },
-            ),
-        ],
+        terms: vec![(1, pointer(param)), (1, unknown(1, POINTER_BITS))],
     })
 }
 
 /// Null, or a pointer where that is not null; else something unknown.
 fn if_given(pointer: IExpr) -> IExpr {
-    let other = IExpr::Unknown {
-        id: 1,
-        width: POINTER_BITS,
-        choice: Choice::Any,
-    };
-    let is_null = IExpr::Op {
-        op: Op::Eq,
-        width: 1,
-        args: vec![pointer.clone(), null()],
-    };
-    IExpr::Op {
-        op: Op::Ite,
-        width: POINTER_BITS,
-        args: vec![is_null, other, unless_null(pointer)],
-    }
+    let is_null = IExpr::is_zero(pointer.clone(), POINTER_BITS);
+    either(is_null, unknown(1, POINTER_BITS), unless_null(pointer))
 }
 
 /// Null, or a pointer.
 fn unless_null(pointer: IExpr) -> IExpr {
-    let found = IExpr::Unknown {
-        id: 0,
-        width: 1,
-        choice: Choice::Any,
-    };
+    either(unknown(0, 1), pointer, null())
+}
+
+/// One of two pointers, as a condition says.
+fn either(condition: IExpr, then: IExpr, other: IExpr) -> IExpr {
     IExpr::Op {
         op: Op::Ite,
         width: POINTER_BITS,
-        args: vec![found, pointer, null()],
+        args: vec![condition, then, other],
     }
+}
+
+/// A value of so many bits of which nothing is known.
+fn unknown(id: u32, width: u16) -> IExpr {
+    let choice = Choice::Any;
+    IExpr::Unknown { id, width, choice }
 }
