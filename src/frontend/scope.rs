@@ -391,7 +391,7 @@ impl<'a> UnitScope<'a> {
 }
 
 /// Part of every body's key: changes when lowering gives other bodies for the same source.
-const LOWERING_VERSION: u8 = 9;
+const LOWERING_VERSION: u8 = 10;
 
 fn tokens(text: &[u8], pieces: &Pieces<'_>, piece: &Piece, end: u32) -> Vec<Token> {
     lex::tokens(

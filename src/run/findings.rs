@@ -63,7 +63,7 @@ fn own(
     settled: &settle::Settled,
 ) -> Vec<(FunctionId, Finding)> {
     let recursive = recursive::settle(program, records, &pass.seeds);
-    let ruled_out = callers::rule_out(program, records);
+    let ruled_out = callers::rule_out(program, records, pass.property.pointers());
     let mut own = Vec::new();
     for (id, record) in with_ids(records) {
         for (index, finding) in (0..).zip(&record.facts.findings) {

@@ -2,16 +2,29 @@
 //!
 //! In: for each function the failures of its callees that none of its calls can bring about ([`crate::judge::excluded`]). Out: the findings of functions
 //! all of whose callers say so. Only a function that nobody can call but the tree's own functions, by its name, has no other callers.
+//!
+//! A static function of a header that is called nowhere is there for other configurations: in this one a macro or an empty function may have
+//! put null where its callers would have had a pointer.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::taken;
-use crate::judge::record::{Disposition, Record};
-use crate::program::{FunctionId, Program};
+use crate::judge::record::{Disposition, Record, with_ids};
+use crate::program::{Function, FunctionId, Program};
+use crate::property::PointerRules;
 
 /// The findings, by their functions and numbers.
-pub fn rule_out(program: &Program, records: &[Option<Record>]) -> FxHashSet<(FunctionId, u32)> {
+pub fn rule_out(
+    program: &Program,
+    records: &[Option<Record>],
+    rules: Option<&PointerRules>,
+) -> FxHashSet<(FunctionId, u32)> {
     let taken = taken(program);
+    let sources: FxHashSet<&str> = program.units.iter().map(|unit| &*unit.source).collect();
+    // Nobody can call it but the tree's own functions, by its name.
+    let is_private = |id: FunctionId, function: &Function| {
+        function.name.file.is_some() && !function.stored && !taken.contains(&id)
+    };
     let mut callers: FxHashMap<FunctionId, u32> = FxHashMap::default();
     let mut excluded: FxHashMap<(FunctionId, u32), u32> = FxHashMap::default();
     for id in program.ids() {
@@ -29,11 +42,20 @@ pub fn rule_out(program: &Program, records: &[Option<Record>]) -> FxHashSet<(Fun
         }
     }
     let by_all = excluded.into_iter().filter(|&((id, _), count)| {
-        let function = program.function(id);
-        function.name.file.is_some()
-            && !function.stored
-            && !taken.contains(&id)
-            && callers.get(&id) == Some(&count)
+        is_private(id, program.function(id)) && callers.get(&id) == Some(&count)
     });
-    by_all.map(|(failure, _)| failure).collect()
+    let by_all = by_all.map(|(failure, _)| failure);
+    let uncalled = with_ids(records).filter(|&(id, _)| {
+        let function = program.function(id);
+        let in_header = !sources.contains(&*function.file);
+        in_header && is_private(id, function) && !callers.contains_key(&id)
+    });
+    let of_uncalled = uncalled.flat_map(|(id, record)| {
+        let findings = (0..).zip(&record.facts.findings);
+        let null = findings.filter(|(_, finding)| {
+            rules.is_some_and(|rules| finding.rule == rules.null)
+        });
+        null.map(move |(index, _)| (id, index))
+    });
+    by_all.chain(of_uncalled).collect()
 }

@@ -72,17 +72,11 @@ pub(super) fn add(
             oracle.formula.guards.and(null, chosen)
         }
     };
-    summary.null_result = if is_failure(oracle, result, null)
-        || says_failure(oracle, chosen)
-        || follows_failure(oracle, exit, null)
-    {
-        NullResult::May
+    let failed = failed(oracle, exit, result, (null, chosen));
+    let (reason, so) = if oracle.possible(failed) {
+        (NullResult::May, failed)
     } else if let Some(at_times) = null_at_times(oracle, result, null) {
-        // Else it is what is said of all of them.
-        if at_times != null {
-            summary.null_at_times_when = over_arguments(oracle, at_times, MAX_DECIDING);
-        }
-        NullResult::AtTimes
+        (NullResult::AtTimes, at_times)
     } else {
         // Rounds of a loop that were left out may return null otherwise.
         if !execution.cut {
@@ -90,7 +84,27 @@ pub(super) fn add(
         }
         return;
     };
+    summary.null_result = reason;
+    // Else it is what is said of all of them.
+    if so != null {
+        summary.null_so_when = over_arguments(oracle, so, MAX_DECIDING);
+    }
     summary.null_when = over_arguments(oracle, null, MAX_DECIDING);
+}
+
+/// Those of the paths on which a result is null that follow a callee's failure. `chosen`: the function itself says null there.
+fn failed(
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+    result: Term,
+    (null, chosen): (Guard, Guard),
+) -> Guard {
+    let parts = [
+        failed_results(oracle, result, null),
+        said_failures(oracle, chosen),
+        followed_failures(oracle, exit, null),
+    ];
+    oracle.formula.guards.union(parts)
 }
 
 /// Those of these paths on which a result is the constant null, or what a callee has returned that returns null at times, if more than what
@@ -131,63 +145,79 @@ fn over_arguments(oracle: &mut Oracle<'_>, paths: Guard, others: usize) -> Optio
     said_together(oracle, paths, &passed)
 }
 
-/// Whether on some of these paths a function has failed, and on all of those the result is null: it says so.
-fn says_failure(oracle: &mut Oracle<'_>, null: Guard) -> bool {
+/// Those of the paths on which the function itself says null on which it does so because a callee has failed: had that not failed, the result
+/// would be another one. So that is no path on which the callee is not even called.
+fn said_failures(oracle: &mut Oracle<'_>, null: Guard) -> Guard {
     let mut asked = oracle.compared_with_null(null);
     asked.retain(|pointer| oracle.nullable.contains_key(pointer));
-    asked.into_iter().any(|pointer| {
+    let mut said = Guard::FALSE;
+    for pointer in asked {
         let failed = oracle.null_paths(pointer);
-        let here = oracle.formula.guards.and(null, failed);
-        oracle.possible(here)
-    })
+        let guards = &mut oracle.formula.guards;
+        let mut here = guards.and(null, failed);
+        if let Some((condition, value)) = guards.as_literal(failed) {
+            let otherwise = guards.restrict(null, &[(condition, !value)]);
+            here = guards.and_not(here, otherwise);
+        }
+        said = guards.or(said, here);
+    }
+    said
 }
 
-/// Whether the result is null wherever some call has not made what it makes as a rule: `if (posix_memalign(&p, …)) return NULL;`.
-fn follows_failure(oracle: &mut Oracle<'_>, exit: &Exit<'_>, null: Guard) -> bool {
+/// Where some call has not made what it makes as a rule, if the result is null wherever that is so: `if (posix_memalign(&p, …)) return NULL;`.
+fn followed_failures(oracle: &mut Oracle<'_>, exit: &Exit<'_>, null: Guard) -> Guard {
     let mut failed = oracle.made_nothing.clone();
     failed.sort_unstable();
     failed.dedup();
-    failed.into_iter().any(|nothing| {
+    let mut followed = Guard::FALSE;
+    for nothing in failed {
         let guards = &mut oracle.formula.guards;
         let here = guards.and(exit.state.guard, nothing);
-        guards.implies(here, null) && oracle.possible(here)
-    })
-}
-
-/// Whether a pointer, where it is null on these paths, is what a function has returned that has failed.
-fn is_failure(oracle: &mut Oracle<'_>, pointer: Term, null: Guard) -> bool {
-    if is_failed_result(oracle, pointer, null, MAX_NESTED) {
-        return true;
+        if guards.implies(here, null) {
+            followed = guards.or(followed, here);
+        }
     }
-    let locations = oracle.locations(pointer);
-    locations.iter().any(|&(guard, loc)| {
-        let RegionKind::Environment { base } = *oracle.regions.kind(loc.region) else {
-            return false;
-        };
-        let here = oracle.formula.guards.and(null, guard);
-        oracle.nullable.contains_key(&base) && oracle.possible(here)
-    })
+    followed
 }
 
-/// Whether a pointer is by choice what a function has returned that has failed, which may itself be a choice, of null or another pointer.
-fn is_failed_result(oracle: &mut Oracle<'_>, pointer: Term, null: Guard, depth: u32) -> bool {
+/// Those of these paths on which a pointer that is null there is what a function has returned that has failed.
+fn failed_results(oracle: &mut Oracle<'_>, pointer: Term, null: Guard) -> Guard {
+    let mut failed = failed_result(oracle, pointer, null, MAX_NESTED);
+    let locations = oracle.locations(pointer);
+    for &(chosen, loc) in &*locations {
+        let RegionKind::Environment { base } = *oracle.regions.kind(loc.region) else {
+            continue;
+        };
+        if oracle.nullable.contains_key(&base) {
+            let guards = &mut oracle.formula.guards;
+            let here = guards.and(null, chosen);
+            failed = guards.or(failed, here);
+        }
+    }
+    failed
+}
+
+/// Those of these paths on which a pointer is by choice what a function has returned that has failed, which may itself be a choice, of null or
+/// another pointer.
+fn failed_result(oracle: &mut Oracle<'_>, pointer: Term, null: Guard, depth: u32) -> Guard {
     if null == Guard::FALSE {
-        return false;
+        return Guard::FALSE;
     }
     if oracle.nullable.contains_key(&pointer) {
         let failed = oracle.null_by_choice(pointer);
-        let here = oracle.formula.guards.and(null, failed);
-        return oracle.possible(here);
+        return oracle.formula.guards.and(null, failed);
     }
     let (Node::Op { op: Op::Ite, args }, 1..) = (oracle.formula.terms.node(pointer).clone(), depth)
     else {
-        return false;
+        return Guard::FALSE;
     };
     let chosen = oracle.formula.guard_of(args[0]);
     let guards = &mut oracle.formula.guards;
     let sides = [guards.and(null, chosen), guards.and_not(null, chosen)];
-    let mut arms = args[1..].iter().zip(sides);
-    arms.any(|(&arm, side)| is_failed_result(oracle, arm, side, depth - 1))
+    let arms = args[1..].iter().zip(sides);
+    let arms = arms.map(|(&arm, side)| failed_result(oracle, arm, side, depth - 1));
+    let arms: Vec<Guard> = arms.collect();
+    oracle.formula.guards.union(arms)
 }
 
 /// Whether a pointer that the function leaves in memory may be null because a callee has failed, and the function has not looked: one that
@@ -199,7 +229,8 @@ pub fn may_be_null(oracle: &mut Oracle<'_>, exit: &Exit<'_>, pointer: Term) -> N
     }
     let null = oracle.null_paths(pointer);
     let null = oracle.formula.guards.and(exit.state.guard, null);
-    match is_failure(oracle, pointer, null) {
+    let failed = failed_results(oracle, pointer, null);
+    match oracle.possible(failed) {
         true => NullResult::May,
         false => NullResult::Unknown,
     }

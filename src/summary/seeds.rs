@@ -173,12 +173,18 @@ impl Seeds {
         (seeds, errors)
     }
 
-    /// What the seeds say of a property's machines and of accesses to memory, and nothing else.
+    /// What the seeds say of a property's machines and of accesses to memory, and nothing else. A function that operates on an object of another
+    /// machine, a lock, accesses it.
     pub fn about_memory(&self, property: &Property) -> Seeds {
         let mut seeds = self.clone();
         for seed in seeds.by_name.values_mut() {
             let summary = Arc::make_mut(&mut seed.summary);
             let known = |object: &SummaryObject| property.machine(&object.machine).is_some();
+            let others = summary.objects.iter().filter(|object| !known(object));
+            let accessed: Vec<u32> = others.filter_map(library::accessed_argument).collect();
+            for param in accessed {
+                library::add_use(summary, param);
+            }
             effect::retain(summary, known);
             summary.sleeps.clear();
             summary.assertions.clear();

@@ -322,6 +322,19 @@ fn nothing_follows_a_call_that_does_not_return() {
 }
 
 #[test]
+fn a_store_at_address_0_ends_the_program_and_a_device_s_register_holds_anything() {
+    let text = dump("int f(int n) { if (n) *(volatile int *)0 = 0; return 1; }");
+    assert_eq!(
+        text,
+        "b0:\nif n goto b1 else b2\nb1:\nunreachable\nb2:\nreturn 1"
+    );
+    let text = dump("int f(void) { *(volatile char *)16 = 1; return *(volatile char *)16; }");
+    assert_eq!(text, "b0:\nreturn (int)?");
+    let text = dump("unsigned long f(void) { return sizeof(*(int *)0 = 1); }");
+    assert_eq!(text, "b0:\nreturn 4");
+}
+
+#[test]
 fn a_static_local_is_a_global_of_the_file() {
     let source = "int f(void) { static int seen; return seen++; }";
     let body = last_function(source).expect("lowers");

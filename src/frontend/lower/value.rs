@@ -12,8 +12,11 @@ use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{
     BinOp, ExprId, ExprKind, FunctionHolder, GUESSED_MEMBERS, Method, StmtKind, SymbolId,
-    SymbolKind, SymbolName, Ty,
+    SymbolKind, SymbolName, TermKind, Ty,
 };
+
+/// Bytes from address 0 on where no object lies.
+const FIRST_PAGE: u128 = 4096;
 
 /// An lvalue or function designator.
 #[derive(Clone, Debug)]
@@ -144,7 +147,10 @@ impl Lowerer<'_> {
         match self.class(&place.ty)? {
             Class::Scalar(ty) => {
                 let volatile = self.resolve(&place.ty)?.quals.volatile;
-                let expr = self.b.load(place.addr, ty, volatile);
+                let expr = match self.low_address(place.addr) {
+                    Some(_) => self.b.unknown(ty),
+                    None => self.b.load(place.addr, ty, volatile),
+                };
                 Ok(Value::scalar_of(expr, place.ty.unqualified()))
             }
             Class::Memory(_) => Ok(Value {
@@ -285,6 +291,12 @@ impl Lowerer<'_> {
         }
     }
 
+    /// The address in the first page that the source itself states for an access. No object lies there, and nobody writes that by mistake: a store
+    /// at address 0 is there to end the program, as `*(volatile int *)0 = 0;` does, and what lies elsewhere is a register of some device.
+    fn low_address(&self, addr: ExprId) -> Option<u128> {
+        self.b.bits_of(addr).filter(|address| *address < FIRST_PAGE)
+    }
+
     // ---- writing ----
 
     /// Stores a value, converted to the place's type.
@@ -297,7 +309,11 @@ impl Lowerer<'_> {
             Class::Scalar(_) => {
                 let expr = self.convert(value, &place.ty)?;
                 self.note_method(place, expr)?;
-                self.b.store(place.addr, expr);
+                match self.low_address(place.addr) {
+                    Some(0) if self.dry_runs == 0 => self.b.terminate(TermKind::Unreachable),
+                    Some(_) => {}
+                    None => self.b.store(place.addr, expr),
+                }
                 Ok(())
             }
             Class::Memory(size) => {

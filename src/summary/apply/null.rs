@@ -18,7 +18,8 @@ const MAX_ONLY: usize = 40;
 #[derive(Clone, Copy, Default)]
 pub(super) struct NullWhen {
     whole: Option<Guard>,
-    at_times: Option<Guard>,
+    /// For the reason that the summary gives.
+    so: Option<Guard>,
 }
 
 /// Evaluates what the summary says of that, before the call changes what the conditions are about.
@@ -31,9 +32,9 @@ pub(super) fn null_when(
     if !exec.arena.watches || !binding.site.may_return_pointer {
         return NullWhen::default();
     }
-    let whens = [&summary.null_when, &summary.null_at_times_when];
-    let [whole, at_times] = whens.map(|when| Some(binding.condition(exec, state, when.as_ref()?)));
-    NullWhen { whole, at_times }
+    let whens = [&summary.null_when, &summary.null_so_when];
+    let [whole, so] = whens.map(|when| Some(binding.condition(exec, state, when.as_ref()?)));
+    NullWhen { whole, so }
 }
 
 /// Notes what is known of a result that is a pointer.
@@ -71,7 +72,7 @@ pub(super) fn result(
         }
         NullResult::May | NullResult::AtTimes if returns_argument(summary) => {}
         // The arguments say that it is not for the callee's own reasons.
-        NullResult::AtTimes if is_excluded(exec, state, when.at_times) => {}
+        NullResult::May | NullResult::AtTimes if is_excluded(exec, state, when.so) => {}
         NullResult::AtTimes => {
             let known = exec.arena.null_at_times.entry(result);
             known.or_insert_with(|| binding.site.called());

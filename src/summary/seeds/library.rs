@@ -13,7 +13,8 @@ use super::{Replaces, Seed, syntax};
 use crate::ir::POINTER_BITS;
 use crate::property::document::Document;
 use crate::summary::{
-    Choice, Comparison, Fill, IExpr, IObj, NullResult, Offset, Root, Summary, Told, Use, When,
+    Choice, Comparison, Fill, IExpr, IObj, NullResult, Offset, Root, Summary, SummaryObject, Told,
+    Use, When,
 };
 use crate::symbolic::callee::Answers;
 use crate::symbolic::term::Op;
@@ -232,7 +233,7 @@ impl LibraryRow {
 
     fn complete(&self, summary: &mut Summary) {
         for &param in &self.uses {
-            summary.uses.push(used(summary, param));
+            add_use(summary, param);
         }
         for &param in &self.uses_unless_null {
             let mut access = used(summary, param);
@@ -302,6 +303,24 @@ fn places(texts: &[Spanned<String>], document: &mut Document) -> Option<Vec<IObj
         }
     }
     Some(places)
+}
+
+/// The parameter that leads to an object which the function operates on in any case.
+pub(super) fn accessed_argument(object: &SummaryObject) -> Option<u32> {
+    match object.object.root {
+        Root::Param(param) if object.object == pointed_to(param) => {
+            (!object.optional).then_some(param)
+        }
+        _ => None,
+    }
+}
+
+/// Adds that the function accesses what a parameter leads to.
+pub(super) fn add_use(summary: &mut Summary, param: u32) {
+    let access = used(summary, param);
+    if !summary.uses.contains(&access) {
+        summary.uses.push(access);
+    }
 }
 
 /// The access to what a parameter leads to.

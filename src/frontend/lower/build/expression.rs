@@ -114,7 +114,7 @@ impl Builder {
         &self.exprs[id.index()].kind
     }
 
-    pub(super) fn bits_of(&self, id: ExprId) -> Option<u128> {
+    pub fn bits_of(&self, id: ExprId) -> Option<u128> {
         match self.exprs[id.index()].kind {
             ExprKind::Const(bits) => Some(bits),
             _ => None,
