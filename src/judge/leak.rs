@@ -163,10 +163,15 @@ fn lost_on(
     let tracked = oracle.now(exit.state, object);
     let exists = oracle.exists(object.loc);
     let known = known.get(&object.loc.region).copied().unwrap_or_default();
+    let of_inlined = execution.log.lost_by_inlined.get(&object.loc.region);
+    let of_others = [oracle.crashed, of_inlined.copied().unwrap_or_default()];
     let guards = &mut oracle.formula.guards;
     let mut paths = guards.and(exit.state.guard, tracked.guard_of(Status::At(state)));
     paths = guards.and(paths, exists);
     paths = guards.and_not(paths, known);
+    for others in of_others {
+        paths = guards.and_not(paths, others);
+    }
     let ended = perhaps_ended(execution, oracle, object);
     paths = oracle.formula.guards.and_not(paths, ended);
     let named = named_otherwise(oracle, object, paths);

@@ -3,8 +3,8 @@
 //! In: for each function the failures of its callees that none of its calls can bring about ([`crate::judge::excluded`]). Out: the findings of functions
 //! all of whose callers say so. Only a function that nobody can call but the tree's own functions, by its name, has no other callers.
 //!
-//! A static function of a header that is called nowhere is there for other configurations: in this one a macro or an empty function may have
-//! put null where its callers would have had a pointer.
+//! A static function of a header that is called nowhere, or only by others like it, is there for other configurations and programs: in this one a
+//! macro or an empty function may have put null where its callers would have had a pointer.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -45,17 +45,33 @@ pub fn rule_out(
         is_private(id, program.function(id)) && callers.get(&id) == Some(&count)
     });
     let by_all = by_all.map(|(failure, _)| failure);
-    let uncalled = with_ids(records).filter(|&(id, _)| {
-        let function = program.function(id);
-        let in_header = !sources.contains(&*function.file);
-        in_header && is_private(id, function) && !callers.contains_key(&id)
+    let used = used(program, |id, function| {
+        !is_private(id, function) || sources.contains(&*function.file)
     });
+    let uncalled = with_ids(records).filter(|(id, _)| !used.contains(id));
     let of_uncalled = uncalled.flat_map(|(id, record)| {
         let findings = (0..).zip(&record.facts.findings);
-        let null = findings.filter(|(_, finding)| {
-            rules.is_some_and(|rules| finding.rule == rules.null)
-        });
+        let null =
+            findings.filter(|(_, finding)| rules.is_some_and(|rules| finding.rule == rules.null));
         null.map(move |(index, _)| (id, index))
     });
     by_all.chain(of_uncalled).collect()
+}
+
+/// The functions of which this holds, and those that they call, directly or not.
+fn used(
+    program: &Program,
+    is_root: impl Fn(FunctionId, &Function) -> bool,
+) -> FxHashSet<FunctionId> {
+    let roots = program.ids();
+    let mut work: Vec<FunctionId> = roots
+        .filter(|&id| is_root(id, program.function(id)))
+        .collect();
+    let mut used: FxHashSet<FunctionId> = work.iter().copied().collect();
+    while let Some(id) = work.pop() {
+        let callees = program.function(id).callees.iter();
+        let callees = callees.filter_map(|callee| callee.function);
+        work.extend(callees.filter(|&callee| used.insert(callee)));
+    }
+    used
 }

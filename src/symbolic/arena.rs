@@ -53,6 +53,8 @@ pub struct Arena<'a> {
     pub(super) made_on: FxHashMap<Term, Guard>,
     /// The paths on which an assertion has failed and execution has gone on.
     pub warned: Guard,
+    /// The paths on which a pointer was followed that is null there for certain: nothing is lost behind that.
+    pub crashed: Guard,
     /// The paths on which each pointer is dereferenced.
     pub(super) dereferenced: FxHashMap<Term, Guard>,
     pub(super) locations: FxHashMap<Term, Locations>,
@@ -178,6 +180,7 @@ impl<'a> Arena<'a> {
             bits: Vec::new(),
             made_on: FxHashMap::default(),
             warned: Guard::FALSE,
+            crashed: Guard::FALSE,
             dereferenced: FxHashMap::default(),
             locations: FxHashMap::default(),
             untold: FxHashSet::default(),

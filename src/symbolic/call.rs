@@ -7,13 +7,15 @@ mod unknown;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::callee::{Answers, CallSite, CalledWith, CalleeView, Effects, INLINE_DEPTH};
 use super::eval::first_members;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
 use super::log::{CallEvent, EndEvent, Question, Site};
-use super::region::{NUMBER_BITS, RegionKind};
+use super::region::{NUMBER_BITS, RegionId, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
 use crate::ir::{
@@ -561,6 +563,10 @@ impl Executor<'_> {
         }
         let entered = std::mem::take(state);
         let (called, ends) = (entered.guard, self.execution.log.ends.len());
+        let before = (
+            self.execution.log.ops.len(),
+            self.execution.log.escapes.len(),
+        );
         let outer = self.inlining;
         self.inlining = outer.or(Some((entered.guard, self.arena.formula.terms.next_var())));
         let exit = self.run(&mut frame, entered);
@@ -597,7 +603,43 @@ impl Executor<'_> {
             state.memory.forget(region);
         }
         state.memory.forget(slot.region);
+        if at.call.dst.is_none() || result.is_some() {
+            self.note_lost(state, before, result);
+        }
         result
+    }
+
+    /// Notes the blocks that an inlined function has got and that nothing leads to when it returns. `before`: the numbers of operations and of
+    /// escapes that were logged before it.
+    fn note_lost(&mut self, state: &State, (ops, escapes): (usize, usize), result: Option<Term>) {
+        let log = &mut self.execution.log;
+        let mut lost: FxHashMap<RegionId, Guard> = FxHashMap::default();
+        for event in log.ops[ops..].iter().filter(|event| event.moves()) {
+            let region = event.object.loc.region;
+            if self.arena.is_owned(region) {
+                lost.insert(region, state.guard);
+            }
+        }
+        if lost.is_empty() {
+            return;
+        }
+        let escaped = log.escapes[escapes..].iter();
+        let mut found: Vec<(Guard, RegionId)> =
+            escaped.map(|event| (event.guard, event.region)).collect();
+        if let Some(result) = result {
+            let places = self.arena.locations(result);
+            found.extend(places.iter().map(|(paths, loc)| (*paths, loc.region)));
+        }
+        let guards = &mut self.arena.formula.guards;
+        for (paths, region) in found {
+            if let Some(lost) = lost.get_mut(&region) {
+                *lost = guards.and_not(*lost, paths);
+            }
+        }
+        for (region, paths) in lost {
+            let known = log.lost_by_inlined.entry(region).or_default();
+            *known = guards.or(*known, paths);
+        }
     }
 }
 

@@ -248,7 +248,12 @@ impl Executor<'_> {
             let accessor = Accessor::Statement(accessed.map(|(expr, _)| expr));
             self.check_access(state, (pointer, locations), state.guard, accessor);
             // A run that goes on had a pointer that leads somewhere.
-            let ended = self.assume_accessible(state, address, Guard::TRUE);
+            let mut ended = self.assume_accessible(state, address, Guard::TRUE);
+            // Nor does a number lead anywhere that is added to null.
+            if pointer != address {
+                let of_pointer = self.assume_accessible(state, pointer, Guard::TRUE);
+                ended = self.arena.formula.guards.or(ended, of_pointer);
+            }
             if ended != Guard::FALSE {
                 let known = self.arena.followed_null.entry(pointer).or_default();
                 *known = self.arena.formula.guards.or(*known, ended);
@@ -285,6 +290,7 @@ impl Executor<'_> {
             guards.and_not(state.guard, invalid),
         );
         if valid == Guard::FALSE {
+            self.arena.crashed = guards.or(self.arena.crashed, ended);
             return Guard::FALSE;
         }
         state.guard = valid;

@@ -7,7 +7,7 @@ mod calls;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::calls::{CallEvent, MayEnd, MetFailure, Question, UnknownCall};
 use super::guard::{Cond, Guard};
@@ -561,6 +561,9 @@ pub struct Log {
     pub members: Vec<MemberEvent>,
     pub given: Vec<GivenEvent>,
     pub escapes: Vec<EscapeEvent>,
+    /// Blocks that functions which were inlined have got, and the paths on which nothing leads to them where these functions return: they are told of
+    /// that themselves.
+    pub lost_by_inlined: FxHashMap<RegionId, Guard>,
     pub loops: BTreeMap<LoopId, LoopEvent>,
     pub ends: Vec<EndEvent>,
     /// Calls of functions that end the program on some of their paths, or may do so.

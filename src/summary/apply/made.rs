@@ -4,6 +4,7 @@
 //! allocated can lie in, and the state it begins in.
 
 use super::binding::Binding;
+use super::rows::Enabled;
 use crate::ir::Ty;
 use crate::property::{Key, Role, StateId, Target};
 use crate::summary::predicates::is_of_arguments;
@@ -12,7 +13,7 @@ use crate::symbolic::arena::Arena;
 use crate::symbolic::exec::Executor;
 use crate::symbolic::guard::Guard;
 use crate::symbolic::origin::Origin;
-use crate::symbolic::region::{Loc, RegionId};
+use crate::symbolic::region::{Loc, NUMBER_BITS, RegionId, RegionKind};
 use crate::symbolic::state::{MachineId, State};
 use crate::symbolic::term::{Node, Var};
 
@@ -132,6 +133,35 @@ pub(super) fn assume_made(
             exec.arena.enters_in(object, from);
         }
     }
+}
+
+/// Leaves out the paths on which an operation has taken place, as the result tells, on what a negative number names: that names nothing, and the
+/// system reports an error. So no number that `pipe` has given is negative, and none that `fdopen` has made a stream of.
+pub(super) fn assume_named(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    loc: Loc,
+    rows: &[Enabled<'_>],
+) {
+    let RegionKind::Value { of } = *exec.arena.regions.kind(loc.region) else {
+        return;
+    };
+    let told = rows.iter().filter(|enabled| {
+        let row = enabled.row;
+        let moves = matches!(row.to, Target::State(to) if to != row.from);
+        moves && row.outcond.iter().any(Option::is_some)
+    });
+    let done: Vec<Guard> = told.map(|enabled| enabled.guard).collect();
+    if done.is_empty() {
+        return;
+    }
+    let formula = &mut exec.arena.formula;
+    let zero = formula.terms.constant(0, NUMBER_BITS);
+    let negative = formula.terms.slt(of, zero);
+    let negative = formula.guard_of(negative);
+    let done = formula.guards.union(done);
+    let never = formula.guards.and(done, negative);
+    state.leave_out(&mut formula.guards, never);
 }
 
 /// Whether a condition is over nothing but what the place holds on entry in which the pointer to the object is left.

@@ -439,6 +439,11 @@ impl Application<'_, '_> {
         if !self.site.may_return_pointer {
             rows::made_nothing(exec, state, (object, machine), &rows);
         }
+        if let [(_, loc)] = self.objects[index][..]
+            && self.summary.is_primitive()
+        {
+            made::assume_named(exec, state, loc, &rows);
+        }
         for &(mut place, loc) in &self.objects[index] {
             // Where its pointer is null the callee does not touch it.
             if object.optional && !exec.arena.surely_exists(state, loc) {

@@ -51,15 +51,65 @@ pub(super) fn by_result(
         }
     }
     let (_, candidate, sides) = best?;
-    let [yes, no] = sides.map(|side| oracle.formula.without_others(value, side));
+    let [yes, no] = sides.map(|side| {
+        let left = oracle.formula.without_others(value, side);
+        let told = told_apart(oracle, converter, left, side);
+        told.or_else(|| converter.expr(oracle, left))
+    });
     let width = oracle.formula.terms.width(value);
-    let args = vec![
-        candidate.expr.clone(),
-        converter.expr(oracle, yes)?,
-        converter.expr(oracle, no)?,
-    ];
+    let args = vec![candidate.expr.clone(), yes?, no?];
     let op = Op::Ite;
     Some(IExpr::Op { op, width, args })
+}
+
+/// A value that is one of two on these paths by a single condition that callers know, whatever else the function has asked on the way there.
+fn told_apart(
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    value: Term,
+    paths: Guard,
+) -> Option<IExpr> {
+    let found = oracle.formula.alternatives(value, paths, MAX_ALTERNATIVES);
+    let (_, one) = *found.first()?;
+    let (ones, others): (Vec<_>, Vec<_>) = found.into_iter().partition(|&(_, it)| it == one);
+    let (_, other) = *others.first()?;
+    if others.iter().any(|&(_, it)| it != other) {
+        return None;
+    }
+    let guards = &mut oracle.formula.guards;
+    let here = guards.union(ones.into_iter().map(|(paths, _)| paths));
+    let there = guards.and_not(paths, here);
+    for condition in guards.support(here).to_vec() {
+        for holds in [true, false] {
+            let guards = &mut oracle.formula.guards;
+            let literal = guards.literal(condition, holds);
+            if !guards.implies(here, literal) || !guards.excludes(there, literal) {
+                continue;
+            }
+            let term = oracle.formula.cond_term(condition);
+            let Some(told) = converter.expr(oracle, term).filter(is_told) else {
+                continue;
+            };
+            let [then, els] = match holds {
+                true => [one, other],
+                false => [other, one],
+            };
+            let args = vec![
+                told,
+                converter.expr(oracle, then)?,
+                converter.expr(oracle, els)?,
+            ];
+            let width = oracle.formula.terms.width(value);
+            let op = Op::Ite;
+            return Some(IExpr::Op { op, width, args });
+        }
+    }
+    None
+}
+
+/// Whether callers know what an expression hangs on.
+fn is_told(expr: &IExpr) -> bool {
+    expr.unknowns().next().is_none()
 }
 
 /// How many alternatives a value has on some paths, if they are not too many.
