@@ -254,6 +254,10 @@ impl Executor<'_> {
                 let of_pointer = self.assume_accessible(state, pointer, Guard::TRUE);
                 ended = self.arena.formula.guards.or(ended, of_pointer);
             }
+            if self.is_invalid_here(state, address) {
+                let guards = &mut self.arena.formula.guards;
+                self.arena.crashed = guards.or(self.arena.crashed, state.guard);
+            }
             if ended != Guard::FALSE {
                 let known = self.arena.followed_null.entry(pointer).or_default();
                 *known = self.arena.formula.guards.or(*known, ended);
@@ -278,6 +282,15 @@ impl Executor<'_> {
         }
     }
 
+    /// Whether an address leads nowhere on any path to a state.
+    fn is_invalid_here(&mut self, state: &State, address: Term) -> bool {
+        let invalid = self.arena.invalid_on.get(&address);
+        invalid.is_some_and(|&invalid| {
+            let guards = &mut self.arena.formula.guards;
+            guards.implies(state.guard, invalid)
+        })
+    }
+
     /// Ends those of these paths on which an address that is accessed there is invalid, if there are others; which they are.
     pub fn assume_accessible(&mut self, state: &mut State, address: Term, paths: Guard) -> Guard {
         let Some(&invalid) = self.arena.invalid_on.get(&address) else {
@@ -290,7 +303,6 @@ impl Executor<'_> {
             guards.and_not(state.guard, invalid),
         );
         if valid == Guard::FALSE {
-            self.arena.crashed = guards.or(self.arena.crashed, ended);
             return Guard::FALSE;
         }
         state.guard = valid;
