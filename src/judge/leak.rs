@@ -163,8 +163,10 @@ fn lost_on(
     let tracked = oracle.now(exit.state, object);
     let exists = oracle.exists(object.loc);
     let known = known.get(&object.loc.region).copied().unwrap_or_default();
-    let of_inlined = execution.log.lost_by_inlined.get(&object.loc.region);
-    let of_others = [oracle.crashed, of_inlined.copied().unwrap_or_default()];
+    let of_others = [
+        oracle.crashed,
+        lost_by_inlined(execution, oracle, object.loc.region),
+    ];
     let guards = &mut oracle.formula.guards;
     let mut paths = guards.and(exit.state.guard, tracked.guard_of(Status::At(state)));
     paths = guards.and(paths, exists);
@@ -177,6 +179,30 @@ fn lost_on(
     let named = named_otherwise(oracle, object, paths);
     paths = oracle.formula.guards.and_not(paths, named);
     oracle.on_valid_pointers(exit.state, paths)
+}
+
+/// The paths on which a function that was inlined has got a block, and nothing leads to it where that function returns: it is told of that
+/// itself.
+fn lost_by_inlined(execution: &Execution, arena: &mut Arena<'_>, region: RegionId) -> Guard {
+    let mut all = Guard::FALSE;
+    for inlined in &execution.log.inlined {
+        if !inlined.made.contains(&region) {
+            continue;
+        }
+        let escaped = &execution.log.escapes[inlined.escapes.clone()];
+        let escaped = escaped.iter().filter(|event| event.region == region);
+        let mut found: Vec<Guard> = escaped.map(|event| event.guard).collect();
+        if let Some(result) = inlined.result {
+            let places = arena.locations(result);
+            let places = places.iter().filter(|(_, loc)| loc.region == region);
+            found.extend(places.map(|(paths, _)| *paths));
+        }
+        let guards = &mut arena.formula.guards;
+        let found = guards.union(found);
+        let lost = guards.and_not(inlined.guard, found);
+        all = guards.or(all, lost);
+    }
+    all
 }
 
 /// Those of these paths on which the number that names an object is known to be another one, by which others can name it:

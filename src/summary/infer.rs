@@ -26,6 +26,7 @@ use self::told::told_by_result;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::memory::is_told;
+use super::null_result::decided_by_arguments;
 use super::predicates::{
     Predicate, inputs, most_predicates, moved_on, needed, select, small_outputs,
 };
@@ -331,7 +332,9 @@ pub fn infer(
         let only_if = match watched && interface.root.is_output() {
             true => {
                 let moved = moved_on(oracle, &object.moves);
-                needed(oracle, &mut converter, moved)
+                let mut needed = needed(oracle, &mut converter, moved);
+                needed.extend(decided_by_arguments(oracle, moved));
+                needed
             }
             false => Vec::new(),
         };

@@ -7,14 +7,14 @@ mod unknown;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use super::callee::{Answers, CallSite, CalledWith, CalleeView, Effects, INLINE_DEPTH};
 use super::eval::first_members;
 use super::exec::{ArgValue, Executor};
 use super::frame::Frame;
 use super::guard::Guard;
-use super::log::{CallEvent, EndEvent, Question, Site};
+use super::log::{CallEvent, EndEvent, InlinedReturn, Question, Site};
 use super::region::{NUMBER_BITS, RegionId, RegionKind};
 use super::state::State;
 use super::term::{Op, Term};
@@ -603,42 +603,26 @@ impl Executor<'_> {
             state.memory.forget(region);
         }
         state.memory.forget(slot.region);
+        // A record may lead anywhere.
         if at.call.dst.is_none() || result.is_some() {
-            self.note_lost(state, before, result);
+            self.note_return(state, before, result);
         }
         result
     }
 
-    /// Notes the blocks that an inlined function has got and that nothing leads to when it returns. `before`: the numbers of operations and of
-    /// escapes that were logged before it.
-    fn note_lost(&mut self, state: &State, (ops, escapes): (usize, usize), result: Option<Term>) {
+    /// Notes that an inlined function returns which has got blocks. `before`: the numbers of operations and of escapes that were logged before it.
+    fn note_return(&mut self, state: &State, (ops, escapes): (usize, usize), result: Option<Term>) {
         let log = &mut self.execution.log;
-        let mut lost: FxHashMap<RegionId, Guard> = FxHashMap::default();
-        for event in log.ops[ops..].iter().filter(|event| event.moves()) {
-            let region = event.object.loc.region;
-            if self.arena.is_owned(region) {
-                lost.insert(region, state.guard);
-            }
-        }
-        if lost.is_empty() {
-            return;
-        }
-        let escaped = log.escapes[escapes..].iter();
-        let mut found: Vec<(Guard, RegionId)> =
-            escaped.map(|event| (event.guard, event.region)).collect();
-        if let Some(result) = result {
-            let places = self.arena.locations(result);
-            found.extend(places.iter().map(|(paths, loc)| (*paths, loc.region)));
-        }
-        let guards = &mut self.arena.formula.guards;
-        for (paths, region) in found {
-            if let Some(lost) = lost.get_mut(&region) {
-                *lost = guards.and_not(*lost, paths);
-            }
-        }
-        for (region, paths) in lost {
-            let known = log.lost_by_inlined.entry(region).or_default();
-            *known = guards.or(*known, paths);
+        let moved = log.ops[ops..].iter().filter(|event| event.moves());
+        let mut made: FxHashSet<RegionId> = moved.map(|event| event.object.loc.region).collect();
+        made.retain(|region| self.arena.is_owned(*region));
+        if !made.is_empty() {
+            log.inlined.push(InlinedReturn {
+                made,
+                guard: state.guard,
+                result,
+                escapes: escapes..log.escapes.len(),
+            });
         }
     }
 }

@@ -5,9 +5,10 @@
 mod calls;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 pub use self::calls::{CallEvent, MayEnd, MetFailure, Question, UnknownCall};
 use super::guard::{Cond, Guard};
@@ -387,6 +388,17 @@ pub struct EscapeEvent {
     pub in_loop: Option<LoopId>,
 }
 
+/// A function that was inlined returns, and has got blocks.
+#[derive(Clone, Debug)]
+pub struct InlinedReturn {
+    pub made: FxHashSet<RegionId>,
+    /// The paths on which it returns.
+    pub guard: Guard,
+    pub result: Option<Term>,
+    /// The numbers of the escapes that were logged in it.
+    pub escapes: Range<usize>,
+}
+
 /// The program ends: what is called does not return.
 #[derive(Clone, Debug)]
 pub struct EndEvent {
@@ -561,9 +573,7 @@ pub struct Log {
     pub members: Vec<MemberEvent>,
     pub given: Vec<GivenEvent>,
     pub escapes: Vec<EscapeEvent>,
-    /// Blocks that functions which were inlined have got, and the paths on which nothing leads to them where these functions return: they are told of
-    /// that themselves.
-    pub lost_by_inlined: FxHashMap<RegionId, Guard>,
+    pub inlined: Vec<InlinedReturn>,
     pub loops: BTreeMap<LoopId, LoopEvent>,
     pub ends: Vec<EndEvent>,
     /// Calls of functions that end the program on some of their paths, or may do so.
