@@ -37,6 +37,9 @@ pub use results::constant_results;
 /// so they compare, and errors look, as those of the target do.
 pub const POINTER_BITS: u16 = 64;
 
+/// Addresses below this are null or members of a record at null: no object lies there.
+pub const FIRST_POINTER: u128 = 4096;
+
 /// Declares a dense index into one of a body's tables.
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident) => {

@@ -163,17 +163,14 @@ fn lost_on(
     let tracked = oracle.now(exit.state, object);
     let exists = oracle.exists(object.loc);
     let known = known.get(&object.loc.region).copied().unwrap_or_default();
-    let of_others = [
-        oracle.crashed,
-        lost_by_inlined(execution, oracle, object.loc.region),
-    ];
+    let by_inlined = lost_by_inlined(execution, oracle, object.loc.region);
+    let crashed = oracle.crashed;
     let guards = &mut oracle.formula.guards;
     let mut paths = guards.and(exit.state.guard, tracked.guard_of(Status::At(state)));
     paths = guards.and(paths, exists);
     paths = guards.and_not(paths, known);
-    for others in of_others {
-        paths = guards.and_not(paths, others);
-    }
+    paths = guards.and_not(paths, crashed);
+    paths = guards.and_not(paths, by_inlined);
     let ended = perhaps_ended(execution, oracle, object);
     paths = oracle.formula.guards.and_not(paths, ended);
     let named = named_otherwise(oracle, object, paths);

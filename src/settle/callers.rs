@@ -20,7 +20,6 @@ pub fn rule_out(
     rules: Option<&PointerRules>,
 ) -> FxHashSet<(FunctionId, u32)> {
     let taken = taken(program);
-    let sources: FxHashSet<&str> = program.units.iter().map(|unit| &*unit.source).collect();
     // Nobody can call it but the tree's own functions, by its name.
     let is_private = |id: FunctionId, function: &Function| {
         function.name.file.is_some() && !function.stored && !taken.contains(&id)
@@ -44,18 +43,20 @@ pub fn rule_out(
     let by_all = excluded.into_iter().filter(|&((id, _), count)| {
         is_private(id, program.function(id)) && callers.get(&id) == Some(&count)
     });
-    let by_all = by_all.map(|(failure, _)| failure);
+    let mut ruled_out: FxHashSet<(FunctionId, u32)> = by_all.map(|(failure, _)| failure).collect();
+    let Some(rules) = rules else {
+        return ruled_out;
+    };
+    let sources: FxHashSet<&str> = program.units.iter().map(|unit| &*unit.source).collect();
     let used = used(program, |id, function| {
         !is_private(id, function) || sources.contains(&*function.file)
     });
-    let uncalled = with_ids(records).filter(|(id, _)| !used.contains(id));
-    let of_uncalled = uncalled.flat_map(|(id, record)| {
+    for (id, record) in with_ids(records).filter(|(id, _)| !used.contains(id)) {
         let findings = (0..).zip(&record.facts.findings);
-        let null =
-            findings.filter(|(_, finding)| rules.is_some_and(|rules| finding.rule == rules.null));
-        null.map(move |(index, _)| (id, index))
-    });
-    by_all.chain(of_uncalled).collect()
+        let null = findings.filter(|(_, finding)| finding.rule == rules.null);
+        ruled_out.extend(null.map(|(index, _)| (id, index)));
+    }
+    ruled_out
 }
 
 /// The functions of which this holds, and those that they call, directly or not.

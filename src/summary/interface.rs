@@ -259,6 +259,20 @@ impl IExpr {
         IExpr::Op { op, width: 1, args }
     }
 
+    /// One value where a condition holds, and another of the same width where it does not.
+    pub fn either(condition: IExpr, [then, els]: [IExpr; 2]) -> IExpr {
+        IExpr::Op {
+            op: Op::Ite,
+            width: then.width(),
+            args: vec![condition, then, els],
+        }
+    }
+
+    /// Whether the value hangs on something that callers are not told.
+    pub fn is_open(&self) -> bool {
+        self.unknowns().next().is_some()
+    }
+
     pub fn width(&self) -> u16 {
         match self {
             IExpr::Const { width, .. }

@@ -288,7 +288,7 @@ pub struct Summary {
     pub null_when: Option<IExpr>,
     /// The same of the null for which `null_result` says the reason, a failure or another one of the function's own: besides, it is null
     /// where the arguments alone, or what it finds in memory, say so.
-    pub null_so_when: Option<IExpr>,
+    pub null_reason_when: Option<IExpr>,
     /// The parameter that leads to the string that the result is the length of.
     pub length_of: Option<u32>,
     /// The result says how the first two parameters' strings compare.
@@ -440,7 +440,7 @@ impl Summary {
         self.uses.clear();
         self.null_result = NullResult::Unknown;
         self.null_when = None;
-        self.null_so_when = None;
+        self.null_reason_when = None;
         self.result_tells.clear();
         self.fails_when.clear();
         self.returns_when.clear();
@@ -496,7 +496,7 @@ impl Summary {
             && self.keeps_like(other)
             && self.null_result == other.null_result
             && self.null_when == other.null_when
-            && self.null_so_when == other.null_so_when
+            && self.null_reason_when == other.null_reason_when
             && (self.outside, self.range) == (other.outside, other.range)
             && (self.repeats, self.changes_answers) == (other.repeats, other.changes_answers)
             && all_alike(&self.uses, &other.uses, same_use)

@@ -90,7 +90,7 @@ pub(super) fn add(
     summary.null_result = reason;
     // Else it is what is said of all of them.
     if so != null {
-        summary.null_so_when = over_arguments(oracle, so, MAX_DECIDING);
+        summary.null_reason_when = over_arguments(oracle, so, MAX_DECIDING);
     }
     summary.null_when = over_arguments(oracle, null, MAX_DECIDING);
 }
@@ -142,11 +142,9 @@ pub(super) fn decided_by_arguments(oracle: &mut Oracle<'_>, paths: Guard) -> Opt
         Some((condition, expr))
     });
     let mut conditions: Vec<(Cond, IExpr)> = over_arguments.collect();
-    let compared: Vec<Option<IExpr>> = conditions.iter().map(|it| compared(&it.1)).collect();
-    conditions.retain(|(_, expr)| {
-        let flag = self::compared(expr);
-        compared.iter().filter(|other| **other == flag).count() > 1
-    });
+    let flags: Vec<Option<IExpr>> = conditions.iter().map(|it| compared(&it.1)).collect();
+    let is_one = |flag: Option<IExpr>| flags.iter().filter(|other| **other == flag).count() > 1;
+    conditions.retain(|(_, expr)| is_one(compared(expr)));
     conditions.truncate(MAX_FLAGS);
     let said = said_together(oracle, paths, &conditions)?;
     Some((said, true))

@@ -573,6 +573,7 @@ pub struct Log {
     pub members: Vec<MemberEvent>,
     pub given: Vec<GivenEvent>,
     pub escapes: Vec<EscapeEvent>,
+    /// Of functions that got no block nothing is logged.
     pub inlined: Vec<InlinedReturn>,
     pub loops: BTreeMap<LoopId, LoopEvent>,
     pub ends: Vec<EndEvent>,

@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::region::{Loc, NUMBER_BITS, RegionKind};
 use super::state::State;
 use super::term::{MAX_MEMBER_OFFSET, Node, Op, Term};
-use crate::ir::POINTER_BITS;
+use crate::ir::{FIRST_POINTER, POINTER_BITS};
 
 /// Choices one within the other that a pointer is made of, as far as they are looked at.
 const MAX_CHOICES: u32 = 8;
@@ -23,8 +23,6 @@ pub const MAX_ERRNO: u128 = 4095;
 pub const LAST_POINTER: u128 = u64::MAX as u128 - MAX_ERRNO;
 /// The standard streams have the numbers up to this one: they are open from the start, and nobody need close them.
 const LAST_STREAM: u128 = 2;
-/// Addresses below this are null or members of a record at null.
-const FIRST_POINTER: u128 = 4096;
 
 /// Whether no object has this address: none lies in the first page or where error numbers do, even seen from
 /// a member of it: `&p->member == 0` is `p == -offset`.

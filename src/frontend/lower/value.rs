@@ -11,12 +11,9 @@ use super::size::{Class, Slot};
 use crate::frontend::declare::{Lower, lost};
 use crate::frontend::types::{IntKind, Kind, Type};
 use crate::ir::{
-    BinOp, ExprId, ExprKind, FunctionHolder, GUESSED_MEMBERS, Method, StmtKind, SymbolId,
-    SymbolKind, SymbolName, TermKind, Ty,
+    BinOp, ExprId, ExprKind, FIRST_POINTER, FunctionHolder, GUESSED_MEMBERS, Method, StmtKind,
+    SymbolId, SymbolKind, SymbolName, TermKind, Ty,
 };
-
-/// Bytes from address 0 on where no object lies.
-const FIRST_PAGE: u128 = 4096;
 
 /// An lvalue or function designator.
 #[derive(Clone, Debug)]
@@ -294,7 +291,9 @@ impl Lowerer<'_> {
     /// The address in the first page that the source itself states for an access. No object lies there, and nobody writes that by mistake: a store
     /// at address 0 is there to end the program, as `*(volatile int *)0 = 0;` does, and what lies elsewhere is a register of some device.
     fn low_address(&self, addr: ExprId) -> Option<u128> {
-        self.b.bits_of(addr).filter(|address| *address < FIRST_PAGE)
+        self.b
+            .bits_of(addr)
+            .filter(|address| *address < FIRST_POINTER)
     }
 
     // ---- writing ----

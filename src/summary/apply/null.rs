@@ -19,7 +19,7 @@ const MAX_ONLY: usize = 40;
 pub(super) struct NullWhen {
     whole: Option<Guard>,
     /// For the reason that the summary gives.
-    so: Option<Guard>,
+    for_reason: Option<Guard>,
 }
 
 /// Evaluates what the summary says of that, before the call changes what the conditions are about.
@@ -32,9 +32,10 @@ pub(super) fn null_when(
     if !exec.arena.watches || !binding.site.may_return_pointer {
         return NullWhen::default();
     }
-    let whens = [&summary.null_when, &summary.null_so_when];
-    let [whole, so] = whens.map(|when| Some(binding.condition(exec, state, when.as_ref()?)));
-    NullWhen { whole, so }
+    let whens = [&summary.null_when, &summary.null_reason_when];
+    let [whole, for_reason] =
+        whens.map(|when| Some(binding.condition(exec, state, when.as_ref()?)));
+    NullWhen { whole, for_reason }
 }
 
 /// Notes what is known of a result that is a pointer.
@@ -72,7 +73,7 @@ pub(super) fn result(
         }
         NullResult::May | NullResult::AtTimes if returns_argument(summary) => {}
         // The arguments say that it is not for the callee's own reasons.
-        NullResult::May | NullResult::AtTimes if is_excluded(exec, state, when.so) => {}
+        NullResult::May | NullResult::AtTimes if is_excluded(exec, state, when.for_reason) => {}
         NullResult::AtTimes => {
             let known = exec.arena.null_at_times.entry(result);
             known.or_insert_with(|| binding.site.called());

@@ -161,19 +161,13 @@ fn chosen(value: &IExpr, ids: &[u32]) -> IExpr {
 /// An expression that is what else it may be where it would be one of some unknowns; `None` if it is nothing else.
 fn without(value: &IExpr, ids: &[u32]) -> Option<IExpr> {
     let IExpr::Op {
-        op: Op::Ite,
-        width,
-        args,
+        op: Op::Ite, args, ..
     } = value
     else {
         return (!is_made_of(value, ids)).then(|| value.clone());
     };
     match (without(&args[1], ids), without(&args[2], ids)) {
-        (Some(then), Some(els)) => Some(IExpr::Op {
-            op: Op::Ite,
-            width: *width,
-            args: vec![args[0].clone(), then, els],
-        }),
+        (Some(then), Some(els)) => Some(IExpr::either(args[0].clone(), [then, els])),
         (only, None) | (None, only) => only,
     }
 }
@@ -189,11 +183,7 @@ fn replace(value: &mut IExpr, ids: &[u32], when: &IExpr, instead: &IExpr) {
             }
         }
         one if is_made_of(one, ids) => {
-            *one = IExpr::Op {
-                op: Op::Ite,
-                width: one.width(),
-                args: vec![when.clone(), instead.clone(), one.clone()],
-            };
+            *one = IExpr::either(when.clone(), [instead.clone(), one.clone()]);
         }
         _ => {}
     }

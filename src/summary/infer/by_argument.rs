@@ -27,7 +27,7 @@ pub(super) fn by_argument(
     told: IExpr,
 ) -> IExpr {
     let watched = oracle.watches && oracle.formula.terms.width(result) == POINTER_BITS;
-    if !watched || told.unknowns().next().is_none() {
+    if !watched || !told.is_open() {
         return told;
     }
     let paths = exit.state.guard;

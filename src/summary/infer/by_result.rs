@@ -13,7 +13,7 @@ use crate::summary::{IExpr, IObj, Offset, Root};
 use crate::symbolic::guard::Guard;
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{NUMBER_BITS, RegionKind};
-use crate::symbolic::term::{Node, Op, Term};
+use crate::symbolic::term::{Node, Term};
 
 /// Alternatives of one value that are looked at.
 const MAX_ALTERNATIVES: u32 = 16;
@@ -56,10 +56,7 @@ pub(super) fn by_result(
         let told = told_apart(oracle, converter, left, side);
         told.or_else(|| converter.expr(oracle, left))
     });
-    let width = oracle.formula.terms.width(value);
-    let args = vec![candidate.expr.clone(), yes?, no?];
-    let op = Op::Ite;
-    Some(IExpr::Op { op, width, args })
+    Some(IExpr::either(candidate.expr.clone(), [yes?, no?]))
 }
 
 /// A value that is one of two on these paths by a single condition that callers know, whatever else the function has asked on the way there.
@@ -87,29 +84,18 @@ fn told_apart(
                 continue;
             }
             let term = oracle.formula.cond_term(condition);
-            let Some(told) = converter.expr(oracle, term).filter(is_told) else {
+            let Some(told) = converter.expr(oracle, term).filter(|told| !told.is_open()) else {
                 continue;
             };
             let [then, els] = match holds {
                 true => [one, other],
                 false => [other, one],
             };
-            let args = vec![
-                told,
-                converter.expr(oracle, then)?,
-                converter.expr(oracle, els)?,
-            ];
-            let width = oracle.formula.terms.width(value);
-            let op = Op::Ite;
-            return Some(IExpr::Op { op, width, args });
+            let arms = [converter.expr(oracle, then)?, converter.expr(oracle, els)?];
+            return Some(IExpr::either(told, arms));
         }
     }
     None
-}
-
-/// Whether callers know what an expression hangs on.
-fn is_told(expr: &IExpr) -> bool {
-    expr.unknowns().next().is_none()
 }
 
 /// How many alternatives a value has on some paths, if they are not too many.

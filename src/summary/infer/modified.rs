@@ -84,7 +84,7 @@ pub(super) fn modified(
         }
         let whole = whole.map(|term| where_there(oracle, exit, (loc, term)));
         let value = whole.and_then(|term| converter.expr(oracle, term));
-        let value = match whole.filter(|_| value.as_ref().is_none_or(is_open)) {
+        let value = match whole.filter(|_| value.as_ref().is_none_or(IExpr::is_open)) {
             Some(term) => compared(oracle, converter, exit, (loc, term))
                 .or_else(|| by_result(oracle, converter, exit, of_result, (&object, term)))
                 .or(value),
@@ -99,14 +99,14 @@ pub(super) fn modified(
         let pointer = Told(oracle.keeps_pointer(loc, whole));
         let null = whole.map(|term| may_be_null(oracle, exit, term));
         let null = null.unwrap_or_default();
-        let only_if = match oracle.watches && value.as_ref().is_none_or(is_open) {
+        let only_if = match oracle.watches && value.as_ref().is_none_or(IExpr::is_open) {
             true => {
                 let written = written_on(oracle, exit, (loc, size), whole);
                 needed(oracle, &mut Converter::of_entry(), written)
             }
             false => Vec::new(),
         };
-        let open = value.as_ref().is_none_or(is_open);
+        let open = value.as_ref().is_none_or(IExpr::is_open);
         let left = whole.filter(|_| oracle.watches);
         let replaced = left.map(|term| replaced(oracle, exit, (loc, size, term), open));
         modified.push(Modified {
@@ -191,11 +191,6 @@ fn compared(
         true => None,
         false => converter.expr(arena, other),
     }
-}
-
-/// Whether a value hangs on something that callers are not told.
-fn is_open(value: &IExpr) -> bool {
-    value.unknowns().next().is_some()
 }
 
 /// The paths on which a cell has another value on exit than on entry, as far as its value is looked at.

@@ -17,7 +17,6 @@ use crate::summary::{
     Choice, Cube, IExpr, IObj, Modified, Root, Row, Summary, SummaryObject, Told,
 };
 use crate::symbolic::region::NUMBER_BITS;
-use crate::symbolic::term::Op;
 
 /// A `[[function]]` row as written.
 #[derive(Deserialize)]
@@ -75,18 +74,13 @@ impl Returns {
             Returns::OneOf(values) => values,
         };
         let (last, others) = values.split_last()?;
-        let choice = |rest: IExpr, (id, value): (usize, &i64)| IExpr::Op {
-            op: Op::Ite,
-            width,
-            args: vec![
-                IExpr::Unknown {
-                    id: id as u32,
-                    width: 1,
-                    choice: Choice::Any,
-                },
-                constant(*value),
-                rest,
-            ],
+        let choice = |rest: IExpr, (id, value): (usize, &i64)| {
+            let chosen = IExpr::Unknown {
+                id: id as u32,
+                width: 1,
+                choice: Choice::Any,
+            };
+            IExpr::either(chosen, [constant(*value), rest])
         };
         Some(others.iter().enumerate().fold(constant(*last), choice))
     }

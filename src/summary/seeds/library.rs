@@ -348,7 +348,7 @@ fn leave_error(summary: &mut Summary, place: &IObj) {
     let result = syntax::returned(POINTER_BITS);
     let error = unknown(0, POINTER_BITS);
     let failed = IExpr::is_zero(result, POINTER_BITS);
-    let left = either(failed, error, null());
+    let left = IExpr::either(failed, [error, null()]);
     leave(summary, place, u64::from(POINTER_BITS / 8), &left);
 }
 
@@ -393,21 +393,12 @@ fn pointer_within(param: u32) -> IExpr {
 /// Null, or a pointer where that is not null; else something unknown.
 fn if_given(pointer: IExpr) -> IExpr {
     let is_null = IExpr::is_zero(pointer.clone(), POINTER_BITS);
-    either(is_null, unknown(1, POINTER_BITS), unless_null(pointer))
+    IExpr::either(is_null, [unknown(1, POINTER_BITS), unless_null(pointer)])
 }
 
 /// Null, or a pointer.
 fn unless_null(pointer: IExpr) -> IExpr {
-    either(unknown(0, 1), pointer, null())
-}
-
-/// One of two pointers, as a condition says.
-fn either(condition: IExpr, then: IExpr, other: IExpr) -> IExpr {
-    IExpr::Op {
-        op: Op::Ite,
-        width: POINTER_BITS,
-        args: vec![condition, then, other],
-    }
+    IExpr::either(unknown(0, 1), [pointer, null()])
 }
 
 /// A value of so many bits of which nothing is known.

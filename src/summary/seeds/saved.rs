@@ -56,18 +56,13 @@ pub(super) fn save(summary: &mut Summary, machine: &Machine, object: &IObj, plac
     let Some((_, &first)) = states.next() else {
         return;
     };
-    let value = states.fold(constant(first), |rest, (state, &value)| IExpr::Op {
-        op: Op::Ite,
-        width: WIDTH,
-        args: vec![
-            IExpr::InState {
-                object: object.clone(),
-                machine: machine.name.clone(),
-                state,
-            },
-            constant(value),
-            rest,
-        ],
+    let value = states.fold(constant(first), |rest, (state, &value)| {
+        let here = IExpr::InState {
+            object: object.clone(),
+            machine: machine.name.clone(),
+            state,
+        };
+        IExpr::either(here, [constant(value), rest])
     });
     let size = u64::from(WIDTH / 8);
     modify(summary, place.clone(), size);
