@@ -26,9 +26,8 @@ use self::told::told_by_result;
 use super::convert::Converter;
 use super::handles::{Handle, handles};
 use super::memory::is_told;
-use super::null_result::decided_by_arguments;
 use super::predicates::{
-    Predicate, inputs, most_predicates, moved_on, needed, select, small_outputs,
+    Predicate, inputs, most_predicates, moved_on, needed, of_flags, select, small_outputs,
 };
 use super::{IExpr, IObj, Root, Row, Summary, SummaryObject, Told, Unnamed, When};
 use crate::ir::{Counted, POINTER_BITS};
@@ -333,7 +332,7 @@ pub fn infer(
             true => {
                 let moved = moved_on(oracle, &object.moves);
                 let mut needed = needed(oracle, &mut converter, moved);
-                needed.extend(decided_by_arguments(oracle, moved));
+                needed.extend(of_flags(oracle, moved));
                 needed
             }
             false => Vec::new(),

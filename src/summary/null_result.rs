@@ -5,7 +5,6 @@
 use super::convert::Converter;
 use super::infer::Exit;
 use super::memory::is_passed;
-use super::predicates::is_of_arguments;
 use super::returns::{all_over_parameters, said_together};
 use super::{IExpr, NullResult, Summary};
 use crate::ir::POINTER_BITS;
@@ -20,8 +19,6 @@ use crate::symbolic::term::{Node, Op, Term};
 const MAX_NESTED: u32 = 8;
 /// Conditions over arguments that have the same outcome wherever a result is null.
 const MAX_IMPLIED: usize = 32;
-/// Conditions over arguments that are looked at together.
-const MAX_FLAGS: usize = 4;
 /// Others that decide together whether it is.
 const MAX_DECIDING: usize = 6;
 
@@ -124,43 +121,6 @@ fn null_at_times(oracle: &mut Oracle<'_>, result: Term, null: Guard) -> Option<G
     let at_times = oracle.formula.guards.and(null, at_times);
     let open = oracle.possible(at_times) && all_over_parameters(oracle, null).is_empty();
     open.then_some(at_times)
-}
-
-/// What arguments say together wherever there are some paths, beyond what each condition says by itself: a flag that is compared with several
-/// constants is one of some of these (`case ALLOCATED: case COPY:`).
-pub(super) fn decided_by_arguments(oracle: &mut Oracle<'_>, paths: Guard) -> Option<(IExpr, bool)> {
-    let arena: &mut Arena<'_> = oracle;
-    let mut converter = Converter::of_entry();
-    let implied = arena.formula.guards.implied_literals(paths);
-    let is_implied = |condition: &Cond| implied.iter().any(|(known, _)| known == condition);
-    let mut open = arena.formula.guards.support(paths).to_vec();
-    open.retain(|condition| !is_implied(condition));
-    let over_arguments = open.into_iter().filter_map(|condition| {
-        let term = arena.formula.cond_term(condition);
-        let expr = converter.expr(arena, term).filter(is_of_arguments)?;
-        compared(&expr)?;
-        Some((condition, expr))
-    });
-    let mut conditions: Vec<(Cond, IExpr)> = over_arguments.collect();
-    let flags: Vec<Option<IExpr>> = conditions.iter().map(|it| compared(&it.1)).collect();
-    let is_one = |flag: Option<IExpr>| flags.iter().filter(|other| **other == flag).count() > 1;
-    conditions.retain(|(_, expr)| is_one(compared(expr)));
-    conditions.truncate(MAX_FLAGS);
-    let said = said_together(oracle, paths, &conditions)?;
-    Some((said, true))
-}
-
-/// What a condition compares with a constant.
-fn compared(condition: &IExpr) -> Option<IExpr> {
-    match condition {
-        IExpr::Op {
-            op: Op::Eq, args, ..
-        } => match &args[..] {
-            [value, IExpr::Const { .. }] => Some(value.clone()),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// The condition over what the function was called with, and what lies there, without which there are no such paths; `None`: it says nothing. `others`: of

@@ -3,9 +3,11 @@
 //! In: the paths between each entry and exit state of an object. Out: a few conditions over entry
 //! values, the result and out-parameters under which the exit state is determined as far as it can be.
 
+mod flags;
 mod partition;
 mod result;
 
+pub use self::flags::of_flags;
 use self::partition::Chooser;
 use super::convert::Converter;
 use super::infer::{Exit, Move, nonzero};

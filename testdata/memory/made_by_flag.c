@@ -57,3 +57,43 @@ int first_of_copy(char *text, unsigned long length)
 {
     return quoted(text, length, COPY)[0]; //~ heap/leak
 }
+
+/* Most values of the flag ask for a copy. */
+static char *converted(char *text, unsigned long length, enum how how)
+{
+    char *copy = text;
+    unsigned long more = 0, at;
+    for (at = 0; at < length; at++)
+        if (text[at] < ' ')
+            more++;
+    if (more || how == COPY || how == HEAP_COPY)
+        switch (how) {
+        case ALLOCATED:
+        case COPY:
+        case GROWN:
+        case HEAP:
+        case HEAP_COPY:
+            copy = malloc(length + more + 1);
+            if (!copy)
+                exit(1);
+            memcpy(copy, text, length);
+            break;
+        case STATIC:
+            copy = memcpy(room, text, length);
+            break;
+        case IN_PLACE:
+            break;
+        }
+    copy[length + more] = 0;
+    return copy;
+}
+
+int first_converted(char *text, unsigned long length) //~ clean
+{
+    return converted(text, length, IN_PLACE)[0] + converted(text, length, STATIC)[0];
+}
+
+int first_of_heap_copy(char *text, unsigned long length)
+{
+    return converted(text, length, HEAP_COPY)[0]; //~ heap/leak
+}
