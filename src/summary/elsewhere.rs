@@ -47,7 +47,7 @@ pub fn known_elsewhere(
                 for held in before.filter(|held| held.holder == event.region) {
                     held.copied = arena.formula.guards.or(held.copied, event.guard);
                 }
-                if may_lead_to_itself(execution, event.region) {
+                if may_lead_to_itself(execution, arena, event.region) {
                     add(arena, &mut known, event.region, event.guard);
                 }
             }
@@ -125,12 +125,14 @@ fn ended_by_callee(execution: &Execution, arena: &mut Arena<'_>, region: RegionI
     arena.formula.guards.union(ended)
 }
 
-/// Whether who is given what lies in a block may find the block by it: it holds a pointer into itself, or comes from a function with a body,
-/// which may have put one there.
-pub(super) fn may_lead_to_itself(execution: &Execution, block: RegionId) -> bool {
-    let mut ops = execution.log.ops.iter();
-    let made = ops.find(|event| event.object.loc.region == block && event.moves());
+/// Whether who is given what lies in a block may find the block by it: it holds a pointer into itself, or the callee that has made it may have put
+/// one there.
+pub(super) fn may_lead_to_itself(
+    execution: &Execution,
+    arena: &Arena<'_>,
+    block: RegionId,
+) -> bool {
     let mut escapes = execution.log.escapes.iter();
-    made.is_some_and(|event| !event.primitive)
+    arena.found_in_blocks.contains(&block)
         || escapes.any(|event| event.region == block && event.block() == Some(block))
 }

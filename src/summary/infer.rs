@@ -347,11 +347,13 @@ pub fn infer(
             optional,
             open,
             shared: false,
+            left_at: Vec::new(),
             exact: !execution.cut && moves().all(|event| event.primitive),
             alone: !execution.cut && moves().all(|event| event.primitive || event.alone),
             only_if,
             or_another,
             leads_back: oracle.leads_back.contains(&object.object.loc.region),
+            found_in_blocks: false,
         });
         let root = &summary.objects[index as usize].object.root;
         let mut of_result = match watched && root.is_left_in_memory() {

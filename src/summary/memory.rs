@@ -2,9 +2,12 @@
 //!
 //! In: a finished execution, and its summary up to M. Out: the summary's uses and keeps, and which of its objects others know of, too.
 
+use std::collections::BTreeMap;
+
 use super::convert::Converter;
 use super::elsewhere::known_elsewhere;
 use super::infer::{Exit, for_any_answers};
+use super::predicates::{self, Predicate};
 use super::{IExpr, IObj, Root, Summary, Use, sleep, trace};
 use crate::ir::POINTER_BITS;
 use crate::property::{Role, Target};
@@ -140,10 +143,17 @@ fn told_by(
     (open != paths && sleep::callers_know(oracle, converter, open)).then_some((open, true))
 }
 
-/// Notes which parameters the function keeps other than by storing them as M says.
-fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary, exit: &Exit<'_>) {
+/// Notes which parameters the function keeps other than by storing them as M says, and on which results it does not.
+fn add_keeps(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    summary: &mut Summary,
+    exit: &Exit<'_>,
+) {
+    let arena: &mut Arena<'_> = oracle;
     let mut converter = Converter::new(exit);
     let mut known = None;
+    let mut kept: BTreeMap<u32, Guard> = BTreeMap::new();
     for event in &execution.log.escapes {
         let Some(param) = param_of(arena, event.region) else {
             continue;
@@ -163,13 +173,12 @@ fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary
             }
             continue;
         }
-        if summary.keeps.contains(&param) {
-            continue;
-        }
         if !told_by_modified(arena, &mut converter, summary, (event, param)) {
-            summary.keeps.push(param);
+            let paths = kept.entry(param).or_default();
+            *paths = arena.formula.guards.or(*paths, event.guard);
         }
     }
+    summary.keeps = kept.keys().copied().collect();
     if execution.cut {
         add_perhaps_ended(arena, summary);
     }
@@ -180,7 +189,37 @@ fn add_keeps(execution: &Execution, arena: &mut Arena<'_>, summary: &mut Summary
     }
     summary.keeps_contents.sort_unstable();
     summary.keeps_contents.dedup();
-    summary.keeps.sort_unstable();
+    for (param, paths) in kept {
+        let unless = excluded_by_result(execution, oracle, exit, paths);
+        summary
+            .keeps_unless
+            .extend(unless.map(|(condition, holds)| (param, condition, holds)));
+    }
+}
+
+/// A condition on the result, and a value of it, with which the function does not return on these paths; it returns with it on others.
+fn excluded_by_result(
+    execution: &Execution,
+    oracle: &mut Oracle<'_>,
+    exit: &Exit<'_>,
+    paths: Guard,
+) -> Option<(IExpr, bool)> {
+    let paths = oracle.formula.guards.and(exit.state.guard, paths);
+    if paths == exit.state.guard {
+        return None;
+    }
+    let of_result = predicates::outputs(execution, oracle, exit).into_iter();
+    for predicate in of_result.filter(Predicate::is_of_result) {
+        for holds in [true, false] {
+            let such = predicate.guard.negated_if(!holds);
+            let guards = &mut oracle.formula.guards;
+            let (others, here) = (guards.and(exit.state.guard, such), guards.and(paths, such));
+            if others != Guard::FALSE && !oracle.possible(here) {
+                return Some((predicate.expr, holds));
+            }
+        }
+    }
+    None
 }
 
 /// A function that ends blocks in a loop, of which only some rounds were executed, may end all that its parameter leads to.
@@ -228,7 +267,7 @@ fn roots_of(arena: &Arena<'_>, value: Term) -> Vec<u32> {
 }
 
 /// The parameter that leads to a region.
-fn param_of(arena: &Arena<'_>, region: RegionId) -> Option<u32> {
+pub(super) fn param_of(arena: &Arena<'_>, region: RegionId) -> Option<u32> {
     let base = arena.regions.base(region)?;
     let Node::Var(var) = *arena.formula.terms.node(base) else {
         return None;

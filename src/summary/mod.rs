@@ -57,12 +57,16 @@ pub struct SummaryObject {
     pub open: bool,
     /// The function has made it, and has left pointers to it where others than its callers find them.
     pub shared: bool,
+    /// It is what the function returns, and pointers to it lie where these parameters lead, too, if that is anywhere: `if (end) *end = text + length;`.
+    pub left_at: Vec<u32>,
     /// The function operates on it by primitives alone, and no execution was cut: its rows are all that may become of it.
     pub exact: bool,
     /// The same with callees of which that is said: they leave alone what the object leads to, but for what the summary tells.
     pub alone: bool,
     /// What the pointers in it lead to leads back to it.
     pub leads_back: bool,
+    /// The function has made it, and pointers to it lie in blocks of memory, be it the object itself: who is given what lies there may find it.
+    pub found_in_blocks: bool,
     /// The function makes it only where these conditions on what is there on entry have these values.
     pub only_if: Vec<(IExpr, bool)>,
     /// It is what the result leads to; where the function does not make it the result may lead to something else, which it has not made.
@@ -277,6 +281,8 @@ pub struct Summary {
     pub fills: Option<Fill>,
     /// Parameters that may be found elsewhere when it has returned.
     pub keeps: Vec<u32>,
+    /// Those of them that may not where the result is such that this condition has this value: what could not be put into a full table.
+    pub keeps_unless: Vec<(u32, IExpr, bool)>,
     /// Parameters that lead to pointers which may be found elsewhere when it has returned.
     pub keeps_contents: Vec<u32>,
     /// From this argument on, behind the parameters, those that are pointers may be found elsewhere afterwards, and what they lead to may be changed.
@@ -431,6 +437,7 @@ impl Summary {
             object.exact = false;
             object.alone = false;
             object.only_if.clear();
+            object.found_in_blocks = object.object.root.is_output();
         }
         self.modified.clear();
         self.contents.clear();
@@ -464,7 +471,9 @@ impl Summary {
             (&one.object, &one.machine, &one.only_if)
                 == (&other.object, &other.machine, &other.only_if)
                 && (one.optional, one.open, one.alone) == (other.optional, other.open, other.alone)
-                && one.leads_back == other.leads_back
+                && (one.leads_back, one.found_in_blocks)
+                    == (other.leads_back, other.found_in_blocks)
+                && (one.shared, &one.left_at) == (other.shared, &other.left_at)
         };
         let same_row = |one: &Row, other: &Row| {
             let Row { trace, .. } = one;
@@ -509,6 +518,7 @@ impl Summary {
     /// Whether both leave the same where others may find it.
     pub fn keeps_like(&self, other: &Summary) -> bool {
         self.keeps == other.keeps
+            && self.keeps_unless == other.keeps_unless
             && self.keeps_contents == other.keeps_contents
             && (self.keeps_from, self.keeps_listed) == (other.keeps_from, other.keeps_listed)
     }
@@ -532,6 +542,8 @@ impl Summary {
                 }
             });
         }
+        self.keeps_unless
+            .retain(|(param, _, _)| !stored.contains(param));
         stored.extend(&self.keeps);
         self.keeps = stored.into_iter().collect();
     }
@@ -539,6 +551,7 @@ impl Summary {
     /// Takes it that all that it gets may be found elsewhere afterwards.
     pub fn keep_all(&mut self) {
         self.keeps = (0..self.params.len() as u32).collect();
+        self.keeps_unless.clear();
         self.keeps_contents = self.keeps.clone();
     }
 

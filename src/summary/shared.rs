@@ -1,10 +1,12 @@
 //! Which of a summary's objects others than the callers can find.
 //!
-//! In: a finished execution, and its summary with its M. Out: the objects that are [`SummaryObject::shared`].
+//! In: a finished execution, and its summary with its M. Out: the objects that are [`SummaryObject::shared`], and those that are
+//! [`SummaryObject::found_in_blocks`].
 
 use super::convert::Converter;
 use super::elsewhere::may_lead_to_itself;
 use super::infer::Exit;
+use super::memory::param_of;
 use super::{IExpr, Modified, Root, Summary, SummaryObject};
 use crate::symbolic::arena::Arena;
 use crate::symbolic::execution::Execution;
@@ -33,6 +35,7 @@ pub fn add(
                 known.shared |= known.object.root.is_output();
                 continue;
             }
+            known.found_in_blocks |= is_in_blocks(execution, arena, region);
             let left = converter.pointers_into(arena, region);
             // What is returned, and found in memory, too, is not for the caller alone; what is left in memory has its name there.
             let returned = known.object.root == Root::Return;
@@ -44,13 +47,31 @@ pub fn add(
                 Holder::Callee => true,
                 Holder::Location(loc) => returned || !left.contains(&Some(loc)),
                 Holder::Block(place) => (returned || left_there) && leaves(execution, place.region),
-                Holder::Contents => returned && may_lead_to_itself(execution, region),
+                Holder::Contents => returned && may_lead_to_itself(execution, arena, region),
             };
-            let mut escapes = execution.log.escapes.iter();
-            known.shared |= escapes.any(|event| event.region == region && elsewhere(event))
-                || !is_told(arena, modified, known, &left);
+            let escapes = execution.log.escapes.iter();
+            for event in escapes.filter(|event| event.region == region && elsewhere(event)) {
+                match event.to {
+                    Holder::Location(loc)
+                        if returned && let Some(param) = param_of(arena, loc.region) =>
+                    {
+                        known.left_at.push(param);
+                    }
+                    _ => known.shared = true,
+                }
+            }
+            known.left_at.sort_unstable();
+            known.left_at.dedup();
+            known.shared |= !is_told(arena, modified, known, &left);
         }
     }
+}
+
+/// Whether a pointer to a block lies in some block of memory.
+fn is_in_blocks(execution: &Execution, arena: &Arena<'_>, region: RegionId) -> bool {
+    let mut escapes = execution.log.escapes.iter();
+    arena.found_in_blocks.contains(&region)
+        || escapes.any(|event| event.region == region && event.block().is_some())
 }
 
 /// Whether callers see in which of several places of theirs the pointer to a block is left: each has a value that says when it is the

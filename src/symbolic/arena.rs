@@ -80,6 +80,8 @@ pub struct Arena<'a> {
     pub(super) error_numbers: FxHashSet<Term>,
     /// The blocks to which leads back what the pointers in them lead to.
     pub leads_back: FxHashSet<RegionId>,
+    /// The blocks that callees have made, and to which they have left pointers in blocks of memory.
+    pub found_in_blocks: FxHashSet<RegionId>,
     /// See [`Arena::apart`].
     pub(super) chains: Chains,
     /// Those of them that the call has left in memory: they are not its result.
@@ -194,6 +196,7 @@ impl<'a> Arena<'a> {
             owned: FxHashMap::default(),
             error_numbers: FxHashSet::default(),
             leads_back: FxHashSet::default(),
+            found_in_blocks: FxHashSet::default(),
             chains: Chains::default(),
             left_in_memory: FxHashSet::default(),
             left_at: FxHashMap::default(),

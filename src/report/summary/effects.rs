@@ -311,18 +311,30 @@ fn modified(words: &Words<'_>, extent: Extent) -> [(&'static str, Vec<Item>); 3]
         };
         list.push(Item { text, clear });
     }
-    keeps.extend(kept_elsewhere(words.summary).map(plain));
+    keeps.extend(kept_elsewhere(words).map(plain));
     [("sets", sets), ("may set", may_set), ("keeps", keeps)]
 }
 
 /// The parameters that the function keeps, and those that lead to what it keeps, at places that it does not tell.
-fn kept_elsewhere(summary: &Summary) -> impl Iterator<Item = String> {
+fn kept_elsewhere(words: &Words<'_>) -> impl Iterator<Item = String> {
+    let summary = words.summary;
     let name = |&param: &u32| summary.params.get(param as usize);
-    let whole = summary.keeps.iter().filter_map(name);
+    let unless = move |param: &u32| {
+        let mut unless = summary.keeps_unless.iter();
+        let unless = unless.find(|(other, _, _)| other == param);
+        unless.map_or(String::new(), |(_, condition, holds)| {
+            format!(
+                ", unless {}",
+                words.condition(condition, *holds, When::Exit)
+            )
+        })
+    };
+    let whole = summary.keeps.iter();
+    let whole = whole.filter_map(move |param| Some((name(param)?, unless(param))));
     let contents = summary.keeps_contents.iter();
     let contents = contents.filter(|param| !summary.keeps.contains(param));
     let contents = contents.filter_map(name);
-    let whole = whole.map(|param| format!("{param} somewhere"));
+    let whole = whole.map(|(param, unless)| format!("{param} somewhere{unless}"));
     whole.chain(contents.map(|param| format!("what {param} leads to somewhere")))
 }
 

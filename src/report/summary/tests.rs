@@ -191,11 +191,13 @@ fn summary() -> Summary {
             optional: false,
             open: false,
             shared: false,
+            left_at: Vec::new(),
             exact: true,
             alone: true,
             only_if: Vec::new(),
             or_another: false,
             leads_back: false,
+            found_in_blocks: false,
         }],
         rows: vec![
             row([yes, None, no], 0, 0),

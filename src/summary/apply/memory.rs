@@ -2,6 +2,8 @@
 //!
 //! In: the summary, the call site and the state before the call, or after it. Out: the accesses, checked; the pointers that escape.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use super::binding::{Binding, cube};
@@ -102,20 +104,23 @@ pub(super) fn asks_for(exec: &mut Executor<'_>, state: &State, conditions: Guard
     conditions.iter().all(|condition| asked.contains(condition))
 }
 
-/// Notes which arguments the callee keeps.
+/// Notes which arguments the callee keeps. The numbers of the escapes of each.
 pub(super) fn hand_kept(
     exec: &mut Executor<'_>,
     state: &mut State,
     summary: &Summary,
     binding: &Binding<'_, '_>,
-) {
+) -> Vec<(u32, Range<usize>)> {
     let args = binding.site.args;
+    let mut kept = Vec::new();
     if !exec.arena.watches {
-        return;
+        return kept;
     }
     for &param in &summary.keeps {
         if let Some(ArgValue::Scalar(value)) = args.get(param as usize) {
+            let before = exec.execution.log.escapes.len();
             exec.hand(state, *value);
+            kept.push((param, before..exec.execution.log.escapes.len()));
         }
     }
     for &param in &summary.keeps_contents {
@@ -125,6 +130,28 @@ pub(super) fn hand_kept(
     }
     disturb(exec, state, summary, binding);
     hand_overlapping(exec, state, summary, args);
+    kept
+}
+
+/// Leaves out of what was handed to the callee the paths on which the result says that it has not kept it.
+pub(super) fn take_back(
+    exec: &mut Executor<'_>,
+    state: &mut State,
+    summary: &Summary,
+    (binding, kept): (&Binding<'_, '_>, &[(u32, Range<usize>)]),
+) {
+    for (param, condition, holds) in &summary.keeps_unless {
+        let mut of_param = kept.iter().filter(|(kept, _)| kept == param);
+        let Some((_, escapes)) = of_param.next() else {
+            continue;
+        };
+        let Some(back) = binding.holds(exec, state, &(condition.clone(), *holds)) else {
+            continue;
+        };
+        for escape in &mut exec.execution.log.escapes[escapes.clone()] {
+            escape.guard = exec.arena.formula.guards.and_not(escape.guard, back);
+        }
+    }
 }
 
 /// Notes that it is not known what the callee ends where two of its arguments lead into one block and it writes through one of them: its
@@ -352,12 +379,15 @@ pub(super) fn hold(
     (index, object): (usize, &SummaryObject),
     (binding, places): (&Binding<'_, '_>, &[(Guard, Loc)]),
 ) {
-    let Some(pointer) = pointer_to(&object.object) else {
-        return;
-    };
     if !is_made_for_caller(exec, summary, (index, object)) {
         return;
     }
+    for &param in &object.left_at {
+        leave_at(exec, state, (binding, param), places);
+    }
+    let Some(pointer) = pointer_to(&object.object) else {
+        return;
+    };
     for (guard, holder) in binding.locate(exec, state, &pointer) {
         for &(other, loc) in places {
             let Some(base) = exec.arena.regions.base(loc.region) else {
@@ -368,6 +398,28 @@ pub(super) fn hold(
             let both = guards.and(guard, other);
             let paths = guards.and(state.guard, both);
             exec.note_left(holder, base, paths);
+        }
+    }
+}
+
+/// Notes that the callee has left pointers to what it returns where an argument leads.
+fn leave_at(
+    exec: &mut Executor<'_>,
+    state: &State,
+    (binding, param): (&Binding<'_, '_>, u32),
+    places: &[(Guard, Loc)],
+) {
+    let Some(&ArgValue::Scalar(argument)) = binding.site.args.get(param as usize) else {
+        return;
+    };
+    for &(guard, holder) in &*exec.arena.locations(argument) {
+        for &(other, loc) in places {
+            if let Some(base) = exec.arena.regions.base(loc.region) {
+                let guards = &mut exec.arena.formula.guards;
+                let both = guards.and(guard, other);
+                let paths = guards.and(state.guard, both);
+                exec.note_stored(holder, base, paths);
+            }
         }
     }
 }

@@ -171,7 +171,7 @@ fn apply(
     if let Some(format) = &format {
         format::check_texts(exec, state, format, site);
     }
-    memory::hand_kept(exec, state, summary, &binding);
+    let kept = memory::hand_kept(exec, state, summary, &binding);
     let initialised = initialisation::before(exec, state, summary, &binding);
     exec.execution.more |= summary.moves_more;
     exec.execution.writes_more |= summary.writes_more;
@@ -200,6 +200,7 @@ fn apply(
     let null_when = null::null_when(exec, state, summary, &application.binding);
     let replaced = modify::replaced(exec, state, summary, &application.binding);
     application.binding.returns(result);
+    memory::take_back(exec, state, summary, (&application.binding, &kept));
     modify::modify(exec, state, summary, &application.binding, (made, result));
     fill::fill(exec, state, summary, site);
     let unknowns = made..exec.arena.formula.terms.next_var();
@@ -405,6 +406,10 @@ impl Application<'_, '_> {
             if object.leads_back {
                 let regions = places.iter().map(|(_, loc)| loc.region);
                 exec.arena.leads_back.extend(regions);
+            }
+            if object.found_in_blocks {
+                let regions = places.iter().map(|(_, loc)| loc.region);
+                exec.arena.found_in_blocks.extend(regions);
             }
             self.objects[index] = places;
         }

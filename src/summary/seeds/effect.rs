@@ -309,11 +309,13 @@ impl<'a> Effect<'a> {
             optional: self.optional,
             open: false,
             shared: false,
+            left_at: Vec::new(),
             exact: true,
             alone: true,
             only_if: Vec::new(),
             or_another: false,
             leads_back: self.leads_back,
+            found_in_blocks: false,
         });
         if let Root::Exit(pointer) = &self.object.root {
             let bits = match self.object.path.is_empty() {
