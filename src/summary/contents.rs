@@ -9,13 +9,14 @@ use super::{IExpr, Modified, NullResult, Root, Told};
 use crate::ir::POINTER_BITS;
 use crate::sat::oracle::Oracle;
 use crate::symbolic::guard::Guard;
-use crate::symbolic::region::Loc;
+use crate::symbolic::region::{Loc, SymbolicOffset};
+use crate::symbolic::term::Term;
 
 /// Members of new blocks that callers learn of.
 const MAX_CONTENTS: usize = 16;
 
 /// What lies in new blocks that the result always points to, or that a pointer leads to which the function leaves where a parameter leads: numbers and null
-/// pointers, which are constants or what the function was called with.
+/// pointers, which are constants or what the function was called with, and pointers into the block itself, such as an empty list's head holds.
 pub fn contents(
     oracle: &mut Oracle<'_>,
     converter: &mut Converter,
@@ -77,9 +78,10 @@ fn add_contents(
             continue;
         };
         let pointer = oracle.keeps_pointer(loc, Some(value));
-        let value = converter.expr(oracle, value).filter(is_over_parameters);
-        let known =
-            value.filter(|value| !pointer || matches!(value, IExpr::Const { value: 0, .. }));
+        let known = within(oracle, converter, value, (root, block)).or_else(|| {
+            let value = converter.expr(oracle, value).filter(is_over_parameters);
+            value.filter(|value| !pointer || matches!(value, IExpr::Const { value: 0, .. }))
+        });
         let object = converter.object(oracle, loc);
         let object = object.filter(|object| object.root == *root && object.path.len() == 1);
         if let (Some(value), Some(object)) = (known, object) {
@@ -95,4 +97,25 @@ fn add_contents(
             });
         }
     }
+}
+
+/// The address of what lies in the new block, if that is what a value is.
+fn within(
+    oracle: &mut Oracle<'_>,
+    converter: &mut Converter,
+    value: Term,
+    (root, block): (&Root, Loc),
+) -> Option<IExpr> {
+    if oracle.formula.terms.width(value) != POINTER_BITS {
+        return None;
+    }
+    let places = oracle.locations(value);
+    let [(Guard::TRUE, place)] = places[..] else {
+        return None;
+    };
+    if place.region != block.region || place.symbolic != SymbolicOffset::NONE {
+        return None;
+    }
+    let object = converter.object(oracle, place)?;
+    (object.root == *root && object.path.len() == 1).then_some(IExpr::Address(object))
 }

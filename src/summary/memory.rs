@@ -268,8 +268,12 @@ fn roots_of(arena: &Arena<'_>, value: Term) -> Vec<u32> {
 
 /// The parameter that leads to a region.
 pub(super) fn param_of(arena: &Arena<'_>, region: RegionId) -> Option<u32> {
-    let base = arena.regions.base(region)?;
-    let Node::Var(var) = *arena.formula.terms.node(base) else {
+    parameter(arena, arena.regions.base(region)?)
+}
+
+/// The parameter that a value is.
+pub(super) fn parameter(arena: &Arena<'_>, value: Term) -> Option<u32> {
+    let Node::Var(var) = *arena.formula.terms.node(value) else {
         return None;
     };
     match *arena.origins.of(var) {

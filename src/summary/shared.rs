@@ -32,7 +32,10 @@ pub fn add(
             let region = object.loc.region;
             if !arena.is_owned(region) {
                 // What a callee has made for others, too, is theirs in this function's callers, too.
-                known.shared |= known.object.root.is_output();
+                match arena.left_where_parameters_lead.get(&region) {
+                    Some(params) => known.left_at.extend(params),
+                    None => known.shared |= known.object.root.is_output(),
+                }
                 continue;
             }
             known.found_in_blocks |= is_in_blocks(execution, arena, region);
@@ -60,10 +63,10 @@ pub fn add(
                     _ => known.shared = true,
                 }
             }
-            known.left_at.sort_unstable();
-            known.left_at.dedup();
             known.shared |= !is_told(arena, modified, known, &left);
         }
+        known.left_at.sort_unstable();
+        known.left_at.dedup();
     }
 }
 

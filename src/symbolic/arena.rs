@@ -80,6 +80,9 @@ pub struct Arena<'a> {
     pub(super) error_numbers: FxHashSet<Term>,
     /// The blocks to which leads back what the pointers in them lead to.
     pub leads_back: FxHashSet<RegionId>,
+    /// The blocks that a callee has made and returned, and to which it has left pointers where these parameters of the function lead, if that is
+    /// anywhere.
+    pub left_where_parameters_lead: FxHashMap<RegionId, Vec<u32>>,
     /// The blocks that callees have made, and to which they have left pointers in blocks of memory.
     pub found_in_blocks: FxHashSet<RegionId>,
     /// See [`Arena::apart`].
@@ -196,6 +199,7 @@ impl<'a> Arena<'a> {
             owned: FxHashMap::default(),
             error_numbers: FxHashSet::default(),
             leads_back: FxHashSet::default(),
+            left_where_parameters_lead: FxHashMap::default(),
             found_in_blocks: FxHashSet::default(),
             chains: Chains::default(),
             left_in_memory: FxHashSet::default(),

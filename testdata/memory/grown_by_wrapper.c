@@ -144,6 +144,22 @@ int first_of_kept(const char *text) //~ clean
 int first_of_ended(const char *text)
 {
     char *end;
-    char *all = repeated_twice(text, &end); //~ heap/leak
+    char *all = repeated_twice(text, &end); //~ known-miss heap/leak
     return end - all;
+}
+
+char *replaced(char **text, int count)
+{
+    char *all = repeated("12345678", count, 0);
+    free(*text);
+    *text = all;
+    return all;
+}
+
+int first_replaced(int count) //~ clean
+{
+    char *text = 0;
+    int first = replaced(&text, count)[0];
+    free(text);
+    return first;
 }

@@ -83,3 +83,51 @@ int enter_copy_or_free(struct table *table, const char *text) //~ clean
     }
     return 0;
 }
+
+struct list {
+    struct list *next, *prev;
+};
+
+struct mount {
+    int flags;
+    struct list list;
+};
+
+struct context {
+    int flags;
+    struct list mounts;
+};
+
+static struct mount *new_mount(int flags)
+{
+    struct mount *mount = malloc(sizeof *mount);
+    if (!mount)
+        return 0;
+    mount->flags = flags;
+    mount->list.next = mount->list.prev = &mount->list;
+    return mount;
+}
+
+int append(struct context *context, struct mount *mount)
+{
+    if (mount->list.next != &mount->list)
+        return -22;
+    mount->list.next = &context->mounts;
+    mount->list.prev = context->mounts.prev;
+    context->mounts.prev->next = &mount->list;
+    context->mounts.prev = &mount->list;
+    return 0;
+}
+
+/* A new one is in no list. */
+int append_new(struct context *context, int flags) //~ clean
+{
+    struct mount *mount = new_mount(flags);
+    if (!mount)
+        return -12;
+    int failed = append(context, mount);
+    if (failed)
+        return failed;
+    context->flags = flags;
+    return 0;
+}

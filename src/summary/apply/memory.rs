@@ -10,6 +10,7 @@ use super::binding::{Binding, cube};
 use super::rows::{Enabled, outside_answer};
 use crate::ir::POINTER_BITS;
 use crate::property::{Event, Key, Machine, Role, Target};
+use crate::summary::memory::parameter;
 use crate::summary::{Fill, IObj, Root, Row, Summary, SummaryObject, Use};
 use crate::symbolic::access::{Accessor, Way};
 use crate::symbolic::callee::CallSite;
@@ -348,9 +349,21 @@ pub(super) fn own(
     exec: &mut Executor<'_>,
     summary: &Summary,
     (index, object): (usize, &SummaryObject),
-    places: &[(Guard, Loc)],
+    (binding, places): (&Binding<'_, '_>, &[(Guard, Loc)]),
 ) {
     if !is_made_for_caller(exec, summary, (index, object)) {
+        return;
+    }
+    let also = also_left_at(exec, binding, object);
+    if !also.is_empty() {
+        // Which pointer there is which is not known: the block may be found by either.
+        let params = also
+            .iter()
+            .map(|&argument| parameter(&exec.arena, argument));
+        if let Some(params) = params.collect::<Option<Vec<u32>>>() {
+            let regions = places.iter().map(|(_, loc)| (loc.region, params.clone()));
+            exec.arena.left_where_parameters_lead.extend(regions);
+        }
         return;
     }
     for (_, loc) in places {
@@ -379,15 +392,12 @@ pub(super) fn hold(
     (index, object): (usize, &SummaryObject),
     (binding, places): (&Binding<'_, '_>, &[(Guard, Loc)]),
 ) {
-    if !is_made_for_caller(exec, summary, (index, object)) {
-        return;
-    }
-    for &param in &object.left_at {
-        leave_at(exec, state, (binding, param), places);
-    }
     let Some(pointer) = pointer_to(&object.object) else {
         return;
     };
+    if !is_made_for_caller(exec, summary, (index, object)) {
+        return;
+    }
     for (guard, holder) in binding.locate(exec, state, &pointer) {
         for &(other, loc) in places {
             let Some(base) = exec.arena.regions.base(loc.region) else {
@@ -402,26 +412,22 @@ pub(super) fn hold(
     }
 }
 
-/// Notes that the callee has left pointers to what it returns where an argument leads.
-fn leave_at(
-    exec: &mut Executor<'_>,
-    state: &State,
-    (binding, param): (&Binding<'_, '_>, u32),
-    places: &[(Guard, Loc)],
-) {
-    let Some(&ArgValue::Scalar(argument)) = binding.site.args.get(param as usize) else {
-        return;
-    };
-    for &(guard, holder) in &*exec.arena.locations(argument) {
-        for &(other, loc) in places {
-            if let Some(base) = exec.arena.regions.base(loc.region) {
-                let guards = &mut exec.arena.formula.guards;
-                let both = guards.and(guard, other);
-                let paths = guards.and(state.guard, both);
-                exec.note_stored(holder, base, paths);
-            }
-        }
-    }
+/// The arguments that lead to where the callee has left pointers to what it returns.
+fn also_left_at(
+    exec: &Executor<'_>,
+    binding: &Binding<'_, '_>,
+    object: &SummaryObject,
+) -> Vec<Term> {
+    let arguments = object.left_at.iter();
+    let arguments = arguments.filter_map(|&param| binding.site.args.get(param as usize));
+    let arguments = arguments.filter_map(|argument| match argument {
+        ArgValue::Scalar(value) => Some(*value),
+        _ => None,
+    });
+    let terms = &exec.arena.formula.terms;
+    arguments
+        .filter(|&argument| terms.as_const(argument) != Some(0))
+        .collect()
 }
 
 /// The place in memory whose pointer leads to an object; `None` if it is no place, but the callee's result.

@@ -514,7 +514,8 @@ impl Application<'_, '_> {
                 memory::leave_unknown(exec, state, at, place);
             }
         }
-        memory::own(exec, self.summary, (index, object), &self.objects[index]);
+        let places = (&self.binding, &self.objects[index][..]);
+        memory::own(exec, self.summary, (index, object), places);
     }
 
     /// Notes where the callee has left pointers to what it has made.
