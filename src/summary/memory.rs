@@ -189,33 +189,36 @@ fn add_keeps(
     }
     summary.keeps_contents.sort_unstable();
     summary.keeps_contents.dedup();
+    if kept.is_empty() {
+        return;
+    }
+    let mut of_result = predicates::outputs(execution, oracle, exit);
+    of_result.retain(Predicate::is_of_result);
     for (param, paths) in kept {
-        let unless = excluded_by_result(execution, oracle, exit, paths);
-        summary
-            .keeps_unless
-            .extend(unless.map(|(condition, holds)| (param, condition, holds)));
+        let unless = excluded_by_result(oracle, exit.state.guard, &of_result, paths);
+        let unless = unless.map(|(condition, holds)| (param, condition, holds));
+        summary.keeps_unless.extend(unless);
     }
 }
 
 /// A condition on the result, and a value of it, with which the function does not return on these paths; it returns with it on others.
 fn excluded_by_result(
-    execution: &Execution,
     oracle: &mut Oracle<'_>,
-    exit: &Exit<'_>,
+    returns: Guard,
+    of_result: &[Predicate],
     paths: Guard,
 ) -> Option<(IExpr, bool)> {
-    let paths = oracle.formula.guards.and(exit.state.guard, paths);
-    if paths == exit.state.guard {
+    let paths = oracle.formula.guards.and(returns, paths);
+    if paths == returns {
         return None;
     }
-    let of_result = predicates::outputs(execution, oracle, exit).into_iter();
-    for predicate in of_result.filter(Predicate::is_of_result) {
+    for predicate in of_result {
         for holds in [true, false] {
             let such = predicate.guard.negated_if(!holds);
             let guards = &mut oracle.formula.guards;
-            let (others, here) = (guards.and(exit.state.guard, such), guards.and(paths, such));
+            let (others, here) = (guards.and(returns, such), guards.and(paths, such));
             if others != Guard::FALSE && !oracle.possible(here) {
-                return Some((predicate.expr, holds));
+                return Some((predicate.expr.clone(), holds));
             }
         }
     }

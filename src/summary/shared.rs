@@ -30,6 +30,7 @@ pub fn add(
     for (known, objects) in all.iter_mut().zip(objects) {
         for (object, _) in objects {
             let region = object.loc.region;
+            known.found_in_blocks |= is_in_blocks(execution, arena, region);
             if !arena.is_owned(region) {
                 // What a callee has made for others, too, is theirs in this function's callers, too.
                 match arena.left_where_parameters_lead.get(&region) {
@@ -38,7 +39,6 @@ pub fn add(
                 }
                 continue;
             }
-            known.found_in_blocks |= is_in_blocks(execution, arena, region);
             let left = converter.pointers_into(arena, region);
             // What is returned, and found in memory, too, is not for the caller alone; what is left in memory has its name there.
             let returned = known.object.root == Root::Return;
