@@ -103,7 +103,10 @@ impl Findings<'_> {
         // A variable that leads to a record names none of the locks in it.
         let variable = match arena.machine_of(object).key {
             Key::Location => None,
-            Key::Region | Key::Value => explanation::variable::of(execution, index, self.body),
+            Key::Region | Key::Value => {
+                let guards = &mut arena.formula.guards;
+                explanation::variable::of(execution, guards, (index, paths), self.body)
+            }
         };
         let name = match variable {
             Some(variable) => Some(variable.to_owned()),

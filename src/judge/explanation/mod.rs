@@ -321,7 +321,8 @@ pub fn readings(
     kinds.extend(unlikely_value(execution, oracle, left, body));
     // What callees do to a lock matters up to the failure, since they may take it again. A block that has ended stays so.
     if oracle.machine_of(left.object).watches_accesses() {
-        variable::without_ruled_out(execution, left, body, &mut kinds);
+        let guards = &mut oracle.formula.guards;
+        variable::without_ruled_out(execution, guards, left, (body, &mut kinds));
     }
     kinds
 }

@@ -8,6 +8,7 @@ use super::{Left, What};
 use crate::finding::ExplanationKind as Kind;
 use crate::ir::{Body, ExprKind, LocalId, StmtKind};
 use crate::symbolic::execution::Execution;
+use crate::symbolic::guard::{Guard, Guards};
 use crate::symbolic::log::OpEvent;
 
 /// Takes out the readings that a variable rules out: that the pointer is read again from memory, where another one may be; if the object was
@@ -15,9 +16,9 @@ use crate::symbolic::log::OpEvent;
 /// whether they are reached: one is reached only with the other.
 pub(super) fn without_ruled_out(
     execution: &Execution,
+    guards: &mut Guards,
     left: &Left<'_>,
-    body: &Body,
-    kinds: &mut Vec<Kind>,
+    (body, kinds): (&Body, &mut Vec<Kind>),
 ) {
     let by_replacement =
         |kind: &Kind| matches!(kind, Kind::ReplacedByCallee | Kind::ReplacedByLink);
@@ -30,7 +31,7 @@ pub(super) fn without_ruled_out(
     if !kinds.iter().any(in_question) {
         return;
     }
-    if let Some((ended, _)) = since_ended(execution, failing, body) {
+    if let Some((ended, _)) = since_ended(execution, guards, (failing, left.paths), body) {
         let ops = &execution.log.ops;
         let certain = !ops[ended].open && !ops[failing].open;
         let straight = certain && !branches_between(execution, ended, failing);
@@ -51,20 +52,30 @@ fn branches_between(execution: &Execution, first: usize, second: usize) -> bool 
 }
 
 /// The variable that leads to the object of a failing operation of the log since the object was moved last.
-pub fn of<'b>(execution: &Execution, failing: usize, body: &'b Body) -> Option<&'b str> {
-    since_ended(execution, failing, body).map(|(_, name)| name)
+pub fn of<'b>(
+    execution: &Execution,
+    guards: &mut Guards,
+    failing: (usize, Guard),
+    body: &'b Body,
+) -> Option<&'b str> {
+    since_ended(execution, guards, failing, body).map(|(_, name)| name)
 }
 
-/// The same, and the number of the operation that moved the object last.
+/// The same, and the number of the operation that moved the object last on some of the failure's paths: what stands behind a loop is executed once
+/// for each of its rounds.
 fn since_ended<'b>(
     execution: &Execution,
-    failing: usize,
+    guards: &mut Guards,
+    (failing, paths): (usize, Guard),
     body: &'b Body,
 ) -> Option<(usize, &'b str)> {
     let (before, rest) = execution.log.ops.split_at(failing);
     let failing = rest.first()?;
     let mut before = before.iter();
-    let index = before.rposition(|event| event.object == failing.object && event.moves())?;
+    let index = before.rposition(|event| {
+        let moves = event.object == failing.object && event.moves();
+        moves && !guards.excludes(event.guard, paths)
+    })?;
     let ended = &execution.log.ops[index];
     let ([from], [to]) = (&ended.stack[..], &failing.stack[..]) else {
         return None;
