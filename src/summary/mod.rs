@@ -281,7 +281,7 @@ pub struct Summary {
     pub fills: Option<Fill>,
     /// Parameters that may be found elsewhere when it has returned.
     pub keeps: Vec<u32>,
-    /// Those of them that may not where the result is such that this condition has this value: what could not be put into a full table.
+    /// A parameter among them that is not found elsewhere where this condition on the result has this value: what could not be put into a full table.
     pub keeps_unless: Vec<(u32, IExpr, bool)>,
     /// Parameters that lead to pointers which may be found elsewhere when it has returned.
     pub keeps_contents: Vec<u32>,

@@ -1,7 +1,7 @@
 //! Which of a summary's objects others than the callers can find.
 //!
-//! In: a finished execution, and its summary with its M. Out: the objects that are [`SummaryObject::shared`], and those that are
-//! [`SummaryObject::found_in_blocks`].
+//! In: a finished execution, and its summary with its M. Out: the objects that are [`SummaryObject::shared`] or
+//! [`SummaryObject::found_in_blocks`], and where those that are returned are [`SummaryObject::left_at`].
 
 use super::convert::Converter;
 use super::elsewhere::may_lead_to_itself;

@@ -172,7 +172,7 @@ fn drop_implied(literals: &mut Vec<Literal>) {
 }
 
 /// What a condition compares with a constant for equality.
-fn compared_with_constant(condition: &IExpr) -> Option<&IExpr> {
+pub(super) fn compared_with_constant(condition: &IExpr) -> Option<&IExpr> {
     let IExpr::Op {
         op: Op::Eq, args, ..
     } = condition

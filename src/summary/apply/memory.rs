@@ -105,7 +105,7 @@ pub(super) fn asks_for(exec: &mut Executor<'_>, state: &State, conditions: Guard
     conditions.iter().all(|condition| asked.contains(condition))
 }
 
-/// Notes which arguments the callee keeps. The numbers of the escapes of each.
+/// Notes which arguments the callee keeps. For each the numbers of its escapes in the log.
 pub(super) fn hand_kept(
     exec: &mut Executor<'_>,
     state: &mut State,
@@ -356,7 +356,7 @@ pub(super) fn own(
     }
     let also = also_left_at(exec, binding, object);
     if !also.is_empty() {
-        // Which pointer there is which is not known: the block may be found by either.
+        // Whether what lies there now is the pointer to this block is not known: it may be freed by that one.
         let params = also
             .iter()
             .map(|&argument| parameter(&exec.arena, argument));

@@ -6,6 +6,7 @@ use super::is_of_arguments;
 use crate::sat::oracle::Oracle;
 use crate::summary::IExpr;
 use crate::summary::convert::Converter;
+use crate::summary::sleep::compared_with_constant;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::term::Op;
@@ -40,7 +41,9 @@ fn compared_flags(arena: &mut Arena<'_>, paths: Guard) -> Vec<Flag> {
     for condition in open {
         let term = arena.formula.cond_term(condition);
         let expr = converter.expr(arena, term).filter(is_of_arguments);
-        let Some((value, expr)) = expr.and_then(|expr| Some((compared(&expr)?, expr))) else {
+        let Some((value, expr)) =
+            expr.and_then(|expr| Some((compared_with_constant(&expr)?.clone(), expr)))
+        else {
             continue;
         };
         match flags.iter_mut().find(|flag| flag.value == value) {
@@ -52,20 +55,6 @@ fn compared_flags(arena: &mut Arena<'_>, paths: Guard) -> Vec<Flag> {
         }
     }
     flags
-}
-
-/// What a condition compares with a constant.
-fn compared(condition: &IExpr) -> Option<IExpr> {
-    let IExpr::Op {
-        op: Op::Eq, args, ..
-    } = condition
-    else {
-        return None;
-    };
-    match &args[..] {
-        [value, IExpr::Const { .. }] => Some(value.clone()),
-        _ => None,
-    }
 }
 
 /// A flag has one value: each constant is tried by itself, then that it is none of them.
