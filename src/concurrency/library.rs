@@ -9,7 +9,7 @@ use super::memory::{Byte, Fill, Storage};
 use super::state::{State, What};
 use super::threads::Done;
 use super::values::Value;
-use crate::ir::{Call, RetTy, Ty};
+use crate::ir::{BinOp, Call, RetTy, Ty};
 
 /// Bytes of a block, and of what is copied or set, in an open program that does not tell.
 const UNKNOWN_BLOCK: u64 = 1 << 16;
@@ -161,6 +161,11 @@ impl Machine<'_> {
         if let Some(primitive) = self.program.primitives.get(name).copied() {
             return self.seeded_lock(state, thread, primitive, arguments, call);
         }
+        if self.program.open
+            && let Some(done) = self.atomic(state, thread, name, arguments)?
+        {
+            return Ok(done);
+        }
         if let Some(done) = self.harness(state, thread, name, arguments, call)? {
             return Ok(done);
         }
@@ -263,9 +268,7 @@ impl Machine<'_> {
                 state.thread_mut(thread).given.push_back(value);
                 if name.ends_with("bool") {
                     let one = Value::Bits(1);
-                    let bit = self
-                        .values
-                        .binary(crate::ir::BinOp::And, ty, value, ty, one);
+                    let bit = self.values.binary(BinOp::And, ty, value, ty, one);
                     Some(Some(Datum::Scalar(bit.unwrap_or(value), ty)))
                 } else {
                     Some(Some(Datum::Scalar(value, ty)))
@@ -318,7 +321,8 @@ impl Machine<'_> {
             .strip_prefix("__")
             .map_or(plain, |rest| rest.strip_suffix("_chk").unwrap_or(plain));
         let done = match plain {
-            "malloc" | "valloc" | "xmalloc" | "alloca" | "aligned_alloc" | "memalign" => {
+            "malloc" | "valloc" | "xmalloc" | "alloca" | "aligned_alloc" | "memalign"
+            | "kmalloc" | "kvmalloc_node" | "vmalloc" => {
                 let at = usize::from(matches!(plain, "aligned_alloc" | "memalign"));
                 let size = self.bytes_asked(state, arguments, at, UNKNOWN_BLOCK)?;
                 let storage = match plain {
@@ -341,7 +345,7 @@ impl Machine<'_> {
                 int(0)
             }
             "realloc" => self.realloc(state, thread, arguments)?,
-            "free" | "cfree" => {
+            "free" | "cfree" | "kfree" | "kvfree" | "vfree" | "kfree_sensitive" => {
                 let addr = self.number(state, arguments, 0)?;
                 self.free(state, thread, addr)?;
                 Some(None)
@@ -365,6 +369,15 @@ impl Machine<'_> {
                 let size = self.bytes_asked(state, arguments, 2, UNKNOWN_PART)?;
                 self.copy(state, thread, dst, src, size)?;
                 pointer(if plain == "mempcpy" { dst + size } else { dst })
+            }
+            "fork" | "vfork" | "_Fork" => {
+                let text = "what a process does that fork has made is not followed";
+                self.told.insert(text.to_owned());
+                // Any number but 0: an odd one says as much.
+                let drawn = self.draw(state, thread, Ty::INT.bits());
+                let one = Value::Bits(1);
+                let odd = self.values.binary(BinOp::Or, Ty::INT, drawn, Ty::INT, one);
+                Some(Some(Datum::Scalar(odd.unwrap_or(one), Ty::INT)))
             }
             "abs" | "labs" => {
                 let value = self.number(state, arguments, 0)?;

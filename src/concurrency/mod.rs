@@ -5,6 +5,7 @@
 //! FindBug, [`sequential`] its filters (§4), [`differ`] Algorithm 1; [`story`] and [`replay`] show what was found. Knows nothing of C syntax, files and reports.
 
 mod access;
+mod atomics;
 mod code;
 pub mod differ;
 mod environment;

@@ -254,8 +254,14 @@ impl<'a> Program<'a> {
             let name = &self.functions[number].name;
             number >= self.initialisers.start
                 || super::step::overrides(name)
+                || self.is_atomic(name)
                 || name.starts_with(super::step::ATOMIC)
         })
+    }
+
+    /// Whether a function of this name is an atomic operation of the kernel's. A closed program is executed as it is written.
+    pub fn is_atomic(&self, name: &str) -> bool {
+        self.open && super::atomics::is_atomic(name)
     }
 
     /// The function of a name that has a body.

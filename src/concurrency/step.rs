@@ -239,11 +239,14 @@ impl Machine<'_> {
         };
         let name = program.functions[function].name.as_str();
         let has_body = function < program.initialisers.start;
-        if !has_body || overrides(name) {
+        if !has_body || overrides(name) || program.is_atomic(name) {
             if let Some(result) = self.primitive(state, thread, name, &arguments, call)? {
                 self.returned(state, thread, call, result);
             }
             return Ok(());
+        }
+        if program.open {
+            self.has_reference(state, name, &arguments)?;
         }
         let whole = name.starts_with(ATOMIC);
         if whole {

@@ -16,12 +16,12 @@ use crate::sat::oracle::Oracle;
 use crate::symbolic::arena::Arena;
 use crate::symbolic::class::Class;
 use crate::symbolic::execution::Execution;
-use crate::symbolic::guard::Guard;
+use crate::symbolic::guard::{Cond, Guard};
 use crate::symbolic::log::{GivenEvent, MemberEvent, OpEvent};
 use crate::symbolic::origin::Origin;
 use crate::symbolic::region::{RegionId, RegionKind};
 use crate::symbolic::state::{Object, Status};
-use crate::symbolic::term::Node;
+use crate::symbolic::term::{Node, Op, Term};
 
 /// What one function accesses and calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,8 @@ pub struct Access {
     pub locks: Locks,
     /// Number of calls made before it.
     pub calls: u32,
+    /// See [`Called::in_child`].
+    pub in_child: bool,
     /// File, line and column.
     pub site: (String, u32, u32),
 }
@@ -59,6 +61,8 @@ pub struct Called {
     /// What each argument leads to, if that is one place.
     pub arguments: Vec<Option<Place>>,
     pub locks: Locks,
+    /// Only a process that `fork` has made comes there: it has one thread.
+    pub in_child: bool,
 }
 
 /// The object that something lies in: by a number that holds in the function, then those that the pointers to it were read from in turn.
@@ -95,6 +99,8 @@ pub struct Locks {
 const MAX_CHAIN: usize = 6;
 /// Accesses of one function that are kept.
 const MAX_ACCESSES: usize = 4000;
+/// Functions that make a process with one thread, and return 0 in it.
+const FORKING: [&str; 3] = ["fork", "vfork", "_Fork"];
 
 /// Collects what a function accesses and calls.
 pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>) -> Accesses {
@@ -103,6 +109,7 @@ pub fn collect(execution: &Execution, oracle: &mut Oracle<'_>) -> Accesses {
     let initialised = log.initialised.iter();
     let initialised = initialised.map(|event| collector.number(event.loc.region));
     let initialised = initialised.collect();
+    collector.forks = log.given.iter().any(|event| is_fork(&event.callee.name));
     let mut members = log.members.iter().peekable();
     let mut given = log.given.iter().peekable();
     for index in 0..=log.ops.len() {
@@ -136,6 +143,8 @@ struct Collector {
     known: FxHashMap<(Class, bool, u32, u32), usize>,
     members: Vec<Access>,
     calls: Vec<Called>,
+    /// The function makes processes.
+    forks: bool,
 }
 
 impl Collector {
@@ -220,7 +229,10 @@ impl Collector {
         let (line, column) = (event.site.line, event.site.column);
         let key = (member.clone(), event.how.write, line, column);
         if let Some(&at) = self.known.get(&key) {
-            self.members[at].locks.join(&locks);
+            let in_child = self.in_child(arena, event.guard);
+            let known = &mut self.members[at];
+            known.locks.join(&locks);
+            known.in_child &= in_child;
             return;
         }
         let place = self.place(arena, event.loc.region);
@@ -234,6 +246,7 @@ impl Collector {
             place,
             locks,
             calls: event.given as u32,
+            in_child: self.in_child(arena, event.guard),
             site: (event.site.file.to_string(), line, column),
         });
     }
@@ -247,7 +260,17 @@ impl Collector {
             callee: event.callee.clone(),
             arguments,
             locks,
+            in_child: self.in_child(arena, event.guard),
         });
+    }
+
+    /// Whether these paths are those on which `fork` has returned 0.
+    fn in_child(&self, arena: &Arena<'_>, paths: Guard) -> bool {
+        if !self.forks {
+            return false;
+        }
+        let mut implied = arena.formula.guards.implied(paths).iter();
+        implied.any(|&(condition, holds)| holds && is_of_child(arena, condition))
     }
 
     /// An object's number in the function.
@@ -286,6 +309,30 @@ impl Collector {
         }
         Place { objects, root }
     }
+}
+
+fn is_fork(name: &str) -> bool {
+    FORKING.contains(&name)
+}
+
+/// Whether a condition says that `fork` has returned 0.
+fn is_of_child(arena: &Arena<'_>, condition: Cond) -> bool {
+    let terms = &arena.formula.terms;
+    let Node::Op {
+        op: Op::Eq, args, ..
+    } = terms.node(arena.formula.cond_term(condition))
+    else {
+        return false;
+    };
+    let of_fork = |term: &Term| match terms.node(*term) {
+        Node::Var(var) => match arena.origins.of(*var) {
+            Origin::Call { text, .. } => is_fork(text.split('(').next().unwrap_or_default()),
+            _ => false,
+        },
+        _ => false,
+    };
+    let is_zero = |term: &Term| terms.as_const(*term).is_some_and(|value| value == 0);
+    args.iter().any(of_fork) && args.iter().any(is_zero)
 }
 
 impl Locks {

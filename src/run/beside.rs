@@ -23,6 +23,7 @@ use crate::panics::contained;
 use crate::program::{FunctionId, Program};
 use crate::property::Property;
 use crate::settle::pairs::Pair;
+use crate::settle::phases;
 use crate::summary::seeds::Seeds;
 
 /// Functions that a pair calls and that are executed; others change nothing.
@@ -99,7 +100,7 @@ pub(super) fn run(
         for finding in ran.findings {
             // A place fails in one way or another as the threads happen to run.
             let place = (finding.file.clone(), finding.line);
-            if told.insert(place) {
+            if !is_set_up(program, &finding) && told.insert(place) {
                 let function = [pair.first, pair.second]
                     .into_iter()
                     .find(|id| program.function(*id).name.name == finding.function);
@@ -110,6 +111,15 @@ pub(super) fn run(
         }
     }
     beside
+}
+
+/// Whether the function that a failure lies in sets up what it works on, by its name: then no other thread knows that yet.
+fn is_set_up(program: &Program, finding: &Finding) -> bool {
+    let functions = program.functions.iter();
+    let before =
+        functions.filter(|function| function.file == finding.file && function.line <= finding.line);
+    let around = before.max_by_key(|function| function.line);
+    around.is_some_and(|function| phases::is_set_up(&function.name.name))
 }
 
 /// What became of a pair.

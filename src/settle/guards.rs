@@ -14,9 +14,8 @@ use rustc_hash::FxHashSet;
 
 use super::concurrent::{Held, Standing};
 use super::pairs::{self, Pair};
-use super::phases;
 use crate::finding::{self, Finding, Level, TraceStep};
-use crate::judge::guarded::{Access, Root};
+use crate::judge::guarded::Access;
 use crate::judge::record::Record;
 use crate::program::{FunctionId, Program};
 use crate::property::{Property, Rule};
@@ -106,14 +105,18 @@ pub(super) struct Split<'m, 'p> {
     lock: &'p Class,
     with: Vec<&'m At<'p>>,
     without: Vec<&'m At<'p>>,
+    /// Callers that are not known may hold it: that speaks against the belief, and is no finding.
+    by_unseen: Vec<&'m At<'p>>,
 }
 
 impl Split<'_, '_> {
     fn functions(list: &[&At<'_>]) -> usize {
-        list.iter()
-            .map(|at| at.source)
-            .collect::<BTreeSet<_>>()
-            .len()
+        sources(list.iter()).len()
+    }
+
+    /// The functions that do not hold it, as far as is known.
+    fn against(&self) -> usize {
+        sources(self.without.iter().chain(&self.by_unseen)).len()
     }
 
     /// The functions of a list that only read the member: where they hold the lock, it is there for readers, too.
@@ -128,15 +131,20 @@ impl Split<'_, '_> {
     /// At least half of the functions hold the lock, which belongs to the member.
     pub fn is_believed(&self, member: &Class) -> bool {
         !self.with.is_empty()
-            && Self::functions(&self.with) >= Self::functions(&self.without)
+            && Self::functions(&self.with) >= self.against()
             && is_near(self.lock, member)
     }
 
     fn z(&self) -> f64 {
-        let (with, without) = (Self::functions(&self.with), Self::functions(&self.without));
+        let (with, without) = (Self::functions(&self.with), self.against());
         let all = (with + without) as f64;
         (with as f64 / all - EXPECTED) / (EXPECTED * (1.0 - EXPECTED) / all).sqrt()
     }
+}
+
+/// The functions of some accesses, each once.
+fn sources<'l, 'p: 'l>(list: impl Iterator<Item = &'l &'l At<'p>>) -> BTreeSet<(&'p str, u32)> {
+    list.map(|at| at.source).collect()
 }
 
 /// Finds the guards of all members.
@@ -208,7 +216,9 @@ fn members<'p>(
         for access in &accesses.members {
             let counts = !standing.is_fresh(function, &access.place)
                 && !standing.is_ended(function, &access.place)
+                && !standing.is_by_itself(function, &access.place)
                 && !standing.is_alone(function, access.calls as usize)
+                && !access.in_child
                 && !standing.starts_after(function, access.calls as usize);
             let place = (&access.member, &access.site, access.write);
             if counts && seen.insert(place) {
@@ -244,11 +254,13 @@ pub(super) fn best<'m, 'p>(
             lock,
             with: Vec::new(),
             without: Vec::new(),
+            by_unseen: Vec::new(),
         };
         for at in accesses {
             match standing.holds(at.function, &at.access.locks, lock) {
                 Held::Yes => split.with.push(at),
                 Held::No => split.without.push(at),
+                Held::ByUnseen => split.by_unseen.push(at),
                 Held::Unsure => {}
             }
         }
@@ -276,7 +288,7 @@ fn guard(member: &Class, split: &Split<'_, '_>) -> Guard {
 /// The findings where a member is accessed without its lock: one for each function, with its place in the source.
 fn findings<'p>(
     program: &'p Program,
-    standing: &Standing<'_>,
+    standing: &Standing<'p>,
     rule: &Rule,
     split: &Split<'_, 'p>,
 ) -> Vec<((&'p str, u32), FunctionId, Finding)> {
@@ -287,9 +299,10 @@ fn findings<'p>(
     let meant = split.without.iter().any(|at| at.marked);
     let own = split.without.first().is_some_and(|at| {
         // Where the lock is the data's own, one function against all others is enough.
-        without == 1 && is_own(split.lock, &at.access.member)
+        split.against() == 1 && is_own(split.lock, &at.access.member)
     });
-    if without == 0 || with < FEWEST || !own && with < FOR_EACH * without || meant {
+    let believed = with >= FEWEST && (own || with >= FOR_EACH * split.against());
+    if without == 0 || !believed || meant {
         return Vec::new();
     }
     let readers_hold = Split::readers(&split.with) >= FEWEST;
@@ -298,9 +311,13 @@ fn findings<'p>(
     let mut writes_first: Vec<&&At<'_>> = split.without.iter().collect();
     writes_first.sort_by_key(|at| !at.access.write);
     for at in writes_first {
-        // One of the two writes, and two threads run them.
+        // One of the two writes, two threads run them, and no other lock keeps them apart.
         let others = split.with.iter().filter(|other| {
             (at.access.write || other.access.write)
+                && !standing.may_exclude(
+                    (at.function, &at.access.locks),
+                    (other.function, &other.access.locks),
+                )
                 && program.are_together(at.function, other.function)
                 && !(standing.of_main[at.function.index()]
                     && standing.of_main[other.function.index()])
@@ -317,7 +334,7 @@ fn findings<'p>(
         let certain = (at.access.write || readers_hold)
             && (own || with >= CERTAIN && near)
             && !standing.is_set_up(at.function)
-            && !is_by_itself(program, standing, at);
+            && !standing.may_be_by_itself(at.function, &at.access.place);
         let level = if certain { rule.level } else { Level::Note };
         found.push((
             at.source,
@@ -335,19 +352,6 @@ fn is_near(lock: &Class, member: &Class) -> bool {
         name.split_once('.').map(|(record, _)| record.to_owned())
     };
     lock.is_single() || record(lock) == record(member)
-}
-
-/// Whether the function's name says that nobody else works on the object at the time: it sets it up, or tears it down. Of what it is given that is the
-/// last pointer, as for what a call ends ([`Standing`]).
-fn is_by_itself(program: &Program, standing: &Standing<'_>, at: &At<'_>) -> bool {
-    let name = &program.function(at.function).name.name;
-    let is_object = match at.access.place.root {
-        Root::Param(number) => standing
-            .last_pointer(at.function)
-            .is_none_or(|last| last == number),
-        Root::New | Root::Other => true,
-    };
-    is_object && (phases::sets_up(name) || phases::tears_down(name))
 }
 
 /// Whether a lock lies in the record that its data lies in, or both are global objects of one file.

@@ -23,7 +23,7 @@ pub mod lock_order;
 pub mod lost_results;
 pub mod macros;
 pub mod pairs;
-mod phases;
+pub mod phases;
 pub mod recursive;
 pub mod requirement;
 pub mod results;

@@ -92,7 +92,7 @@ pub(super) fn pairs<'p>(
                 if ordered
                     && writes
                     && may_be_beside(standing, first, second)
-                    && !is_torn_down_twice(program, first, second)
+                    && !is_apart(program, first, second)
                 {
                     add(&mut pairs, &name, (one, other));
                 }
@@ -129,10 +129,13 @@ fn may_be_beside(standing: &Standing<'_>, first: Entry, second: Entry) -> bool {
         && standing.may_be_beside(first.function, second.function)
 }
 
-/// Whether both are one function that tears something down.
-fn is_torn_down_twice(program: &Program, first: Entry, second: Entry) -> bool {
-    let name = &program.function(first.function).name.name;
-    first.function == second.function && phases::tears_down(name)
+/// Whether one of two is over when the other runs: a function that sets up what is global runs before all others, and one that tears an object down
+/// runs once for it.
+fn is_apart(program: &Program, first: Entry, second: Entry) -> bool {
+    let name = |entry: Entry| program.function(entry.function).name.name.as_str();
+    let before_all = |entry: Entry| entry.way.is_none() && phases::initialises(name(entry));
+    let torn_down = first.function == second.function && phases::tears_down(name(first));
+    torn_down || before_all(first) || before_all(second)
 }
 
 fn add(
@@ -204,7 +207,10 @@ fn entries(
         let free = standing.is_called_without_locks(id);
         let deepest = if free { DEPTH } else { DEPTH_UNDER_LOCKS };
         let callers = standing.callers(id).iter();
-        let callers = callers.filter(|(caller, _)| program.function(*caller).name.name != "main");
+        let callers = callers.filter(|&&(caller, number)| {
+            program.function(caller).name.name != "main"
+                && !standing.is_call_in_child(caller, number)
+        });
         let mut above = Vec::new();
         for &(caller, number) in callers.filter(|_| depth < deepest) {
             let way = entry.way.and_then(|(parameter, objects)| {

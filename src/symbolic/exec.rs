@@ -238,12 +238,16 @@ impl Executor<'_> {
                     let shape = self.arena.shape(ty);
                     self.name_stored(body, *addr, term);
                     self.accessed = Some((*addr, pointer));
-                    let how = Access {
-                        write: true,
-                        volatile: false,
-                        pointer: ty == Ty::Ptr,
-                    };
-                    self.note_access(frame, state, address, how);
+                    let pointer = ty == Ty::Ptr;
+                    self.note_access(
+                        frame,
+                        state,
+                        address,
+                        Access {
+                            pointer,
+                            ..Access::WRITE
+                        },
+                    );
                     if self.arena.watches
                         && ty == Ty::Ptr
                         && let ExprKind::Member { .. } = body.expr(*addr).kind
@@ -262,10 +266,13 @@ impl Executor<'_> {
                     let to = self.eval(frame, state, *dst);
                     let from = self.eval(frame, state, *src);
                     self.accessed = None;
+                    self.note_access(frame, state, from, Access::READ);
+                    self.note_access(frame, state, to, Access::WRITE);
                     self.copy(state, to, from, *size);
                 }
                 StmtKind::Zero { dst, size } => {
                     let to = self.eval(frame, state, *dst);
+                    self.note_access(frame, state, to, Access::WRITE);
                     match self.single(state, to) {
                         Some(loc) => state.memory.zero(loc, *size),
                         None => self.havoc(state, to, *size),

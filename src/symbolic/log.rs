@@ -290,6 +290,19 @@ pub struct Access {
     pub pointer: bool,
 }
 
+impl Access {
+    /// Of what is no pointer by itself, as the source writes it.
+    pub const READ: Access = Access {
+        write: false,
+        volatile: false,
+        pointer: false,
+    };
+    pub const WRITE: Access = Access {
+        write: true,
+        ..Access::READ
+    };
+}
+
 /// The analysed function's own text reads or writes a member of a record, or a global object.
 #[derive(Clone, Debug)]
 pub struct MemberEvent {

@@ -110,7 +110,7 @@ fn functions_are_run_beside_each_other() {
 
 #[test]
 fn what_nearly_all_do_under_a_lock_is_told_where_it_is_not() {
-    for name in ["server.c", "device.c", "readers.c"] {
+    for name in ["server.c", "device.c", "readers.c", "apart.c", "child.c"] {
         let folder = tree(name);
         assert_eq!(found(folder.path(), "warning", &[]), marked(name), "{name}");
         // One warning for a function and a lock; what else it does without is a note.

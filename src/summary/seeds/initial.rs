@@ -50,14 +50,15 @@ impl WriteRow {
     }
 }
 
-/// An `[[initialise]]` row as written: functions that say which objects are recursive.
+/// An `[[initialise]]` row as written: functions that initialise objects, and say which are recursive.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InitialiseRow {
     names: Vec<Spanned<String>>,
     object: Spanned<String>,
-    /// The number that says so: an argument (`param1`), or an `int` that one points to (`*param1`); 0 where that pointer is null.
-    kind: Spanned<String>,
+    /// The number that says so: an argument (`param1`), or an `int` that one points to (`*param1`); 0 where that pointer is null. None if no object
+    /// is recursive that they initialise.
+    kind: Option<Spanned<String>>,
     /// The numbers that mean a recursive object.
     #[serde(default)]
     recursive: Vec<u32>,
@@ -73,24 +74,18 @@ impl InitialiseRow {
         let Some(object) = object(&self.object, document) else {
             return;
         };
-        let kind = match syntax::place(self.kind.get_ref()) {
-            Ok(place) if !place.root.is_output() => place,
-            Ok(_) => {
-                let message = "what an object is initialised as is known before the call";
-                document.error(self.kind.span(), message);
-                return;
-            }
-            Err(message) => {
-                document.error(self.kind.span(), message);
-                return;
-            }
+        let kind = match &self.kind {
+            Some(kind) => match self.kind(kind, document) {
+                Some(kind) => Some(kind),
+                None => return,
+            },
+            None => None,
         };
-        if self.recursive.is_empty() && self.recursive_bits == 0 {
-            let message =
-                "which numbers mean a recursive object? `recursive` or `recursive_bits` is missing";
-            document.error(self.kind.span(), message);
-            return;
-        }
+        let recursive = match &kind {
+            Some(kind) => self.condition(kind),
+            None => constant(0, 1),
+        };
+        let kept_in = kind.filter(|kind| !kind.path.is_empty());
         for name in functions(&self.names, document) {
             let summary = &mut seed(seeds, name, &self.types, &object).summary;
             let summary = std::sync::Arc::make_mut(summary);
@@ -98,10 +93,33 @@ impl InitialiseRow {
                 object: object.clone(),
                 name: syntax::name(self.object.get_ref()).to_owned(),
                 class: None,
-                recursive: Some(self.condition(&kind)),
-                kept_in: (!kind.path.is_empty()).then(|| kind.clone()),
+                recursive: Some(recursive.clone()),
+                kept_in: kept_in.clone(),
             });
         }
+    }
+
+    /// Where the number lies that says what an object is initialised as.
+    fn kind(&self, kind: &Spanned<String>, document: &mut Document) -> Option<IObj> {
+        let place = match syntax::place(kind.get_ref()) {
+            Ok(place) if !place.root.is_output() => place,
+            Ok(_) => {
+                let message = "what an object is initialised as is known before the call";
+                document.error(kind.span(), message);
+                return None;
+            }
+            Err(message) => {
+                document.error(kind.span(), message);
+                return None;
+            }
+        };
+        if self.recursive.is_empty() && self.recursive_bits == 0 {
+            let message =
+                "which numbers mean a recursive object? `recursive` or `recursive_bits` is missing";
+            document.error(kind.span(), message);
+            return None;
+        }
+        Some(place)
     }
 
     /// Whether the object is recursive.
