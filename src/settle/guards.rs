@@ -162,13 +162,21 @@ pub fn settle(
     let mut sources = Sources::default();
     let members = members(program, &standing, (&mut sources, root));
     result.pairs = pairs::pairs(program, &standing, &members);
+    let written = members
+        .iter()
+        .filter(|(_, accesses)| accesses.iter().any(|at| at.access.write));
+    let splits = written.filter_map(|(member, accesses)| {
+        let split = best(&standing, accesses)?;
+        Some((*member, split))
+    });
+    let splits: Vec<(&Class, Split<'_, '_>)> = splits.collect();
+    let believed = splits
+        .iter()
+        .filter(|(member, split)| split.is_believed(member));
+    let places = Places::of(believed.map(|(_, split)| split));
     let mut told = BTreeSet::new();
-    for (member, accesses) in members {
-        let is_written = accesses.iter().any(|at| at.access.write);
-        let Some(split) = best(&standing, &accesses).filter(|_| is_written) else {
-            continue;
-        };
-        result.guards.push(guard(member, &split));
+    for (member, split) in &splits {
+        result.guards.push(guard(member, split));
         let counted = split.with.iter().chain(&split.without);
         result.accesses.extend(counted.map(|at| Counted {
             member: member.to_string(),
@@ -181,7 +189,8 @@ pub fn settle(
                 held.into_iter().map(Class::to_string).collect()
             },
         }));
-        for (source, function, mut finding) in findings(program, &standing, rule, &split) {
+        let found = findings((program, &standing), rule, split, &places);
+        for (source, function, mut finding) in found {
             // Who reads of one member looks at the others that lie there without the same lock, too.
             if finding.level != Level::Note && !told.insert((source, split.lock)) {
                 finding.level = Level::Note;
@@ -199,6 +208,34 @@ pub fn settle(
     };
     result.accesses.sort_by_cached_key(order);
     result
+}
+
+/// How many places of each function access what each lock guards.
+struct Places<'p>(BTreeMap<((&'p str, u32), &'p Class), usize>);
+
+impl<'p> Places<'p> {
+    fn of<'s>(splits: impl Iterator<Item = &'s Split<'s, 'p>>) -> Places<'p>
+    where
+        'p: 's,
+    {
+        let mut places = Places(BTreeMap::new());
+        for split in splits {
+            for at in split.with.iter().chain(&split.without) {
+                *places.0.entry((at.source, split.lock)).or_default() += 1;
+            }
+        }
+        places
+    }
+
+    /// Whether a function does nothing but read one number, once, of all that the lock guards: it would see the same if it held the lock for the read.
+    fn is_lone_read(&self, at: &At<'p>, lock: &'p Class) -> bool {
+        let plain = !at.access.write && !at.access.pointer;
+        plain
+            && self
+                .0
+                .get(&(at.source, lock))
+                .is_none_or(|places| *places == 1)
+    }
 }
 
 /// The accesses that count, by member.
@@ -287,10 +324,10 @@ fn guard(member: &Class, split: &Split<'_, '_>) -> Guard {
 
 /// The findings where a member is accessed without its lock: one for each function, with its place in the source.
 fn findings<'p>(
-    program: &'p Program,
-    standing: &Standing<'p>,
+    (program, standing): (&'p Program, &Standing<'p>),
     rule: &Rule,
     split: &Split<'_, 'p>,
+    places: &Places<'p>,
 ) -> Vec<((&'p str, u32), FunctionId, Finding)> {
     let (with, without) = (
         Split::functions(&split.with),
@@ -305,7 +342,7 @@ fn findings<'p>(
     if without == 0 || !believed || meant {
         return Vec::new();
     }
-    let readers_hold = Split::readers(&split.with) >= FEWEST;
+    let readers = Split::readers(&split.with);
     let mut found = Vec::new();
     let mut told = BTreeSet::new();
     let mut writes_first: Vec<&&At<'_>> = split.without.iter().collect();
@@ -331,7 +368,12 @@ fn findings<'p>(
         let mut functions = BTreeSet::new();
         others.retain(|other| functions.insert(other.source));
         let near = is_near(split.lock, &at.access.member);
-        let certain = (at.access.write || readers_hold)
+        // What is read by itself is the same with the lock: many others have to take it for that.
+        let fewest = match places.is_lone_read(at, split.lock) {
+            true => FOR_EACH,
+            false => FEWEST,
+        };
+        let certain = (at.access.write || readers >= fewest)
             && (own || with >= CERTAIN && near)
             && !standing.is_set_up(at.function)
             && !standing.may_be_by_itself(at.function, &at.access.place);

@@ -73,9 +73,10 @@ pub fn tears_down(name: &str) -> bool {
     has_word(name, &TEARING_DOWN)
 }
 
-/// Whether that is said of the object that they are given.
+/// Whether that is said of the object that they are given: `allocate_page` sets up a page of it.
 pub fn is_set_up(name: &str) -> bool {
-    is_named(name, &SETTING_UP)
+    let last = words(name).next_back();
+    last.is_some_and(|word| is_one_of(word, &SETTING_UP))
 }
 
 /// Whether that is said of the object that they are given.

@@ -42,9 +42,9 @@ impl Standing<'_> {
     /// Whether it may say so: of some part of the object, or of what no parameter leads to.
     pub fn may_be_by_itself(&self, id: FunctionId, place: &Place) -> bool {
         let name = &self.program.function(id).name.name;
-        let is_object = place.root == Root::Param(0) || self.is_last(id, place);
-        let given = matches!(place.root, Root::Param(_));
-        (is_object || !given) && (phases::sets_up(name) || phases::tears_down(name))
+        let last = self.is_last(id, place) || !matches!(place.root, Root::Param(_));
+        let first = place.root == Root::Param(0);
+        phases::sets_up(name) && (first || last) || phases::tears_down(name) && last
     }
 
     /// Whether a function's name says that it sets an object up: the first or the last that it is given.
