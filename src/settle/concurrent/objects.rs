@@ -11,6 +11,7 @@ use crate::settle::phases;
 
 /// Words in the names of functions that end what they are given.
 const ENDING: [&str; 6] = ["free", "kfree", "kvfree", "vfree", "zfree", "destroy"];
+
 impl Standing<'_> {
     /// The objects of which functions initialise a lock: by a call, or by storing into it, which nobody does to a lock that others may hold.
     pub(super) fn find_initialised(&mut self) {

@@ -21,6 +21,8 @@ const STARTING: [&str; 5] = [
 const JOINING: [&str; 3] = ["pthread_join", "thrd_join", "g_thread_join"];
 /// Calls below the beginning of a thread that are near it.
 const NEAR_THREAD: usize = 3;
+
+/// What a call does about threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Starts,
