@@ -16,7 +16,7 @@ const FAMILIES: [&str; 4] = [
     "raw_atomic_",
     "raw_atomic64_",
 ];
-/// The kernel's functions that change a count of references; its place among their arguments is theirs.
+/// The kernel's functions that change a count of references, with the number of the argument that points to it.
 const COUNTING: [(&str, usize); 7] = [
     ("__refcount_add", 1),
     ("__refcount_dec", 0),
@@ -32,7 +32,7 @@ const ORDERS: [&str; 3] = ["_acquire", "_release", "_relaxed"];
 
 /// What an operation returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Result {
+enum Returned {
     Nothing,
     Old,
     New,
@@ -44,9 +44,9 @@ enum Result {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     /// By the first argument; the counter is the second.
-    By(BinOp, Result),
+    By(BinOp, Returned),
     /// By one; the counter is the only argument.
-    One(BinOp, Result),
+    One(BinOp, Returned),
     /// The second argument is stored.
     Exchange,
     /// The third is, if the counter is the second.
@@ -65,7 +65,7 @@ fn operation(name: &str) -> Option<(Operation, u16)> {
     let operation = match rest {
         "xchg" => Operation::Exchange,
         "cmpxchg" => Operation::CompareExchange,
-        "add_negative" => Operation::By(BinOp::Add, Result::Negative),
+        "add_negative" => Operation::By(BinOp::Add, Returned::Negative),
         _ => arithmetic(rest)?,
     };
     Some((operation, bits))
@@ -74,13 +74,13 @@ fn operation(name: &str) -> Option<(Operation, u16)> {
 /// `fetch_add`, `sub_return`, `dec_and_test`, `or`.
 fn arithmetic(name: &str) -> Option<Operation> {
     let (name, result) = if let Some(name) = name.strip_prefix("fetch_") {
-        (name, Result::Old)
+        (name, Returned::Old)
     } else if let Some(name) = name.strip_suffix("_return") {
-        (name, Result::New)
+        (name, Returned::New)
     } else if let Some(name) = name.strip_suffix("_and_test") {
-        (name, Result::Zero)
+        (name, Returned::Zero)
     } else {
-        (name, Result::Nothing)
+        (name, Returned::Nothing)
     };
     Some(match name {
         "inc" => Operation::One(BinOp::Add, result),
@@ -124,12 +124,12 @@ impl Machine<'_> {
             Operation::One(op, result) => {
                 (self.values.binary(op, ty, old, ty, Value::Bits(1)), result)
             }
-            Operation::Exchange => (Some(argument(1)), Result::Old),
+            Operation::Exchange => (Some(argument(1)), Returned::Old),
             Operation::CompareExchange => {
                 let same = self.values.compare(CmpOp::Eq, ty, old, argument(1));
                 let same = same.unwrap_or(Value::Bits(0));
                 let stored = self.truth(state, same, Ty::INT);
-                (stored.then(|| argument(2)), Result::Old)
+                (stored.then(|| argument(2)), Returned::Old)
             }
         };
         if let Some(new) = new {
@@ -137,11 +137,11 @@ impl Machine<'_> {
         }
         let new = new.unwrap_or(old);
         Ok(Some(match result {
-            Result::Nothing => Some(None),
-            Result::Old => Some(Some(Datum::Scalar(old, ty))),
-            Result::New => Some(Some(Datum::Scalar(new, ty))),
-            Result::Zero => Some(Some(self.against_zero(CmpOp::Eq, new, ty))),
-            Result::Negative => Some(Some(self.against_zero(CmpOp::Lt, new, ty))),
+            Returned::Nothing => Some(None),
+            Returned::Old => Some(Some(Datum::Scalar(old, ty))),
+            Returned::New => Some(Some(Datum::Scalar(new, ty))),
+            Returned::Zero => Some(Some(self.against_zero(CmpOp::Eq, new, ty))),
+            Returned::Negative => Some(Some(self.against_zero(CmpOp::Lt, new, ty))),
         }))
     }
 
@@ -160,9 +160,8 @@ impl Machine<'_> {
         let Some(Value::Term(count)) = count else {
             return Ok(());
         };
-        let inputs = &self.values;
         // A word in memory is one unknown, of which this may be a part.
-        let terms = &inputs.formula.terms;
+        let terms = &self.values.formula.terms;
         let mut whole = count;
         if let Node::Op {
             op: Op::Extract { .. },
@@ -172,7 +171,7 @@ impl Machine<'_> {
             whole = args.first().copied().unwrap_or(count);
         }
         let is_input = match terms.node(whole) {
-            Node::Var(var) => inputs.is_input(*var),
+            Node::Var(var) => self.values.is_input(*var),
             _ => false,
         };
         if !is_input {
@@ -203,15 +202,15 @@ mod tests {
         let of = |name| operation(name).map(|(operation, _)| operation);
         assert_eq!(
             of("arch_atomic_fetch_sub_release"),
-            Some(Operation::By(BinOp::Sub, Result::Old))
+            Some(Operation::By(BinOp::Sub, Returned::Old))
         );
         assert_eq!(
             operation("arch_atomic64_inc"),
-            Some((Operation::One(BinOp::Add, Result::Nothing), 64))
+            Some((Operation::One(BinOp::Add, Returned::Nothing), 64))
         );
         assert_eq!(
             of("raw_atomic_dec_and_test"),
-            Some(Operation::One(BinOp::Sub, Result::Zero))
+            Some(Operation::One(BinOp::Sub, Returned::Zero))
         );
         assert_eq!(of("arch_atomic_xchg_acquire"), Some(Operation::Exchange));
         for other in [

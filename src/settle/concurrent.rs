@@ -2,7 +2,7 @@
 //!
 //! In: for each function its calls ([`crate::judge::guarded`]). Out: [`Standing`], by fixed points over the call graph. Callers that were not
 //! analysed say nothing. A function whose address is taken may be called by anybody, with nothing held; one that is stored in a table
-//! for others to call, with what they may know of.
+//! for others to call may be called with locks held that these can take.
 
 mod objects;
 mod threads;
@@ -28,7 +28,7 @@ pub struct Standing<'p> {
     callers: Vec<Vec<(FunctionId, usize)>>,
     /// Anybody may call it.
     open: Vec<bool>,
-    /// Only those may whom a table gives it, and none of them is known.
+    /// It is stored in a table, and none of the callers that find it there is known.
     unseen: Vec<bool>,
     /// Only the thread that runs `main` runs it.
     pub of_main: Vec<bool>,
@@ -51,7 +51,7 @@ pub struct Standing<'p> {
     ended: Vec<Vec<bool>>,
     /// The classes that are held whenever the function is called; `None`: nothing is known of its callers.
     held: AtCalls<'p>,
-    /// The same of the callers that are known: those that are given the function by a table may hold what they like.
+    /// The same of the callers that are known: those that find the function in a table may hold other locks.
     held_by_seen: AtCalls<'p>,
     /// The classes that the functions of each file hold at some place of their own.
     taken_in: BTreeMap<&'p str, BTreeSet<&'p Class>>,
@@ -163,8 +163,8 @@ impl<'p> Standing<'p> {
         }
     }
 
-    /// Whether callers that only a table leads to the function may hold a lock: it is a global object of the whole program, or the function's own
-    /// file leaves it to others. What the file takes itself, in whatever such callers call, they do not hold.
+    /// Whether callers that find the function in a table may hold a lock: it is a global object of the whole program, or no function of the same
+    /// file takes it. A lock that the file takes itself is not held where others call into the file.
     fn may_be_held_outside(&self, id: FunctionId, class: &Class) -> bool {
         let everywhere = class.is_single() && !class.to_string().contains("::");
         let own = self.taken_in.get(&*self.program.function(id).file);
@@ -193,7 +193,7 @@ impl<'p> Standing<'p> {
             }
     }
 
-    /// The classes that are held at all calls of each function; of those that only a table leads to it nothing is known, if `seen` is asked for.
+    /// The classes that are held at all calls of each function. `seen`: of the functions that are called only by a table nothing is known.
     fn at_calls(&self, seen: bool) -> AtCalls<'p> {
         let mut known = vec![None; self.open.len()];
         for _ in 0..MAX_ROUNDS {
