@@ -32,12 +32,14 @@ const MAX_PATH: usize = 6;
 
 /// Names the objects and terms of one finished execution.
 pub struct Converter {
-    /// What was converted before, with the nodes it took; `None` for what has no name.
-    exprs: FxHashMap<Term, Option<(IExpr, u32)>>,
+    /// What was converted before for which paths, with the nodes it took; `None` for what has no name.
+    exprs: FxHashMap<(Term, Guard), Option<(IExpr, u32)>>,
     /// Whether what has no name may stand in an expression as unknown.
     unknowns: bool,
     /// Whether of what is too large as a whole the conditions are told that fit.
     in_part: bool,
+    /// The paths that the values are told for.
+    paths: Guard,
     handles: Rc<[Handle]>,
     /// What is in memory where the function returns.
     memory: Option<Memory>,
@@ -58,6 +60,7 @@ impl Converter {
             exprs: FxHashMap::default(),
             unknowns: false,
             in_part: false,
+            paths: Guard::TRUE,
             handles: Rc::new([]),
             memory: None,
         }
@@ -65,11 +68,12 @@ impl Converter {
 
     /// A converter that leaves what has no name in an expression, or would make it too large, as
     /// unknown. `err ? err : 0` for a callee's `err` says that the result is 0 or that other unknown,
-    /// and what else depends on `err` has the same.
-    pub fn with_unknowns(self) -> Self {
+    /// and what else depends on `err` has the same. The values are told for these paths only.
+    pub fn with_unknowns(self, paths: Guard) -> Self {
         Converter {
             exprs: FxHashMap::default(),
             unknowns: true,
+            paths,
             ..self
         }
     }
@@ -77,9 +81,10 @@ impl Converter {
     /// A converter with unknowns that tells of a large value what fits: the values that can be chosen, and the conditions that are
     /// decided first.
     pub fn in_part(self) -> Self {
+        let paths = self.paths;
         Converter {
             in_part: true,
-            ..self.with_unknowns()
+            ..self.with_unknowns(paths)
         }
     }
 
@@ -310,7 +315,8 @@ impl Converter {
         term: Term,
         budget: &mut u32,
     ) -> Option<IExpr> {
-        if let Some(known) = self.exprs.get(&term) {
+        let key = (term, self.paths);
+        if let Some(known) = self.exprs.get(&key) {
             let (expr, nodes) = known.as_ref()?;
             *budget = budget.checked_sub(*nodes)?;
             return Some(expr.clone());
@@ -332,7 +338,7 @@ impl Converter {
         if whole {
             let nodes = before - *budget;
             self.exprs
-                .insert(term, converted.clone().map(|expr| (expr, nodes)));
+                .insert(key, converted.clone().map(|expr| (expr, nodes)));
         }
         converted
     }
@@ -362,15 +368,29 @@ impl Converter {
                     false => 0,
                 };
                 *budget -= reserved;
-                let then = self.expr_within(arena, args[1], budget)?;
-                let els = self.expr_within(arena, args[2], budget)?;
+                let then = self.operand(arena, args[1], (args[0], true), budget)?;
+                let els = self.operand(arena, args[2], (args[0], false), budget)?;
                 *budget += reserved;
                 let condition = self.expr_within(arena, args[0], budget)?;
-                Some(IExpr::Op {
-                    op: Op::Ite,
-                    width,
-                    args: vec![condition, then, els],
+                Some(match condition {
+                    IExpr::Const { value: 1, .. } => then,
+                    IExpr::Const { .. } => els,
+                    condition => IExpr::either(condition, [then, els]),
                 })
+            }
+            Node::Op { op: Op::Not, args } if width == 1 => {
+                let negated = self.expr_within(arena, args[0], budget)?;
+                Some(IExpr::choice(negated, [false, true].map(IExpr::truth)))
+            }
+            Node::Op { op, args } if width == 1 && matches!(op, Op::And | Op::Or) => {
+                // The second one matters where the first does not decide.
+                let first = self.expr_within(arena, args[0], budget)?;
+                let second = self.operand(arena, args[1], (args[0], op == Op::And), budget)?;
+                let sides = match op {
+                    Op::And => [second, IExpr::truth(false)],
+                    _ => [IExpr::truth(true), second],
+                };
+                Some(IExpr::choice(first, sides))
             }
             Node::Op { op, args } => {
                 let mut converted = Vec::with_capacity(args.len());
@@ -404,8 +424,31 @@ impl Converter {
                     terms: converted,
                 })
             }
-            Node::Guard(guard) => self.guard(arena, guard, budget),
+            Node::Guard(guard) => {
+                let guard = arena.formula.guards.simplified_on(guard, self.paths);
+                self.guard(arena, guard, budget)
+            }
         }
+    }
+
+    /// An operand that matters only where a condition has a value.
+    fn operand(
+        &mut self,
+        arena: &mut Arena<'_>,
+        operand: Term,
+        (condition, value): (Term, bool),
+        budget: &mut u32,
+    ) -> Option<IExpr> {
+        let outer = self.paths;
+        if outer != Guard::TRUE
+            && let Some(condition) = arena.formula.known_guard(condition)
+        {
+            let holds = condition.negated_if(!value);
+            self.paths = arena.formula.guards.and(outer, holds);
+        }
+        let converted = self.expr_within(arena, operand, budget);
+        self.paths = outer;
+        converted
     }
 
     /// The unknown that stands for a term without a name, the same at each occurrence.
@@ -476,10 +519,7 @@ impl Converter {
     /// A guard as nested choices over its conditions (Shannon expansion).
     fn guard(&mut self, arena: &mut Arena<'_>, guard: Guard, budget: &mut u32) -> Option<IExpr> {
         if guard == Guard::TRUE || guard == Guard::FALSE {
-            return Some(IExpr::Const {
-                value: u128::from(guard == Guard::TRUE),
-                width: 1,
-            });
+            return Some(IExpr::truth(guard == Guard::TRUE));
         }
         *budget = budget.checked_sub(1)?;
         let first = *arena.formula.guards.support(guard).first()?;

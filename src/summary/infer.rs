@@ -381,7 +381,12 @@ pub fn infer(
     super::memory::add_before(execution, oracle, &mut summary, exit.state.guard);
     // R speaks of objects only; a function without any keeps the rest for its callers' precision.
     align(&mut summary);
-    let mut converter = converter.with_unknowns();
+    // What is counted is told for more rounds than were executed, too.
+    let told_for = match execution.counted {
+        Some(_) => Guard::TRUE,
+        None => exit.state.guard,
+    };
+    let mut converter = converter.with_unknowns(told_for);
     let result = exit.result.map(|result| pointer_on(oracle, exit, result));
     let result = result.map(|result| match execution.counted {
         Some(counted) => counted_on(oracle, exit.state.guard, (result, counted)),

@@ -249,6 +249,7 @@ impl IExpr {
             _ => None,
         };
         let (op, args) = match (known(&then), known(&els)) {
+            _ if let Some(holds) = known(&condition) => return if holds { then } else { els },
             (Some(yes), Some(no)) if yes == no => return then,
             (Some(true), Some(_)) => return condition,
             (Some(_), Some(_)) => (Op::Not, vec![condition]),

@@ -4,6 +4,8 @@
 //! In: a summary's result and M. Out: the same values with fewer unknowns. Nothing is lost except comparisons that no
 //! number satisfies, and what hangs on more unknowns than callers are told of.
 
+use std::cell::RefCell;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Choice, IExpr, Summary};
@@ -11,6 +13,10 @@ use crate::symbolic::term::Op;
 
 /// Unknowns that the values of a summary's M hang on, with those of its result, at most. Each is a new variable at each call.
 const MAX_UNKNOWNS: usize = 16;
+
+/// Names of unknowns that stand for an operation on another one, from here on. They have names of their own because what else of the summary mentions the
+/// other one means that.
+const OPERATIONS: u32 = 1 << 31;
 
 /// Simplifies all values, and forgets those that are unknown by themselves.
 pub fn simplify(summary: &mut Summary) {
@@ -70,17 +76,16 @@ impl Free {
             ..self
         }
     }
-
-    fn of_width(self, width: u16) -> IExpr {
-        let Free { id, choice } = self;
-        IExpr::Unknown { id, width, choice }
-    }
 }
 
 /// How often a summary's values mention what.
 struct Mentions<'a> {
     of_unknowns: FxHashMap<u32, u32>,
     of_operations: FxHashMap<&'a IExpr, u32>,
+    /// The lowest name from which on nothing has one.
+    free_name: u32,
+    /// The name of the operation on an unknown.
+    operations: RefCell<FxHashMap<u32, u32>>,
 }
 
 impl<'a> Mentions<'a> {
@@ -88,6 +93,8 @@ impl<'a> Mentions<'a> {
         let mut mentions = Mentions {
             of_unknowns: FxHashMap::default(),
             of_operations: FxHashMap::default(),
+            free_name: OPERATIONS,
+            operations: RefCell::default(),
         };
         let values = summary.modified.iter().map(|modified| &modified.value);
         for value in values.chain([&summary.result]).flatten() {
@@ -99,7 +106,17 @@ impl<'a> Mentions<'a> {
                 _ => {}
             });
         }
+        let taken = mentions.of_unknowns.keys().map(|id| id + 1);
+        mentions.free_name = taken.fold(OPERATIONS, u32::max);
         mentions
+    }
+
+    /// The operation of this width that an unknown occurs in, which is as unknown.
+    fn operation(&self, Free { id, choice }: Free, width: u16) -> IExpr {
+        let mut operations = self.operations.borrow_mut();
+        let next = self.free_name + operations.len() as u32;
+        let id = *operations.entry(id).or_insert(next);
+        IExpr::Unknown { id, width, choice }
     }
 
     /// The expression simplified; `None` if it stays as it is.
@@ -107,7 +124,7 @@ impl<'a> Mentions<'a> {
         match expr {
             IExpr::Op { op, width, args } => {
                 if let Some(free) = self.free_operand(expr, *op, args) {
-                    return Some(free.of_width(*width));
+                    return Some(self.operation(free, *width));
                 }
                 let args = self.all_simpler(args, |arg| arg)?;
                 Some(IExpr::Op {
@@ -123,7 +140,7 @@ impl<'a> Mentions<'a> {
             } => {
                 let odd = terms.iter().filter(|(coefficient, _)| coefficient % 2 == 1);
                 if let Some(free) = odd.filter_map(|(_, part)| self.free(expr, part)).next() {
-                    return Some(free.of_width(*width));
+                    return Some(self.operation(free, *width));
                 }
                 let parts = self.all_simpler(terms, |(_, part)| part)?;
                 let coefficients = terms.iter().map(|(coefficient, _)| *coefficient);
@@ -290,8 +307,12 @@ mod tests {
     fn one_condition_of_two_values_is_one_unknown() {
         let both = op(Op::And, &[unknown(1, 1), unknown(2, 1)]);
         let values = [3, 4].map(|id| op(Op::Ite, &[both.clone(), unknown(id, 32), value()]));
-        let expected =
-            [3, 4].map(|id| Some(op(Op::Ite, &[unknown(1, 1), unknown(id, 32), value()])));
+        let expected = [3, 4].map(|id| {
+            Some(op(
+                Op::Ite,
+                &[unknown(OPERATIONS, 1), unknown(id, 32), value()],
+            ))
+        });
         assert_eq!(simplified(&values), expected);
     }
 

@@ -81,6 +81,8 @@ const CHOICE_SIZE: usize = 500;
 const MAX_TOTAL: usize = 4_000_000;
 /// Remembered results at which they are forgotten.
 const MAX_MEMO: usize = 1 << 20;
+/// Conditions of a guard that is simplified.
+const MAX_SIMPLIFIED: usize = 32;
 
 /// Conditions and the values that they have.
 type Literals = Box<[(Cond, bool)]>;
@@ -490,6 +492,29 @@ impl Guards {
         let bdd = Bdd::binary_op(&restricted, &restricted, operation);
         let guard = self.intern(bdd);
         guard.negated_if(negated != g.is_negated())
+    }
+
+    /// A guard that is the same on these paths and has no condition that makes no difference there. A guard of many conditions stays as it is.
+    pub fn simplified_on(&mut self, g: Guard, paths: Guard) -> Guard {
+        let conditions = self.support(g).to_vec();
+        if paths == Guard::TRUE || conditions.len() > MAX_SIMPLIFIED {
+            return g;
+        }
+        conditions.into_iter().fold(g, |g, condition| {
+            let without = [false, true].map(|value| self.restrict(g, &[(condition, value)]));
+            let mut fitting = without.into_iter();
+            let same = fitting.find(|&other| self.agree_on(g, other, paths));
+            same.unwrap_or(g)
+        })
+    }
+
+    /// Whether two guards are the same on these paths, as far as that can be told.
+    fn agree_on(&mut self, a: Guard, b: Guard, paths: Guard) -> bool {
+        let mut contained = |one, other| {
+            let one = self.try_and(paths, one, self.names.most);
+            one.is_some_and(|one| self.implies(one, other))
+        };
+        a == b || contained(a, b) && contained(b, a)
     }
 
     /// The literals that every satisfying valuation has, by ascending condition. None for FALSE.

@@ -117,7 +117,7 @@ int null_where_there_is_none(int max, const char *text)
 
     if (IS_ERR(table))
         return -1;
-    max = table->max; //~ note null/dereference
+    max = table->max; //~ null/dereference
     free_table(table);
     return max;
 }

@@ -104,10 +104,14 @@ impl Terms {
         self.arms(x, MAX_ARMS).is_some()
     }
 
-    /// What is left of a budget of arms.
+    /// What is left of a budget of arms. Those of a choice that an arm is a fixed distance from count, too, for they are compared each by itself in turn.
     fn arms(&self, x: Term, left: u32) -> Option<u32> {
-        match self.view(x) {
-            View::Ite(_, p, q) => self.arms(q, self.arms(p, left)?),
+        match self.node(x) {
+            Node::Op { op: Op::Ite, args } => self.arms(args[2], self.arms(args[1], left)?),
+            Node::Linear { terms, .. } => match terms[..] {
+                [(1, base)] => self.arms(base, left),
+                _ => left.checked_sub(1),
+            },
             _ => left.checked_sub(1),
         }
     }

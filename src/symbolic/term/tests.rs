@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Op, Term, Terms, Var};
+use crate::ir::POINTER_BITS;
 use crate::symbolic::formula::Formula;
 use crate::symbolic::model::Model;
 
@@ -560,4 +561,19 @@ fn comparing_nested_choices_costs_no_more_than_their_parts() {
         compare(&mut terms, x, k);
     }
     assert!(terms.len() < 100_000, "{}", terms.len());
+}
+
+/// Each pointer is at one of two distances from the one before.
+#[test]
+fn comparing_pointers_at_nested_distances_costs_no_more_than_their_parts() {
+    let mut terms = Terms::new();
+    let (_, mut at) = terms.fresh(POINTER_BITS);
+    for i in 0..18 {
+        let (_, far) = terms.fresh(1);
+        let [near, further] = [1, 3].map(|k| terms.linear(POINTER_BITS, k << i, &[(1, at)]));
+        at = terms.ite(far, further, near);
+    }
+    let (_, end) = terms.fresh(POINTER_BITS);
+    terms.eq(at, end);
+    assert!(terms.len() < 1_000, "{}", terms.len());
 }
