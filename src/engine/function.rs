@@ -172,10 +172,7 @@ fn judge(
     if property.watches_accesses() {
         let asked = filtering::filter(body, execution, oracle, &mut findings);
         timings.filters(asked.costs);
-        // Only of a static function are all callers in the tree.
-        if body.name.file.is_some() {
-            judged.summary.fails_when = infer::fails_when(body, execution, oracle, &asked.failures);
-        }
+        judged.summary.fails_when = infer::fails_when(body, execution, oracle, &asked.failures);
         oracle.renew();
         judged.facts.excluded = excluded::collect(execution, oracle);
         findings.explain_consequences();

@@ -72,6 +72,16 @@ pub struct Outline {
     pub idents: Box<[NameId]>,
     /// Those before a function's body, sorted.
     pub head_idents: Box<[NameId]>,
+    /// The names that it gives to functions of the unit that have another one.
+    pub aliases: Box<[Alias]>,
+}
+
+/// Another name of a function: `int open_file(void) __attribute__((alias("open_file_v2")));`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    pub name: Box<str>,
+    /// The name that it is defined with, in the same unit.
+    pub defined: Box<str>,
 }
 
 /// Rank of the declarations of an ordinary name.
@@ -120,6 +130,7 @@ pub fn outline(text: &[u8], tokens: &[Token], body: Option<u32>) -> Outline {
         },
         name: reader.name,
         declared: reader.declared.into_boxed_slice(),
+        aliases: reader.aliases.into_boxed_slice(),
         idents: idents(tokens),
         head_idents: if body.is_some() {
             idents(&tokens[..head])
@@ -147,12 +158,15 @@ struct Flags {
     noreturn: bool,
     weak: bool,
     gnu_inline: bool,
+    /// The name in the `alias` attribute of the declarator at hand.
+    alias: Option<Box<str>>,
 }
 
 struct Reader<'t> {
     text: &'t [u8],
     tokens: &'t [Token],
     declared: Vec<Declared>,
+    aliases: Vec<Alias>,
     name: Option<Box<str>>,
     function: bool,
     flags: Flags,
@@ -164,6 +178,7 @@ impl<'t> Reader<'t> {
             text,
             tokens,
             declared: Vec::new(),
+            aliases: Vec::new(),
             name: None,
             function,
             flags: Flags::default(),
@@ -227,8 +242,19 @@ impl<'t> Reader<'t> {
                 (at..next).any(|index| matches!(self.spelling(index), b"weak" | b"__weak__"));
             self.flags.gnu_inline |= (at..next)
                 .any(|index| matches!(self.spelling(index), b"gnu_inline" | b"__gnu_inline__"));
+            let alias = |at: &usize| matches!(self.spelling(*at), b"alias" | b"__alias__");
+            if let Some(word) = (at..next).find(alias) {
+                self.flags.alias = self.literal(word + 2);
+            }
             at = next;
         }
+    }
+
+    /// What stands in the string literal at `at`.
+    fn literal(&self, at: usize) -> Option<Box<str>> {
+        let literal = std::str::from_utf8(self.spelling(at)).ok()?;
+        let text = literal.strip_prefix('"')?.strip_suffix('"')?;
+        Some(text.into())
     }
 
     fn declare(&mut self, space: Space, at: usize, rank: u8) {
@@ -429,6 +455,10 @@ impl<'t> Reader<'t> {
                 }
                 if self.flags.weak {
                     self.declare(Space::Weak, name, 0);
+                }
+                if let Some(defined) = self.flags.alias.take() {
+                    let name = String::from_utf8_lossy(self.spelling(name)).into();
+                    self.aliases.push(Alias { name, defined });
                 }
             }
         }

@@ -174,6 +174,7 @@ impl Driver<'_> {
             self.needs(id);
             self.function(id);
         }
+        self.aliases();
         objects::finish(&mut self.index, self.scope);
         for names in [
             &mut self.index.objects_defined,
@@ -185,6 +186,32 @@ impl Driver<'_> {
             names.dedup();
         }
         self.index
+    }
+
+    /// Adds the functions of the unit by the other names that declarations give them.
+    fn aliases(&mut self) {
+        let scope = self.scope;
+        let aliases = scope.ids().filter_map(|id| Some((id, scope.outline(id)?)));
+        for (id, alias) in
+            aliases.flat_map(|(id, outline)| outline.aliases.iter().map(move |alias| (id, alias)))
+        {
+            let named = |name: &str| {
+                self.index
+                    .functions
+                    .iter()
+                    .find(|function| function.name.name == name)
+            };
+            let (Some(defined), None) = (named(&alias.defined), named(&alias.name)) else {
+                continue;
+            };
+            let function = FunctionDef {
+                name: self.symbol(id, &alias.name),
+                weak: scope.is_weak(NameId::of(alias.name.as_bytes())),
+                announced: scope.is_announced(NameId::of(alias.name.as_bytes())),
+                ..FunctionDef::clone(defined)
+            };
+            self.index.functions.push(Arc::new(function));
+        }
     }
 
     /// Notes the objects that a declaration defines, and those that its initialisers name.
@@ -443,14 +470,16 @@ impl Driver<'_> {
     /// The name of a function that could not be lowered.
     fn name(&self, id: DeclId) -> SymbolName {
         let outline = self.scope.outline(id);
-        let name = outline
-            .and_then(|outline| outline.name.as_deref())
-            .unwrap_or("")
-            .to_owned();
+        let name = outline.and_then(|outline| outline.name.as_deref());
+        self.symbol(id, name.unwrap_or(""))
+    }
+
+    /// A name that a declaration gives, with its linkage.
+    fn symbol(&self, id: DeclId, name: &str) -> SymbolName {
         let internal = self.scope.is_internal(NameId::of(name.as_bytes()));
         let file = self.scope.file(id).filter(|_| internal);
         SymbolName {
-            name,
+            name: name.to_owned(),
             file: file.map(|file| file.name.clone()),
         }
     }

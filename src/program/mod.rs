@@ -104,6 +104,8 @@ pub struct Function {
     pub callees: Vec<CalleeRef>,
     /// The functions that calls through members of records and through variables may mean; they are among the callees.
     pub methods: BTreeMap<FunctionHolder, Methods>,
+    /// All its callers by name are in the tree: it is static, or linked into recorded programs alone.
+    pub closed: bool,
     /// The tree stores it in an object or a member of a record, for whoever calls through that.
     pub stored: bool,
     /// The same number for all variants of one definition.

@@ -1,7 +1,8 @@
 //! Failures that no caller brings about.
 //!
 //! In: for each function the failures of its callees that none of its calls can bring about ([`crate::judge::excluded`]). Out: the findings of functions
-//! all of whose callers say so. Only a function that nobody can call but the tree's own functions, by its name, has no other callers.
+//! all of whose callers say so. Only a function that nobody can call but the tree's own functions, by its name, has no other callers: a static one, or one
+//! that is linked into programs alone.
 //!
 //! A static function of a header that is called nowhere, or only by others like it, is there for other configurations and programs: in this one a
 //! macro or an empty function may have put null where its callers would have had a pointer.
@@ -22,7 +23,7 @@ pub fn rule_out(
     let taken = taken(program);
     // Nobody can call it but the tree's own functions, by its name.
     let is_private = |id: FunctionId, function: &Function| {
-        function.name.file.is_some() && !function.stored && !taken.contains(&id)
+        function.closed && !function.stored && !taken.contains(&id)
     };
     let mut callers: FxHashMap<FunctionId, u32> = FxHashMap::default();
     let mut excluded: FxHashMap<(FunctionId, u32), u32> = FxHashMap::default();
@@ -49,7 +50,8 @@ pub fn rule_out(
     };
     let sources: FxHashSet<&str> = program.units.iter().map(|unit| &*unit.source).collect();
     let used = used(program, |id, function| {
-        !is_private(id, function) || sources.contains(&*function.file)
+        let own = is_private(id, function) && function.name.file.is_some();
+        !own || sources.contains(&*function.file)
     });
     for (id, record) in with_ids(records).filter(|(id, _)| !used.contains(id)) {
         let findings = (0..).zip(&record.facts.findings);

@@ -252,3 +252,60 @@ fn what_is_wrong_in_a_file_that_is_compiled_twice_is_told_once_though_its_functi
     assert_eq!(stdout.matches("[heap/leak]").count(), 1, "{stdout}");
     assert!(!stdout.contains("take__internal"), "{stdout}");
 }
+
+/// The functions with findings about null.
+fn null_findings(folder: &TempDir) -> String {
+    let (stdout, _) = cassini(
+        folder.path(),
+        &["check", "--checkers", "null", "--no-progress", "."],
+    );
+    stdout
+}
+
+#[test]
+fn a_function_is_linked_by_the_other_name_that_an_attribute_gives_it() {
+    let files = [
+        ("none.c", "int *get_setting(void) { return 0; }\n"),
+        (
+            "setting.c",
+            "static int setting;\nint *own_setting(void) { return &setting; }\n\
+             int *get_setting(void) __attribute__((alias(\"own_setting\")));\n",
+        ),
+        (
+            "main.c",
+            "int *get_setting(void);\nint main(void) { return *get_setting(); }\n",
+        ),
+    ];
+    let with = |setting: &str| tree(&files, &[link("program", "prog", &["main.o", setting])]);
+    assert_eq!(null_findings(&with("setting.o")), "");
+    let failing = null_findings(&with("none.o"));
+    assert_eq!(
+        failing.matches("[null/dereference]").count(),
+        1,
+        "{failing}"
+    );
+}
+
+#[test]
+fn a_test_that_no_caller_needs_is_no_failure_where_programs_alone_are_linked_of_it() {
+    let files = [
+        (
+            "show.c",
+            "void say(const char *text);\nstruct item { int count; };\n\
+             int show(struct item *item) { if (!item) say(\"none\"); return item->count; }\n",
+        ),
+        (
+            "main.c",
+            "struct item { int count; };\nint show(struct item *item);\nstatic struct item one;\n\
+             int main(void) { return show(&one); }\n",
+        ),
+    ];
+    let program = link("program", "prog", &["main.o", "show.o"]);
+    assert_eq!(
+        null_findings(&tree(&files, std::slice::from_ref(&program))),
+        ""
+    );
+    let links = [program, link("archive", "libshow.a", &["show.o"])];
+    let shared = null_findings(&tree(&files, &links));
+    assert_eq!(shared.matches("[null/dereference]").count(), 1, "{shared}");
+}

@@ -117,6 +117,26 @@ impl Images {
     }
 }
 
+/// The units that recorded programs are linked of, and nothing else. Whoever links an archive, a shared object or a module may call what is in there.
+pub(super) fn in_programs_alone(links: &[Link]) -> FxHashSet<u32> {
+    let units_of = |program: bool| {
+        let links = links
+            .iter()
+            .filter(move |link| (link.kind == LinkKind::Program) == program);
+        links
+            .flat_map(|link| &link.inputs)
+            .filter_map(|input| match *input {
+                LinkInput::Unit(unit) => Some(unit as u32),
+                LinkInput::Link(_) => None,
+            })
+    };
+    let mut alone: FxHashSet<u32> = units_of(true).collect();
+    for unit in units_of(false) {
+        alone.remove(&unit);
+    }
+    alone
+}
+
 struct Linker<'a> {
     code: &'a Code<'a>,
     symbols: &'a Symbols,

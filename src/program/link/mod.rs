@@ -21,6 +21,8 @@ mod variants;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashSet;
+
 use self::code::{Code, DefId};
 use self::constants::Constants;
 use self::images::Images;
@@ -135,6 +137,7 @@ fn linked(units: &[UnitIndex], flags: &[u64], links: &[Link]) -> Program {
         nodes: &nodes,
         classes: &classes,
         first: Vec::with_capacity(nodes.len()),
+        in_programs_alone: images::in_programs_alone(links),
         rest: linker.rest(),
         sets: BTreeMap::new(),
     };
@@ -202,6 +205,7 @@ struct Variants<'a> {
     /// The function of each definition's first class.
     first: Vec<FunctionId>,
     constants: &'a Constants,
+    in_programs_alone: FxHashSet<u32>,
     rest: u32,
     sets: BTreeMap<ImageSet, SetId>,
 }
@@ -262,11 +266,17 @@ impl Variants<'_> {
             constants: constants::named(def, self.constants),
             callees: callees.collect(),
             methods: answer.methods.clone(),
+            closed: def.name.file.is_some() || self.is_in_programs_alone(id),
             stored: false,
             definition: id.0,
             variant: None,
             images: SetId::default(),
         }
+    }
+
+    fn is_in_programs_alone(&self, id: DefId) -> bool {
+        let mut units = self.code.units_of[id.index()].iter();
+        units.all(|unit| self.in_programs_alone.contains(unit))
     }
 
     /// The images of a variant.

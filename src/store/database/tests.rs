@@ -18,6 +18,7 @@ fn name(name: &str) -> SymbolName {
 fn program() -> Program {
     let function = |n: &str, line, callees: Vec<CalleeRef>| Function {
         methods: Default::default(),
+        closed: false,
         stored: false,
         definition: line,
         variant: None,
