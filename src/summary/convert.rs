@@ -444,7 +444,7 @@ impl Converter {
             && let Some(condition) = arena.formula.known_guard(condition)
         {
             let holds = condition.negated_if(!value);
-            self.paths = arena.formula.guards.and(outer, holds);
+            self.paths = arena.formula.guards.narrowed(outer, holds);
         }
         let converted = self.expr_within(arena, operand, budget);
         self.paths = outer;

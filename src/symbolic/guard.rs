@@ -494,6 +494,12 @@ impl Guards {
         guard.negated_if(negated != g.is_negated())
     }
 
+    /// The paths on which a condition holds, too; all of them where that would be too large a guard.
+    pub fn narrowed(&mut self, paths: Guard, condition: Guard) -> Guard {
+        let narrowed = self.try_and(paths, condition, self.names.most);
+        narrowed.unwrap_or(paths)
+    }
+
     /// A guard that is the same on these paths and has no condition that makes no difference there. A guard of many conditions stays as it is.
     pub fn simplified_on(&mut self, g: Guard, paths: Guard) -> Guard {
         let conditions = self.support(g).to_vec();
