@@ -503,7 +503,12 @@ impl Guards {
     /// A guard that is the same on these paths and has no condition that makes no difference there. A guard of many conditions stays as it is.
     pub fn simplified_on(&mut self, g: Guard, paths: Guard) -> Guard {
         let conditions = self.support(g).to_vec();
-        if paths == Guard::TRUE || conditions.len() > MAX_SIMPLIFIED {
+        let decided = self.support(paths);
+        let apart = conditions
+            .iter()
+            .all(|one| decided.binary_search(one).is_err());
+        // Paths that say nothing of its conditions leave each of them its say.
+        if apart || conditions.len() > MAX_SIMPLIFIED {
             return g;
         }
         conditions.into_iter().fold(g, |g, condition| {
