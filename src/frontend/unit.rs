@@ -15,7 +15,7 @@ use lang_c::ast;
 use rustc_hash::FxHashSet;
 
 use super::lower::{Lowered, TypeCache, declarator_name, lower_function, lower_object};
-use super::outline::{Form, NameId, Space, rank};
+use super::outline::{Alias, Form, NameId, Space, rank};
 use super::parse::Declaration;
 use super::scope::{DeclId, Recorder, Scope, UnitScope};
 use super::share::{Share, Variant};
@@ -147,10 +147,12 @@ impl Driver<'_> {
     fn run(mut self) -> UnitIndex {
         self.split_losses();
         let scope = self.scope;
+        let mut aliases = Vec::new();
         for id in scope.ids() {
             let Some(outline) = scope.outline(id) else {
                 continue;
             };
+            aliases.extend(outline.aliases.iter().map(|alias| (id, alias)));
             self.index.declarations += 1;
             self.index.function_definitions += u64::from(outline.form == Form::Function);
             if !scope.file(id).is_some_and(|file| file.own) {
@@ -174,7 +176,7 @@ impl Driver<'_> {
             self.needs(id);
             self.function(id);
         }
-        self.aliases();
+        self.aliases(aliases);
         objects::finish(&mut self.index, self.scope);
         for names in [
             &mut self.index.objects_defined,
@@ -189,12 +191,9 @@ impl Driver<'_> {
     }
 
     /// Adds the functions of the unit by the other names that declarations give them.
-    fn aliases(&mut self) {
+    fn aliases(&mut self, aliases: Vec<(DeclId, &Alias)>) {
         let scope = self.scope;
-        let aliases = scope.ids().filter_map(|id| Some((id, scope.outline(id)?)));
-        for (id, alias) in
-            aliases.flat_map(|(id, outline)| outline.aliases.iter().map(move |alias| (id, alias)))
-        {
+        for (id, alias) in aliases {
             let named = |name: &str| {
                 self.index
                     .functions

@@ -512,9 +512,10 @@ impl Guards {
             return g;
         }
         conditions.into_iter().fold(g, |g, condition| {
-            let without = [false, true].map(|value| self.restrict(g, &[(condition, value)]));
-            let mut fitting = without.into_iter();
-            let same = fitting.find(|&other| self.agree_on(g, other, paths));
+            let same = [false, true].into_iter().find_map(|value| {
+                let without = self.restrict(g, &[(condition, value)]);
+                self.agree_on(g, without, paths).then_some(without)
+            });
             same.unwrap_or(g)
         })
     }
